@@ -1,0 +1,2 @@
+//! Benchmarks of ripplet beside its peers and ceilings.
+fn main() {}

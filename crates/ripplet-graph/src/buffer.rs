@@ -1,0 +1,95 @@
+//! An array that is either owned or lies in somebody else's bytes (a memory-mapped file).
+
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+/// An immutable array of plain values: owned, or a view into shared bytes.
+///
+/// The shared form lets a memory-mapped file be a graph without a copy; whoever reads it sees
+/// a slice either way. Clones of the shared form share; clones of the owned form copy.
+#[derive(Clone)]
+pub struct Buffer<T>(Repr<T>);
+
+#[derive(Clone)]
+enum Repr<T> {
+    Owned(Vec<T>),
+    Shared { owner: Arc<dyn AsRef<[u8]> + Send + Sync>, bytes: Range<usize> },
+}
+
+impl<T: bytemuck::Pod> Buffer<T> {
+    /// A view of `bytes` within `owner`, or `None` where the range lies outside of the owner, is
+    /// not aligned for `T`, or does not hold a whole number of values.
+    pub fn shared(
+        owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
+        bytes: Range<usize>,
+    ) -> Option<Buffer<T>> {
+        let view = (*owner).as_ref().get(bytes.clone())?;
+        bytemuck::try_cast_slice::<u8, T>(view).ok()?;
+        Some(Buffer(Repr::Shared { owner, bytes }))
+    }
+
+    /// The values.
+    pub fn as_slice(&self) -> &[T] {
+        match &self.0 {
+            Repr::Owned(values) => values,
+            Repr::Shared { owner, bytes } => {
+                bytemuck::cast_slice(&(**owner).as_ref()[bytes.clone()])
+            }
+        }
+    }
+
+    /// Bytes that the values occupy.
+    pub fn bytes(&self) -> u64 {
+        size_of_val(self.as_slice()) as u64
+    }
+}
+
+impl<T> From<Vec<T>> for Buffer<T> {
+    fn from(values: Vec<T>) -> Self {
+        Buffer(Repr::Owned(values))
+    }
+}
+
+impl<T: bytemuck::Pod> Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.as_slice()
+    }
+}
+
+impl<T: bytemuck::Pod + PartialEq> PartialEq for Buffer<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl<T: bytemuck::Pod + fmt::Debug> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_and_owned_are_the_same_to_a_reader() {
+        let bytes: Vec<u8> = bytemuck::cast_slice(&[7u32, 8, 9]).to_vec();
+        // A `Vec<u8>` may start anywhere: align it by hand so that the test does not depend on luck.
+        let pad = bytes.as_ptr().align_offset(4);
+        let mut padded = vec![0u8; pad];
+        padded.extend(&bytes);
+        let owner: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::new(padded);
+        let start = (*owner).as_ref().as_ptr().align_offset(4);
+        if let Some(view) = Buffer::<u32>::shared(owner.clone(), start..start + 4) {
+            assert_eq!(view.len(), 1);
+        }
+        assert!(Buffer::<u32>::shared(owner.clone(), start + 1..start + 5).is_none(), "unaligned");
+        assert!(Buffer::<u32>::shared(owner.clone(), start..start + 3).is_none(), "not whole");
+        assert!(Buffer::<u32>::shared(owner, 0..1 << 20).is_none(), "outside");
+        assert_eq!(&*Buffer::from(vec![1u32, 2]), &[1, 2]);
+    }
+}

@@ -1,0 +1,181 @@
+//! Edges as they come from a reader or a generator: unsorted columns, before they are a graph.
+
+use crate::{VertexId, VertexIds};
+use thiserror::Error;
+
+/// Unsorted edges over vertices `0..ids.len()`: one row an edge.
+///
+/// Memory: 8 bytes a row, 16 with weights, plus the ids.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeTable {
+    ids: VertexIds,
+    sources: Vec<VertexId>,
+    targets: Vec<VertexId>,
+    weights: Option<Vec<f64>>,
+    both_directions: bool,
+}
+
+/// What is wrong with the columns of an edge table.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum EdgeTableError {
+    /// The columns' lengths differ.
+    #[error("columns of different length: {sources} sources, {targets} targets, {weights} weights")]
+    Ragged {
+        /// Rows in `sources`.
+        sources: usize,
+        /// Rows in `targets`.
+        targets: usize,
+        /// Rows in `weights`.
+        weights: usize,
+    },
+    /// A row names a vertex that is not there.
+    #[error("edge {row} names vertex {vertex}, but there are {vertices} vertices")]
+    NoSuchVertex {
+        /// The row, from 0.
+        row: usize,
+        /// What it names.
+        vertex: VertexId,
+        /// How many there are.
+        vertices: usize,
+    },
+    /// A weight is NaN, infinite or negative.
+    #[error("edge {row} has weight {weight}: a weight is a finite number, 0 or above")]
+    BadWeight {
+        /// The row, from 0.
+        row: usize,
+        /// Its weight.
+        weight: f64,
+    },
+    /// The ids do not ascend, or there are more than 2³² − 2.
+    #[error("the vertex ids do not strictly ascend, or are more than 4,294,967,294")]
+    BadIds,
+}
+
+impl EdgeTable {
+    /// A table of edges `sources[i] – targets[i]`, unweighted.
+    ///
+    /// # Errors
+    /// Where the columns do not fit together, or a row names a vertex that `ids` lacks.
+    pub fn new(
+        ids: VertexIds,
+        sources: Vec<VertexId>,
+        targets: Vec<VertexId>,
+    ) -> Result<EdgeTable, EdgeTableError> {
+        if sources.len() != targets.len() {
+            let (sources, targets) = (sources.len(), targets.len());
+            return Err(EdgeTableError::Ragged { sources, targets, weights: 0 });
+        }
+        if !ids.is_valid() {
+            return Err(EdgeTableError::BadIds);
+        }
+        for column in [&sources, &targets] {
+            if let Some(row) = column.iter().position(|&v| v as usize >= ids.len()) {
+                let (vertex, vertices) = (column[row], ids.len());
+                return Err(EdgeTableError::NoSuchVertex { row, vertex, vertices });
+            }
+        }
+        Ok(EdgeTable { ids, sources, targets, weights: None, both_directions: false })
+    }
+
+    /// The table with a weight for each row.
+    ///
+    /// # Errors
+    /// Where there are not as many weights as rows, or one is NaN, infinite or negative.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<EdgeTable, EdgeTableError> {
+        if weights.len() != self.sources.len() {
+            let (sources, targets) = (self.sources.len(), self.targets.len());
+            return Err(EdgeTableError::Ragged { sources, targets, weights: weights.len() });
+        }
+        let bad = |w: &f64| !w.is_finite() || *w < 0.0;
+        if let Some(row) = weights.iter().position(bad) {
+            return Err(EdgeTableError::BadWeight { row, weight: weights[row] });
+        }
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// The table with its weights left out.
+    pub fn without_weights(mut self) -> EdgeTable {
+        self.weights = None;
+        self
+    }
+
+    /// Says that each row stands for both directions even in a directed graph, as in a file that
+    /// stores one triangle of a symmetric matrix.
+    pub fn in_both_directions(mut self) -> EdgeTable {
+        self.both_directions = true;
+        self
+    }
+
+    /// Whether each row stands for both directions even in a directed graph.
+    pub fn is_in_both_directions(&self) -> bool {
+        self.both_directions
+    }
+
+    /// The vertices.
+    pub fn ids(&self) -> &VertexIds {
+        &self.ids
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// One end of each edge.
+    pub fn sources(&self) -> &[VertexId] {
+        &self.sources
+    }
+
+    /// The other end of each edge.
+    pub fn targets(&self) -> &[VertexId] {
+        &self.targets
+    }
+
+    /// The weight of each edge, where the table has weights.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Bytes that the columns and the ids occupy.
+    pub fn bytes(&self) -> u64 {
+        let row = 8 + if self.weights.is_some() { 8 } else { 0 };
+        self.ids.bytes() + self.len() as u64 * row
+    }
+
+    pub(crate) fn into_ids(self) -> VertexIds {
+        self.ids
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_checked() {
+        let ids = || VertexIds::Consecutive { first: 0, count: 3 };
+        let table = EdgeTable::new(ids(), vec![0, 1], vec![1, 2]).unwrap();
+        assert!(matches!(
+            EdgeTable::new(ids(), vec![0], vec![]),
+            Err(EdgeTableError::Ragged { sources: 1, targets: 0, .. })
+        ));
+        assert!(matches!(
+            EdgeTable::new(ids(), vec![0, 1], vec![1, 3]),
+            Err(EdgeTableError::NoSuchVertex { row: 1, vertex: 3, .. })
+        ));
+        for bad in [f64::NAN, -1.0, f64::INFINITY] {
+            assert!(matches!(
+                table.clone().with_weights(vec![1.0, bad]),
+                Err(EdgeTableError::BadWeight { row: 1, .. })
+            ));
+        }
+        assert!(table.clone().with_weights(vec![1.0]).is_err());
+        assert_eq!(table.with_weights(vec![0.0, 2.5]).unwrap().bytes(), 32);
+    }
+}

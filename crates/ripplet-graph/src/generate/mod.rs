@@ -1,0 +1,1 @@
+//! Synthetic graphs, deterministic from a seed and built on all cores.

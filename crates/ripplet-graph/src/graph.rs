@@ -1,0 +1,336 @@
+//! The graph: shards of adjacency, and the external ids.
+
+use crate::{Buffer, MAX_SHARD_ARCS, VertexId, VertexIds, WeightScale};
+use rayon::prelude::*;
+use std::ops::Range;
+use thiserror::Error;
+
+/// Whether an edge has a direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Each edge is stored as two arcs, one in each end's list.
+    #[default]
+    Undirected,
+    /// Each edge is stored in its source's `out` list and in its target's `incoming` list.
+    Directed,
+}
+
+/// A graph: its vertices `0..vertices()` in shards, and what they are called outside.
+///
+/// Neighbour lists ascend. Memory: 4 bytes an arc, 8 with weights, and 4 bytes a vertex; a
+/// directed graph keeps both directions, which together is the same. Ids come on top, unless they
+/// are consecutive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graph {
+    ids: VertexIds,
+    direction: Direction,
+    scale: WeightScale,
+    shards: Vec<Shard>,
+}
+
+/// A contiguous range of vertices with their adjacency.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shard {
+    vertices: Range<VertexId>,
+    out: Adjacency,
+    incoming: Option<Adjacency>,
+}
+
+/// The neighbour lists of a shard, one behind the other, in compressed sparse rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adjacency {
+    offsets: Buffer<u32>,
+    neighbors: Buffer<VertexId>,
+    weights: Option<Buffer<u32>>,
+}
+
+/// [`Adjacency`] as plain slices, for loops; `local` counts from the shard's first vertex.
+#[derive(Clone, Copy, Debug)]
+pub struct Neighbors<'a> {
+    offsets: &'a [u32],
+    neighbors: &'a [VertexId],
+    weights: Option<&'a [u32]>,
+}
+
+/// Why parts do not make a graph.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum InvalidGraph {
+    /// The ids do not ascend, or are too many.
+    #[error("the vertex ids do not strictly ascend")]
+    Ids,
+    /// The shards do not cover the vertices one after the other.
+    #[error("shard {shard} does not begin where the one before it ends")]
+    Range {
+        /// The shard, from 0.
+        shard: usize,
+    },
+    /// Offsets that descend or do not end with the neighbours, or too many arcs.
+    #[error("the offsets of shard {shard} do not fit its neighbours")]
+    Offsets {
+        /// The shard, from 0.
+        shard: usize,
+    },
+    /// A neighbour that is not a vertex.
+    #[error("shard {shard} names a neighbour that is not a vertex")]
+    Neighbor {
+        /// The shard, from 0.
+        shard: usize,
+    },
+    /// Some lists have weights or incoming arcs and some have not, or the wrong number of them.
+    #[error("shard {shard} lacks weights or incoming arcs that the graph has, or the reverse")]
+    Columns {
+        /// The shard, from 0.
+        shard: usize,
+    },
+}
+
+impl Adjacency {
+    /// Adjacency from its columns; [`Graph::from_shards`] checks them.
+    pub fn new(
+        offsets: Buffer<u32>,
+        neighbors: Buffer<VertexId>,
+        weights: Option<Buffer<u32>>,
+    ) -> Adjacency {
+        Adjacency { offsets, neighbors, weights }
+    }
+
+    /// The columns as plain slices.
+    pub fn view(&self) -> Neighbors<'_> {
+        Neighbors {
+            offsets: &self.offsets,
+            neighbors: &self.neighbors,
+            weights: self.weights.as_deref(),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let weights = self.weights.as_ref().map_or(0, Buffer::bytes);
+        self.offsets.bytes() + self.neighbors.bytes() + weights
+    }
+}
+
+impl<'a> Neighbors<'a> {
+    /// The number of arcs in vertex `local`'s list.
+    #[inline]
+    pub fn degree(&self, local: usize) -> u32 {
+        self.offsets[local + 1] - self.offsets[local]
+    }
+
+    /// The neighbours of vertex `local`, ascending.
+    #[inline]
+    pub fn of(&self, local: usize) -> &'a [VertexId] {
+        &self.neighbors[self.offsets[local] as usize..self.offsets[local + 1] as usize]
+    }
+
+    /// The stored weights beside [`Neighbors::of`], where the graph has weights.
+    #[inline]
+    pub fn weights_of(&self, local: usize) -> Option<&'a [u32]> {
+        let range = self.offsets[local] as usize..self.offsets[local + 1] as usize;
+        self.weights.map(|weights| &weights[range])
+    }
+
+    /// Where each list begins, and after them the end of the last.
+    pub fn offsets(&self) -> &'a [u32] {
+        self.offsets
+    }
+
+    /// All lists, one behind the other.
+    pub fn neighbors(&self) -> &'a [VertexId] {
+        self.neighbors
+    }
+
+    /// All stored weights, where the graph has weights.
+    pub fn weights(&self) -> Option<&'a [u32]> {
+        self.weights
+    }
+}
+
+impl Shard {
+    /// A shard from its parts; [`Graph::from_shards`] checks them.
+    pub fn new(vertices: Range<VertexId>, out: Adjacency, incoming: Option<Adjacency>) -> Shard {
+        Shard { vertices, out, incoming }
+    }
+
+    /// The vertices whose lists are here.
+    pub fn vertices(&self) -> Range<VertexId> {
+        self.vertices.clone()
+    }
+
+    /// The arcs that leave these vertices; in an undirected graph, all their arcs.
+    pub fn out(&self) -> Neighbors<'_> {
+        self.out.view()
+    }
+
+    /// The arcs that enter these vertices: present where the graph is directed.
+    pub fn incoming(&self) -> Option<Neighbors<'_>> {
+        self.incoming.as_ref().map(Adjacency::view)
+    }
+
+    /// The lists that a vertex hears from: `out`, and `incoming` where the graph is directed.
+    ///
+    /// On a directed graph a reciprocal neighbour stands in both, and so is met twice.
+    pub fn lists(&self) -> impl Iterator<Item = Neighbors<'_>> + Clone {
+        std::iter::once(self.out()).chain(self.incoming())
+    }
+
+    /// The number of arcs that touch vertex `local`, over all its lists.
+    #[inline]
+    pub fn degree(&self, local: usize) -> u64 {
+        self.lists().map(|list| u64::from(list.degree(local))).sum()
+    }
+
+    fn check(&self, shard: usize, vertices: u32) -> Result<(), InvalidGraph> {
+        for list in self.lists() {
+            let ends = list.offsets.first() == Some(&0)
+                && list.offsets.len() == self.vertices.len() + 1
+                && list.offsets.last().copied().map(u64::from) == Some(list.neighbors.len() as u64);
+            let many = list.neighbors.len() as u64 > MAX_SHARD_ARCS;
+            let descends = || list.offsets.par_windows(2).any(|pair| pair[0] > pair[1]);
+            if !ends || many || descends() {
+                return Err(InvalidGraph::Offsets { shard });
+            }
+            let outside = |part: &[u32]| part.iter().fold(false, |bad, &v| bad | (v >= vertices));
+            if list.neighbors.par_chunks(1 << 16).any(outside) {
+                return Err(InvalidGraph::Neighbor { shard });
+            }
+            if list.weights.is_some_and(|w| w.len() != list.neighbors.len()) {
+                return Err(InvalidGraph::Columns { shard });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Graph {
+    /// A graph from its parts, which are checked: every loop over a graph relies on this.
+    ///
+    /// Cost: one pass over the arrays, at the memory's speed.
+    ///
+    /// # Errors
+    /// Where the parts do not fit together.
+    pub fn from_shards(
+        ids: VertexIds,
+        direction: Direction,
+        scale: WeightScale,
+        shards: Vec<Shard>,
+    ) -> Result<Graph, InvalidGraph> {
+        if !ids.is_valid() {
+            return Err(InvalidGraph::Ids);
+        }
+        let (mut next, vertices) = (0, ids.len() as u32);
+        let weighted = shards.first().is_some_and(|shard| shard.out.weights.is_some());
+        for (index, shard) in shards.iter().enumerate() {
+            if shard.vertices.start != next || shard.vertices.end < next {
+                return Err(InvalidGraph::Range { shard: index });
+            }
+            next = shard.vertices.end;
+            let directed = direction == Direction::Directed;
+            let even = shard.lists().all(|list| list.weights.is_some() == weighted);
+            if shard.incoming.is_some() != directed || !even {
+                return Err(InvalidGraph::Columns { shard: index });
+            }
+            shard.check(index, vertices)?;
+        }
+        if next != vertices {
+            return Err(InvalidGraph::Range { shard: shards.len() });
+        }
+        Ok(Graph { ids, direction, scale, shards })
+    }
+
+    /// What the vertices are called outside.
+    pub fn ids(&self) -> &VertexIds {
+        &self.ids
+    }
+
+    /// The number of vertices.
+    pub fn vertices(&self) -> u32 {
+        self.ids.len() as u32
+    }
+
+    /// The number of stored arcs: two for each undirected edge, one for each directed edge and
+    /// for each self-loop. (A directed graph stores them a second time, as incoming arcs.)
+    pub fn arcs(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.out.neighbors.len() as u64).sum()
+    }
+
+    /// The number of edges, self-loops among them. Counts self-loops first: one pass.
+    pub fn edges(&self) -> u64 {
+        match self.direction {
+            Direction::Directed => self.arcs(),
+            Direction::Undirected => (self.arcs() + self.self_loops()) / 2,
+        }
+    }
+
+    /// The number of self-loops: one pass over the lists.
+    pub fn self_loops(&self) -> u64 {
+        let in_shard = |shard: &Shard| -> u64 {
+            let out = shard.out();
+            let first = shard.vertices.start;
+            (0..shard.vertices.len())
+                .into_par_iter()
+                .map(|local| {
+                    let (list, own) = (out.of(local), first + local as u32);
+                    let start = list.partition_point(|&u| u < own);
+                    list[start..].partition_point(|&u| u == own) as u64
+                })
+                .sum()
+        };
+        self.shards.iter().map(in_shard).sum()
+    }
+
+    /// Whether edges have a direction.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// Whether arcs have weights.
+    pub fn is_weighted(&self) -> bool {
+        self.shards.first().is_some_and(|shard| shard.out.weights.is_some())
+    }
+
+    /// How stored weights stand for real ones.
+    pub fn weight_scale(&self) -> WeightScale {
+        self.scale
+    }
+
+    /// The shards, in the order of their vertices.
+    pub fn shards(&self) -> &[Shard] {
+        &self.shards
+    }
+
+    /// The shard that holds a vertex.
+    ///
+    /// # Panics
+    /// Where `vertex` is not below [`Graph::vertices`].
+    #[inline]
+    pub fn shard_of(&self, vertex: VertexId) -> &Shard {
+        match &*self.shards {
+            [only] => only,
+            shards => &shards[shards.partition_point(|shard| shard.vertices.end <= vertex)],
+        }
+    }
+
+    /// The number of arcs that touch a vertex; on a directed graph, in both directions.
+    ///
+    /// # Panics
+    /// Where `vertex` is not below [`Graph::vertices`].
+    pub fn degree(&self, vertex: VertexId) -> u64 {
+        let shard = self.shard_of(vertex);
+        shard.degree((vertex - shard.vertices.start) as usize)
+    }
+
+    /// The largest degree; 0 without vertices.
+    pub fn max_degree(&self) -> u64 {
+        let in_shard = |shard: &Shard| {
+            (0..shard.vertices.len()).into_par_iter().map(|v| shard.degree(v)).max().unwrap_or(0)
+        };
+        self.shards.iter().map(in_shard).max().unwrap_or(0)
+    }
+
+    /// Bytes that the graph occupies, ids included.
+    pub fn bytes(&self) -> u64 {
+        let in_shard =
+            |shard: &Shard| shard.out.bytes() + shard.incoming.as_ref().map_or(0, Adjacency::bytes);
+        self.ids.bytes() + self.shards.iter().map(in_shard).sum::<u64>()
+    }
+}

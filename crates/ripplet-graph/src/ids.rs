@@ -1,0 +1,242 @@
+//! The ids that a graph's vertices have outside: integers or names, kept in ascending order.
+
+use crate::Buffer;
+use std::fmt;
+
+/// A vertex inside ripplet: its rank among the external ids.
+pub type VertexId = u32;
+
+/// The largest number of vertices: two values above the ids stay free for the engines' use.
+pub const MAX_VERTICES: u32 = u32::MAX - 1;
+
+/// The external id of every vertex, ascending, so that order inside equals order outside.
+///
+/// Integers ascend by value, names by their UTF-8 bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VertexIds {
+    /// `first, first + 1, …`: nothing is stored.
+    Consecutive {
+        /// The id of vertex 0.
+        first: u64,
+        /// How many vertices there are.
+        count: u32,
+    },
+    /// Any non-negative integers, strictly ascending.
+    Unsigned(Buffer<u64>),
+    /// Integers of which some are negative, strictly ascending.
+    Signed(Buffer<i64>),
+    /// Strings, strictly ascending by bytes.
+    Names(Names),
+}
+
+/// Strings one behind the other, with offsets: name `i` is `bytes[offsets[i]..offsets[i + 1]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Names {
+    offsets: Buffer<u64>,
+    bytes: Buffer<u8>,
+}
+
+/// One external id, as it is compared, looked up and printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExternalId<'a> {
+    /// A non-negative integer.
+    Unsigned(u64),
+    /// A negative integer, or any from a graph whose ids are signed.
+    Signed(i64),
+    /// A string.
+    Name(&'a str),
+}
+
+impl fmt::Display for ExternalId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExternalId::Unsigned(id) => id.fmt(f),
+            ExternalId::Signed(id) => id.fmt(f),
+            ExternalId::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+impl Names {
+    /// Joins names. They are kept in the order given; [`VertexIds`] wants them ascending.
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Names {
+        let (mut offsets, mut bytes) = (vec![0u64], Vec::new());
+        for name in names {
+            bytes.extend_from_slice(name.as_bytes());
+            offsets.push(bytes.len() as u64);
+        }
+        Names { offsets: offsets.into(), bytes: bytes.into() }
+    }
+
+    /// Names from their stored form, or `None` where the offsets do not ascend from 0 to the end
+    /// of the bytes, or a name is not UTF-8.
+    pub fn from_parts(offsets: Buffer<u64>, bytes: Buffer<u8>) -> Option<Names> {
+        let text = std::str::from_utf8(&bytes).ok()?;
+        let whole = offsets.first() == Some(&0)
+            && offsets.last() == Some(&(bytes.len() as u64))
+            && offsets.windows(2).all(|pair| pair[0] <= pair[1])
+            && offsets.iter().all(|&at| text.is_char_boundary(at as usize));
+        whole.then_some(Names { offsets, bytes })
+    }
+
+    /// The offsets and the bytes, for writing.
+    pub fn parts(&self) -> (&[u64], &[u8]) {
+        (&self.offsets, &self.bytes)
+    }
+
+    /// How many names there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Name `index`.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`Names::len`].
+    pub fn get(&self, index: usize) -> &str {
+        let range = self.offsets[index] as usize..self.offsets[index + 1] as usize;
+        std::str::from_utf8(&self.bytes[range]).expect("the constructors accept UTF-8 only")
+    }
+}
+
+impl VertexIds {
+    /// How many vertices there are.
+    pub fn len(&self) -> usize {
+        match self {
+            VertexIds::Consecutive { count, .. } => *count as usize,
+            VertexIds::Unsigned(ids) => ids.len(),
+            VertexIds::Signed(ids) => ids.len(),
+            VertexIds::Names(names) => names.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The external id of a vertex.
+    ///
+    /// # Panics
+    /// Where `vertex` is not below [`VertexIds::len`].
+    pub fn get(&self, vertex: VertexId) -> ExternalId<'_> {
+        match self {
+            VertexIds::Consecutive { first, count } => {
+                assert!(vertex < *count, "vertex {vertex} of {count}");
+                ExternalId::Unsigned(first + u64::from(vertex))
+            }
+            VertexIds::Unsigned(ids) => ExternalId::Unsigned(ids[vertex as usize]),
+            VertexIds::Signed(ids) => ExternalId::Signed(ids[vertex as usize]),
+            VertexIds::Names(names) => ExternalId::Name(names.get(vertex as usize)),
+        }
+    }
+
+    /// The vertex of an external id, by binary search; text that is an integer finds integers.
+    pub fn find(&self, id: ExternalId<'_>) -> Option<VertexId> {
+        let integer = || match id {
+            ExternalId::Unsigned(id) => Some(i128::from(id)),
+            ExternalId::Signed(id) => Some(i128::from(id)),
+            ExternalId::Name(name) => name.parse().ok(),
+        };
+        let rank = match self {
+            VertexIds::Consecutive { first, count } => {
+                let rank = integer()? - i128::from(*first);
+                return (0..i128::from(*count)).contains(&rank).then_some(rank as u32);
+            }
+            VertexIds::Unsigned(ids) => ids.binary_search(&u64::try_from(integer()?).ok()?).ok()?,
+            VertexIds::Signed(ids) => ids.binary_search(&i64::try_from(integer()?).ok()?).ok()?,
+            VertexIds::Names(names) => {
+                let text = match id {
+                    ExternalId::Name(name) => std::borrow::Cow::Borrowed(name),
+                    other => std::borrow::Cow::Owned(other.to_string()),
+                };
+                let (mut low, mut high) = (0, names.len());
+                while low < high {
+                    let middle = low + (high - low) / 2;
+                    if names.get(middle) < &*text { low = middle + 1 } else { high = middle }
+                }
+                (low < names.len() && names.get(low) == text).then_some(low)?
+            }
+        };
+        Some(rank as u32)
+    }
+
+    /// Whether the ids strictly ascend and are few enough: what every graph relies on.
+    pub fn is_valid(&self) -> bool {
+        self.len() <= MAX_VERTICES as usize
+            && match self {
+                VertexIds::Consecutive { first, count } => {
+                    first.checked_add(u64::from(*count)).is_some()
+                }
+                VertexIds::Unsigned(ids) => ids.windows(2).all(|pair| pair[0] < pair[1]),
+                VertexIds::Signed(ids) => ids.windows(2).all(|pair| pair[0] < pair[1]),
+                VertexIds::Names(names) => {
+                    (1..names.len()).all(|i| names.get(i - 1) < names.get(i))
+                }
+            }
+    }
+
+    /// Bytes that the ids occupy.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            VertexIds::Consecutive { .. } => 0,
+            VertexIds::Unsigned(ids) => ids.bytes(),
+            VertexIds::Signed(ids) => ids.bytes(),
+            VertexIds::Names(names) => names.offsets.bytes() + names.bytes.bytes(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_kind() -> Vec<VertexIds> {
+        vec![
+            VertexIds::Consecutive { first: 1, count: 3 },
+            VertexIds::Unsigned(vec![0, 7, u64::MAX].into()),
+            VertexIds::Signed(vec![i64::MIN, -1, 5].into()),
+            VertexIds::Names(Names::new(["Zoë", "a", "ab"])),
+        ]
+    }
+
+    #[test]
+    fn find_inverts_get() {
+        for ids in every_kind() {
+            assert!(ids.is_valid());
+            for vertex in 0..ids.len() as u32 {
+                let id = ids.get(vertex);
+                assert_eq!(ids.find(id), Some(vertex));
+                assert_eq!(ids.find(ExternalId::Name(&id.to_string())), Some(vertex));
+            }
+            for missing in ["", "b", "99", "-7", "340282366920938463463374607431768211456"] {
+                assert_eq!(ids.find(ExternalId::Name(missing)), None, "{missing} in {ids:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn order_is_checked() {
+        assert!(!VertexIds::Unsigned(vec![3, 3].into()).is_valid());
+        assert!(!VertexIds::Names(Names::new(["b", "a"])).is_valid());
+        assert!(!VertexIds::Consecutive { first: u64::MAX, count: 2 }.is_valid());
+    }
+
+    #[test]
+    fn stored_names_are_checked() {
+        let parts = |offsets: &[u64], bytes: &[u8]| {
+            Names::from_parts(offsets.to_vec().into(), bytes.to_vec().into()).is_some()
+        };
+        assert!(parts(&[0, 1, 3], "aé".as_bytes()));
+        assert!(!parts(&[0, 2, 3], "aé".as_bytes()), "splits a character");
+        assert!(!parts(&[0, 1, 2], "aé".as_bytes()), "ends early");
+        assert!(!parts(&[0, 3, 1, 3], "aé".as_bytes()), "descends");
+        assert!(!parts(&[0, 1], &[0xff]), "not UTF-8");
+        assert!(!parts(&[], b""), "no offsets");
+    }
+}

@@ -1,0 +1,28 @@
+//! Graphs for ripplet: what a graph *is*, and nothing about algorithms, devices or files.
+//!
+//! ```text
+//! EdgeTable ── GraphBuilder ──▶ Graph = shards of adjacency + external ids
+//!                                 └─ Shard = a contiguous vertex range: out (and incoming) Adjacency
+//! ```
+//!
+//! Vertices are `u32` inside and are numbered in ascending order of their external ids, so that
+//! "the smallest label" means the same inside and outside. Arcs are counted in `u64`; one shard
+//! holds at most 2³¹ of them, so its offsets fit `u32`.
+
+mod atomic;
+mod buffer;
+mod builder;
+mod edges;
+mod graph;
+mod ids;
+mod weight;
+
+pub mod generate;
+
+pub use atomic::as_atomic;
+pub use buffer::Buffer;
+pub use builder::{BuildError, Duplicates, GraphBuilder, MAX_SHARD_ARCS, SelfLoops};
+pub use edges::{EdgeTable, EdgeTableError};
+pub use graph::{Adjacency, Direction, Graph, InvalidGraph, Neighbors, Shard};
+pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
+pub use weight::WeightScale;

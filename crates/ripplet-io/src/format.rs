@@ -1,0 +1,88 @@
+//! Which format a file has, told by its name or by the user.
+
+use std::path::Path;
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Fields split by blanks: `.txt`, `.el`; also `.edges`, `.edgelist`.
+    EdgeList,
+    /// Fields split by tabs: `.tsv`.
+    Tsv,
+    /// Fields split by commas: `.csv`.
+    Csv,
+    /// LDBC Graphalytics: `.e` with its `.v` beside it.
+    Ldbc,
+    /// MatrixMarket coordinate: `.mtx`.
+    MatrixMarket,
+    /// METIS: `.graph`, `.metis`.
+    Metis,
+    /// Apache Parquet: `.parquet`.
+    Parquet,
+    /// Apache Arrow IPC, file or stream: `.arrow`, `.feather`, `.ipc`.
+    Arrow,
+    /// ripplet's own graph: `.rg`.
+    Rg,
+}
+
+/// How the bytes of a text file are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Compression {
+    /// Not at all.
+    #[default]
+    None,
+    /// `.gz`.
+    Gzip,
+    /// `.zst`.
+    Zstd,
+}
+
+const NAMES: [(Format, &str, &[&str]); 9] = [
+    (Format::EdgeList, "edgelist", &["txt", "el", "edges", "edgelist", "wel"]),
+    (Format::Tsv, "tsv", &["tsv"]),
+    (Format::Csv, "csv", &["csv"]),
+    (Format::Ldbc, "ldbc", &["e"]),
+    (Format::MatrixMarket, "mtx", &["mtx"]),
+    (Format::Metis, "metis", &["graph", "metis"]),
+    (Format::Parquet, "parquet", &["parquet", "pq"]),
+    (Format::Arrow, "arrow", &["arrow", "feather", "ipc"]),
+    (Format::Rg, "rg", &["rg"]),
+];
+
+impl Format {
+    /// The format and compression that a file's name tells, if it tells one.
+    pub fn of_path(path: &Path) -> Option<(Format, Compression)> {
+        let extension = |p: &Path| Some(p.extension()?.to_str()?.to_ascii_lowercase());
+        let compression = match extension(path)?.as_str() {
+            "gz" => Compression::Gzip,
+            "zst" => Compression::Zstd,
+            _ => Compression::None,
+        };
+        let inner = match compression {
+            Compression::None => extension(path)?,
+            _ => extension(Path::new(path.file_stem()?))?,
+        };
+        let of_extension = |&&(_, _, list): &&(_, _, &[&str])| list.contains(&inner.as_str());
+        NAMES.iter().find(of_extension).map(|&(format, ..)| (format, compression))
+    }
+
+    /// The format of a `--format` value.
+    pub fn of_name(name: &str) -> Option<Format> {
+        NAMES.iter().find(|(_, known, _)| *known == name).map(|&(format, ..)| format)
+    }
+
+    /// The `--format` value of this format.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(format, ..)| *format == self).map_or("", |&(_, name, _)| name)
+    }
+
+    /// All `--format` values, for a message.
+    pub fn names() -> String {
+        NAMES.map(|(_, name, _)| name).join(", ")
+    }
+
+    /// Whether the format is text, which may be compressed or come from standard input.
+    pub fn is_text(self) -> bool {
+        !matches!(self, Format::Parquet | Format::Arrow | Format::Rg)
+    }
+}

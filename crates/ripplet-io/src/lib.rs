@@ -1,0 +1,18 @@
+//! Every file format of ripplet, in and out.
+//!
+//! ```text
+//! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .parquet .arrow
+//!                                              └▶ rg::open   ─▶ Graph         .rg, memory-mapped
+//! labels ────▶ write ─▶ a whole file or none                                  .txt .tsv .csv .parquet .arrow
+//! ```
+//!
+//! Readers know no algorithm; what they cannot read is a [`ReadError`] that names file, line (or
+//! byte, or row) and what was expected.
+
+mod error;
+mod format;
+mod options;
+
+pub use error::{Place, ReadError, ReadErrorKind, WriteError};
+pub use format::{Compression, Format};
+pub use options::{Columns, IdKind, ReadOptions};

@@ -1,0 +1,1 @@
+//! Communities in graphs by label propagation.
