@@ -1,1 +1,52 @@
-//! Label propagation for ripplet.
+//! Label propagation: every vertex repeatedly takes the label that its neighbours show most.
+//!
+//! One run is made of independent choices, each a value of its own type, none of which knows
+//! another:
+//!
+//! | choice | question | type |
+//! |---|---|---|
+//! | program | what is a vote, how is a label scored? | [`Program`]: [`programs::Lpa`], [`programs::Cdlp`], or yours |
+//! | schedule | which vertices update when? how do ties end? | [`Schedule`], [`Ties`] |
+//! | counter | how are a vertex's votes counted? | [`Counter`] |
+//! | stop | when is it enough? | [`Stop`] |
+//! | executor | who computes? | [`Executor`]: [`cpu::CpuExecutor`] |
+//!
+//! ```
+//! use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+//! use ripplet_lp::{Executor, Settings, cpu::CpuExecutor, programs::Lpa};
+//!
+//! // Two triangles with one edge between them.
+//! let ids = VertexIds::Consecutive { first: 0, count: 6 };
+//! let edges = EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+//! let graph = GraphBuilder::new().build(edges)?;
+//!
+//! let found = CpuExecutor::new(None)?.run(&graph, &Lpa::default(), &Settings::default(), &mut ())?;
+//! assert_eq!(found.labels, [0, 0, 0, 3, 3, 3]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod communities;
+mod counter;
+mod hash;
+mod outcome;
+mod plan;
+mod program;
+mod rounds;
+mod schedule;
+mod settings;
+mod stop;
+
+pub mod cpu;
+pub mod programs;
+pub mod quality;
+
+pub use communities::split_disconnected;
+pub use counter::Counter;
+pub use hash::Clock;
+pub use outcome::{Outcome, Round, StopReason};
+pub use plan::{Item, Plan};
+pub use program::{Candidate, Label, LabelTotal, Neighbor, Program, Score, Vertex, Vote, Wake};
+pub use rounds::{Executor, Observer, RunError};
+pub use schedule::{DEFAULT_PHASES, Order, Schedule, Ties};
+pub use settings::{Settings, SettingsError};
+pub use stop::Stop;

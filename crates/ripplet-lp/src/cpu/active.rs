@@ -1,0 +1,116 @@
+//! The vertices that must be looked at again: one bit each.
+
+use ripplet_graph::VertexId;
+use std::collections::TryReserveError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A set of vertices, changed by several threads at once.
+pub(super) struct ActiveSet {
+    words: Vec<AtomicU64>,
+}
+
+impl ActiveSet {
+    /// All vertices.
+    pub fn all(vertices: u32) -> Result<ActiveSet, TryReserveError> {
+        let mut words = Vec::new();
+        words.try_reserve_exact((vertices as usize).div_ceil(64))?;
+        words.extend((0..vertices / 64).map(|_| AtomicU64::new(u64::MAX)));
+        if !vertices.is_multiple_of(64) {
+            words.push(AtomicU64::new((1 << (vertices % 64)) - 1));
+        }
+        Ok(ActiveSet { words })
+    }
+
+    /// Bytes that the set of so many vertices needs.
+    pub fn bytes_for(vertices: u32) -> u64 {
+        u64::from(vertices).div_ceil(64) * 8
+    }
+
+    /// How many words there are; word `w` holds vertices `64 w .. 64 w + 64`.
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The vertices of a word that are in the set.
+    #[inline]
+    pub fn word(&self, word: usize) -> u64 {
+        self.words[word].load(Relaxed)
+    }
+
+    /// Takes these vertices of a word out of the set.
+    #[inline]
+    pub fn remove(&self, word: usize, bits: u64) {
+        self.words[word].fetch_and(!bits, Relaxed);
+    }
+
+    /// Takes all vertices of a word out of the set and returns them.
+    #[inline]
+    pub fn take(&self, word: usize) -> u64 {
+        match self.word(word) {
+            0 => 0,
+            _ => self.words[word].swap(0, Relaxed),
+        }
+    }
+
+    /// Whether a vertex is in the set.
+    #[inline]
+    pub fn contains(&self, v: VertexId) -> bool {
+        self.word(v as usize / 64) >> (v % 64) & 1 == 1
+    }
+
+    /// Puts a vertex into the set.
+    #[inline]
+    pub fn insert(&self, v: VertexId) {
+        self.words[v as usize / 64].fetch_or(1 << (v % 64), Relaxed);
+    }
+
+    /// Puts all vertices into the set.
+    pub fn insert_all(&self, vertices: u32) {
+        for (index, word) in self.words.iter().enumerate() {
+            let rest = vertices as usize - index * 64;
+            word.store(if rest >= 64 { u64::MAX } else { (1 << rest) - 1 }, Relaxed);
+        }
+    }
+}
+
+/// The vertices of a word's bits, ascending.
+#[inline]
+pub(super) fn vertices_of(word: usize, mut bits: u64) -> impl Iterator<Item = VertexId> {
+    std::iter::from_fn(move || {
+        let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+        bits &= bits - 1;
+        Some(word as u32 * 64 + bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_count_of_vertices() {
+        for vertices in [0, 1, 63, 64, 65, 200] {
+            let set = ActiveSet::all(vertices).unwrap();
+            let members = |set: &ActiveSet| -> Vec<u32> {
+                (0..set.words()).flat_map(|w| vertices_of(w, set.word(w))).collect()
+            };
+            let everyone: Vec<u32> = (0..vertices).collect();
+            assert_eq!(members(&set), everyone);
+            (0..set.words()).for_each(|w| drop(set.take(w)));
+            assert!(members(&set).is_empty());
+            set.insert_all(vertices);
+            assert_eq!(members(&set), everyone);
+            assert_eq!(ActiveSet::bytes_for(vertices), set.words() as u64 * 8);
+        }
+    }
+
+    #[test]
+    fn single_vertices() {
+        let set = ActiveSet::all(130).unwrap();
+        set.remove(2, 0b10);
+        assert!(!set.contains(129) && set.contains(128));
+        set.insert(129);
+        assert_eq!(set.take(2), 0b11);
+    }
+}

@@ -1,0 +1,62 @@
+//! `async`: each active vertex sees whatever labels are there, and is seen at once.
+//!
+//! Not deterministic on more than one thread: what a vertex sees depends on who was faster.
+
+use super::active::vertices_of;
+use super::field::Field;
+use crate::rounds::{Observer, Rounds};
+use crate::{Label, Program, Round, RunError};
+use rayon::prelude::*;
+
+/// Words of 64 vertices that one task handles.
+const WORDS_PER_TASK: usize = 8;
+
+pub(super) struct AsyncRounds<'a, P> {
+    field: Field<'a, P>,
+}
+
+impl<'a, P: Program> AsyncRounds<'a, P> {
+    pub fn new(field: Field<'a, P>) -> Self {
+        AsyncRounds { field }
+    }
+}
+
+impl<P: Program> Rounds for AsyncRounds<'_, P> {
+    fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
+        let field = &self.field;
+        let clock = field.clock(index);
+        let words = field.active.words();
+        let round = (0..words.div_ceil(WORDS_PER_TASK))
+            .into_par_iter()
+            .map_init(
+                || field.scratch(),
+                |scratch, task| {
+                    if observer.is_cancelled() {
+                        return Err(RunError::Cancelled);
+                    }
+                    let mut tally = Round::default();
+                    let start = task * WORDS_PER_TASK;
+                    for word in start..(start + WORDS_PER_TASK).min(words) {
+                        for v in vertices_of(word, field.active.take(word)) {
+                            let (label, arcs) = field.choose(v, clock, scratch);
+                            tally.visited += 1;
+                            tally.scanned += arcs;
+                            if label != field.label(v) {
+                                tally.changed += 1;
+                                field.commit(v, label);
+                                field.wake_neighbors(v, label);
+                            }
+                        }
+                    }
+                    Ok(tally)
+                },
+            )
+            .try_reduce(Round::default, |a, b| Ok(a.plus(b)))?;
+        field.end_round();
+        Ok(round)
+    }
+
+    fn into_labels(self) -> Vec<Label> {
+        self.field.into_labels()
+    }
+}

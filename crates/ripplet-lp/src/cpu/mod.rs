@@ -1,0 +1,96 @@
+//! Label propagation on the CPU's cores; `README.md` beside this file tells how.
+
+#![doc = include_str!("README.md")]
+
+mod active;
+mod asynchronous;
+mod field;
+mod phased;
+mod synchronous;
+mod votes;
+
+use crate::rounds::{Observer, run_rounds};
+use crate::{Executor, LabelTotal, Order, Outcome, Plan, Program, RunError, Settings};
+use asynchronous::AsyncRounds;
+use field::Field;
+use phased::PhasedRounds;
+use ripplet_graph::Graph;
+use synchronous::SyncRounds;
+use thiserror::Error;
+
+/// Runs label propagation on a pool of threads.
+#[derive(Debug)]
+pub struct CpuExecutor {
+    pool: rayon::ThreadPool,
+}
+
+/// The system refused threads.
+#[derive(Debug, Error)]
+#[error("cannot start {threads} threads: {source}")]
+pub struct ThreadError {
+    threads: usize,
+    source: rayon::ThreadPoolBuildError,
+}
+
+impl CpuExecutor {
+    /// An executor with so many threads, or one a core.
+    ///
+    /// # Errors
+    /// Where the system refuses the threads.
+    pub fn new(threads: Option<usize>) -> Result<CpuExecutor, ThreadError> {
+        let threads = threads.unwrap_or(0);
+        let build = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        build.map(|pool| CpuExecutor { pool }).map_err(|source| ThreadError { threads, source })
+    }
+
+    /// How many threads there are.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+}
+
+impl Executor for CpuExecutor {
+    fn plan<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Plan {
+        let vertices = u64::from(graph.vertices());
+        let threads = self.threads() as u64;
+        let votes = votes::Votes::bytes_for(self.pool.install(|| graph.max_degree()));
+        let mut plan = Plan { graph_host: graph.bytes(), items: Vec::new() }
+            .with("labels", 4 * vertices)
+            .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
+            .with("vote tables, one a thread", threads * votes);
+        if program.label_total() != LabelTotal::None {
+            plan = plan.with("label totals", 4 * vertices);
+        }
+        match settings.schedule.order {
+            Order::Sync => plan.with("next labels", 4 * vertices),
+            Order::Phased { phases } => plan.with("one phase", phased::bytes_for(vertices, phases)),
+            Order::Async => plan,
+        }
+    }
+
+    fn run<P: Program>(
+        &self,
+        graph: &Graph,
+        program: &P,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        settings.check(graph.vertices())?;
+        let planned = self.plan(graph, program, settings).algorithm_host();
+        self.pool.install(|| {
+            let field = Field::new(graph, program, settings)
+                .map_err(|_| RunError::OutOfMemory { bytes: planned })?;
+            match settings.schedule.order {
+                Order::Sync => {
+                    let rounds = SyncRounds::new(field)
+                        .map_err(|_| RunError::OutOfMemory { bytes: planned })?;
+                    run_rounds(rounds, graph, settings, observer)
+                }
+                Order::Phased { phases } => {
+                    run_rounds(PhasedRounds::new(field, phases), graph, settings, observer)
+                }
+                Order::Async => run_rounds(AsyncRounds::new(field), graph, settings, observer),
+            }
+        })
+    }
+}

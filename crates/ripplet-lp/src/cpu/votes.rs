@@ -1,0 +1,136 @@
+//! The exact counter: every label that got votes, with their sum.
+
+use crate::{Label, Vote};
+
+/// No vertex has this id, so no label is it.
+const FREE: Label = Label::MAX;
+
+/// An open-addressing hash table from label to summed votes, for one vertex at a time.
+///
+/// The table holds twice as many slots as the vertex has arcs, so a probe is short, and a small
+/// vertex uses a small part of it, which stays in the first-level cache:
+///
+/// ```text
+/// votes  7 7 3 7 9      slots  · 9 · · 3 · 7 ·      used  6 4 1
+///                               1     1   3          cleared by walking `used`
+/// ```
+#[derive(Debug)]
+pub(super) struct Votes {
+    slots: Vec<Slot>,
+    used: Vec<u32>,
+    /// 32 − log₂ of the slots in use for the current vertex.
+    shift: u32,
+    cast: u64,
+}
+
+/// A label and the sum of its votes, in 12 bytes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, packed(4))]
+struct Slot {
+    label: Label,
+    weight: u64,
+}
+
+impl Votes {
+    /// A table for vertices up to this degree.
+    pub fn new(max_degree: u64) -> Votes {
+        let slots = vec![Slot { label: FREE, weight: 0 }; Self::slots_for(max_degree)];
+        Votes { slots, used: Vec::with_capacity(max_degree as usize), shift: 31, cast: 0 }
+    }
+
+    /// Bytes that the table for this degree occupies.
+    pub fn bytes_for(max_degree: u64) -> u64 {
+        (Self::slots_for(max_degree) * size_of::<Slot>()) as u64 + 4 * max_degree
+    }
+
+    fn slots_for(degree: u64) -> usize {
+        (2 * degree).next_power_of_two().max(8) as usize
+    }
+
+    /// Makes room for a vertex of this degree, which must not exceed the table's; the table must
+    /// be clear.
+    #[inline]
+    pub fn begin(&mut self, degree: u64) {
+        debug_assert!(self.used.is_empty());
+        self.shift = 32 - Self::slots_for(degree).trailing_zeros().min(32);
+        self.cast = 0;
+    }
+
+    /// Adds a vote.
+    #[inline]
+    pub fn add(&mut self, vote: Vote) {
+        let weight = u64::from(vote.weight);
+        self.cast += weight;
+        let mask = (1usize << (32 - self.shift)) - 1;
+        // Fibonacci hashing: the golden ratio spreads consecutive labels over the table.
+        let mut at = (vote.label.wrapping_mul(0x9e37_79b9) >> self.shift) as usize;
+        loop {
+            let slot = &mut self.slots[at];
+            if slot.label == vote.label {
+                slot.weight += weight;
+                return;
+            }
+            if slot.label == FREE {
+                *slot = Slot { label: vote.label, weight };
+                self.used.push(at as u32);
+                return;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// The sum of all votes.
+    #[inline]
+    pub fn cast(&self) -> u64 {
+        self.cast
+    }
+
+    /// Clears the table, calling `visit(label, sum)` for each label on the way.
+    #[inline]
+    pub fn drain(&mut self, mut visit: impl FnMut(Label, u64)) {
+        for &at in &self.used {
+            let slot = &mut self.slots[at as usize];
+            visit(slot.label, slot.weight);
+            slot.label = FREE;
+        }
+        self.used.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn sums_are_those_of_a_map(lists in prop::collection::vec(
+            prop::collection::vec((0u32..40, 0u32..=u32::MAX), 0..60), 1..5)) {
+            let mut votes = Votes::new(60);
+            for list in lists {
+                let mut expected = BTreeMap::new();
+                votes.begin(list.len() as u64);
+                for &(label, weight) in &list {
+                    // Labels that collide: high bits only.
+                    let label = label << 26 | label;
+                    votes.add(Vote { label, weight });
+                    *expected.entry(label).or_insert(0) += u64::from(weight);
+                }
+                prop_assert_eq!(votes.cast(), expected.values().sum::<u64>());
+                let mut seen = BTreeMap::new();
+                votes.drain(|label, sum| drop(seen.insert(label, sum)));
+                prop_assert_eq!(seen, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn planned_bytes_are_those_of_the_table() {
+        for degree in [0, 1, 4, 5, 1000] {
+            let votes = Votes::new(degree);
+            let held = votes.slots.capacity() * 12 + votes.used.capacity() * 4;
+            assert_eq!(Votes::bytes_for(degree), held as u64);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a run gives back.
+
+use crate::Label;
+
+/// What a run gives back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Each vertex's label: the id of a vertex.
+    pub labels: Vec<Label>,
+    /// What happened, round by round.
+    pub rounds: Vec<Round>,
+    /// Why it ended.
+    pub reason: StopReason,
+    /// Communities that splitting what was not connected added; `None` where it was not asked for.
+    pub split: Option<u32>,
+}
+
+/// What happened in a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Round {
+    /// Vertices whose label changed.
+    pub changed: u64,
+    /// Vertices that were looked at.
+    pub visited: u64,
+    /// Arcs whose vote was counted.
+    pub scanned: u64,
+    /// A hash of all labels after the round, where the schedule looks for oscillation.
+    pub fingerprint: Option<u64>,
+    /// Seconds the round took.
+    pub seconds: f64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// Nothing changed in the last round, and nothing would.
+    Fixpoint,
+    /// Fewer vertices changed than the tolerance asks for.
+    Tolerance,
+    /// The labels are those of two rounds before: they would swap for ever.
+    Oscillation,
+    /// The rounds are used up.
+    RoundLimit,
+}
+
+impl Outcome {
+    /// Whether the labels settled, as far as the stop rules ask for.
+    pub fn converged(&self) -> bool {
+        matches!(self.reason, StopReason::Fixpoint | StopReason::Tolerance)
+    }
+
+    /// Arcs counted over all rounds.
+    pub fn scanned(&self) -> u64 {
+        self.rounds.iter().map(|round| round.scanned).sum()
+    }
+}
+
+impl Round {
+    /// The counts of two parts of a round together.
+    pub(crate) fn plus(self, other: Round) -> Round {
+        Round {
+            changed: self.changed + other.changed,
+            visited: self.visited + other.visited,
+            scanned: self.scanned + other.scanned,
+            ..self
+        }
+    }
+}
+
+impl StopReason {
+    /// The name, as the statistics have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::Fixpoint => "fixpoint",
+            StopReason::Tolerance => "tolerance",
+            StopReason::Oscillation => "oscillation",
+            StopReason::RoundLimit => "round limit",
+        }
+    }
+}

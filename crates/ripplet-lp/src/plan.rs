@@ -1,0 +1,36 @@
+//! What a run will need, known before it starts.
+
+/// What a run will need, in bytes: an upper bound, held by a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The graph, which is there already.
+    pub graph_host: u64,
+    /// What comes beside it, by purpose.
+    pub items: Vec<Item>,
+}
+
+/// One purpose and its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What for.
+    pub purpose: &'static str,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Plan {
+    pub(crate) fn with(mut self, purpose: &'static str, bytes: u64) -> Plan {
+        self.items.push(Item { purpose, bytes });
+        self
+    }
+
+    /// Bytes beside the graph.
+    pub fn algorithm_host(&self) -> u64 {
+        self.items.iter().map(|item| item.bytes).sum()
+    }
+
+    /// Bytes with the graph.
+    pub fn total_host(&self) -> u64 {
+        self.graph_host + self.algorithm_host()
+    }
+}

@@ -1,0 +1,35 @@
+//! LDBC Graphalytics' community detection: the most frequent label, whatever happens.
+//!
+//! Exactly LDBC's with [`Schedule::cdlp`](crate::Schedule::cdlp) and a fixed number of rounds:
+//! synchronous, the smallest label wins a tie, a vertex without neighbours keeps its label. On a
+//! directed graph in- and out-neighbours are counted separately: a reciprocal one votes twice.
+//!
+//! Reference: *The LDBC Graphalytics Benchmark*, version 1.0.1, section 2.3.4.
+
+use crate::{Candidate, Neighbor, Program, Schedule, Vertex, Vote, Wake};
+
+/// LDBC's CDLP: each neighbour has one vote, and the most frequent label wins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cdlp;
+
+impl Program for Cdlp {
+    type Score = u64;
+    const NAME: &'static str = "cdlp";
+    const WAKE: Wake = Wake::Disagreement;
+    const SCHEDULE: Schedule = Schedule::cdlp();
+
+    #[inline]
+    fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor) -> Vote {
+        Vote { label: u.label, weight: 1 }
+    }
+
+    #[inline]
+    fn label_score(&self, _v: Vertex<'_>, candidate: Candidate) -> u64 {
+        candidate.frequency
+    }
+
+    #[inline]
+    fn score_bound(&self, frequency: u64) -> u64 {
+        frequency
+    }
+}

@@ -1,0 +1,86 @@
+//! Which vertices update when, and how ties end.
+
+/// Phases a round of [`Schedule::phased`] has; part of the result, so the same on every device.
+///
+/// More phases need fewer scans and more barriers; see the ADR on the default schedule.
+pub const DEFAULT_PHASES: u32 = 16;
+
+/// Which vertices update when, and how ties end.
+///
+/// All schedules look only at active vertices: those with a neighbour that changed since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Which vertices update when.
+    pub order: Order,
+    /// Which of several best labels wins.
+    pub ties: Ties,
+}
+
+/// Which vertices update when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// All at once: every vertex sees the labels of the round before. Deterministic. May swap
+    /// labels for ever, for example between the sides of a bipartite graph.
+    Sync,
+    /// In phases that are drawn anew each round: a vertex belongs to phase
+    /// `hash(v, seed, round) · phases >> 32`, sees the labels of the phases before, and nobody
+    /// within a phase sees anybody's change. Deterministic.
+    Phased {
+        /// Phases a round, at least 1.
+        phases: u32,
+    },
+    /// Each vertex sees whatever is there: fastest to settle, and **different from run to run**
+    /// on more than one thread.
+    Async,
+}
+
+/// Which of several labels of the best score wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// The smallest `hash(label, v, seed, round)`: no label has a standing advantage.
+    Hashed,
+    /// The smallest label, as LDBC wants it.
+    Smallest,
+}
+
+impl Schedule {
+    /// [`Order::Sync`] with hashed ties.
+    pub const fn sync() -> Schedule {
+        Schedule { order: Order::Sync, ties: Ties::Hashed }
+    }
+
+    /// [`Order::Phased`] with [`DEFAULT_PHASES`] and hashed ties: the default.
+    pub const fn phased() -> Schedule {
+        Schedule { order: Order::Phased { phases: DEFAULT_PHASES }, ties: Ties::Hashed }
+    }
+
+    /// [`Order::Async`] with hashed ties.
+    pub const fn asynchronous() -> Schedule {
+        Schedule { order: Order::Async, ties: Ties::Hashed }
+    }
+
+    /// What LDBC's CDLP asks for: synchronous, the smallest label.
+    pub const fn cdlp() -> Schedule {
+        Schedule { order: Order::Sync, ties: Ties::Smallest }
+    }
+
+    /// Whether labels are the same bytes for any number of threads and any device.
+    pub fn is_deterministic(self) -> bool {
+        self.order != Order::Async
+    }
+
+    /// The name, as the command line knows it.
+    pub fn name(self) -> &'static str {
+        match self.order {
+            Order::Sync => "sync",
+            Order::Phased { .. } => "phased",
+            Order::Async => "async",
+        }
+    }
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Schedule::phased()
+    }
+}
