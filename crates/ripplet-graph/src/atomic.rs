@@ -23,7 +23,11 @@ mod tests {
         let shared = as_atomic(&mut values);
         std::thread::scope(|scope| {
             for _ in 0..3 {
-                scope.spawn(|| shared.iter().for_each(|v| drop(v.fetch_add(2, Relaxed))));
+                scope.spawn(|| {
+                    shared.iter().for_each(|v| {
+                        v.fetch_add(2, Relaxed);
+                    })
+                });
             }
         });
         assert_eq!(values, [6; 8]);

@@ -352,7 +352,9 @@ impl ArcSource<'_> {
             self.refuse_huge_vertices()?;
         }
         let shared = as_atomic(&mut counts);
-        self.for_each(|owner, _, _| drop(shared[owner as usize].fetch_add(1, Relaxed)));
+        self.for_each(|owner, _, _| {
+            shared[owner as usize].fetch_add(1, Relaxed);
+        });
         let largest =
             counts.par_iter().enumerate().max_by_key(|(v, c)| (**c, std::cmp::Reverse(*v)));
         match largest {

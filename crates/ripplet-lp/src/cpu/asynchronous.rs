@@ -4,6 +4,8 @@
 
 use super::active::vertices_of;
 use super::field::Field;
+use super::votes::Votes;
+use crate::hash::Clock;
 use crate::rounds::{Observer, Rounds};
 use crate::{Label, Program, Round, RunError};
 use rayon::prelude::*;
@@ -19,6 +21,25 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
     pub fn new(field: Field<'a, P>) -> Self {
         AsyncRounds { field }
     }
+
+    /// Updates the active vertices of some words.
+    fn update(&self, words: std::ops::Range<usize>, clock: Clock, votes: &mut Votes) -> Round {
+        let field = &self.field;
+        let mut tally = Round::default();
+        for word in words {
+            for v in vertices_of(word, field.active.take(word)) {
+                let (label, arcs) = field.choose(v, clock, votes);
+                tally.visited += 1;
+                tally.scanned += arcs;
+                if label != field.label(v) {
+                    tally.changed += 1;
+                    field.commit(v, label);
+                    field.wake_neighbors(v, label);
+                }
+            }
+        }
+        tally
+    }
 }
 
 impl<P: Program> Rounds for AsyncRounds<'_, P> {
@@ -28,29 +49,14 @@ impl<P: Program> Rounds for AsyncRounds<'_, P> {
         let words = field.active.words();
         let round = (0..words.div_ceil(WORDS_PER_TASK))
             .into_par_iter()
-            .map_init(
-                || field.scratch(),
-                |scratch, task| {
-                    if observer.is_cancelled() {
-                        return Err(RunError::Cancelled);
-                    }
-                    let mut tally = Round::default();
-                    let start = task * WORDS_PER_TASK;
-                    for word in start..(start + WORDS_PER_TASK).min(words) {
-                        for v in vertices_of(word, field.active.take(word)) {
-                            let (label, arcs) = field.choose(v, clock, scratch);
-                            tally.visited += 1;
-                            tally.scanned += arcs;
-                            if label != field.label(v) {
-                                tally.changed += 1;
-                                field.commit(v, label);
-                                field.wake_neighbors(v, label);
-                            }
-                        }
-                    }
-                    Ok(tally)
-                },
-            )
+            .map(|task| {
+                if observer.is_cancelled() {
+                    return Err(RunError::Cancelled);
+                }
+                let start = task * WORDS_PER_TASK;
+                let part = start..(start + WORDS_PER_TASK).min(words);
+                Ok(field.with_votes(|votes| self.update(part, clock, votes)))
+            })
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))?;
         field.end_round();
         Ok(round)

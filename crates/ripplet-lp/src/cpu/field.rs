@@ -9,6 +9,7 @@ use ripplet_graph::{Graph, VertexId};
 use std::collections::TryReserveError;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError};
 
 /// The state of a run.
 pub(super) struct Field<'a, P> {
@@ -19,7 +20,8 @@ pub(super) struct Field<'a, P> {
     totals: Totals,
     ties: Ties,
     seed: u64,
-    max_degree: u64,
+    /// One table a thread, so that no lock is ever waited for.
+    votes: Vec<Mutex<Votes>>,
 }
 
 /// What the program wants kept for every label.
@@ -39,11 +41,6 @@ enum Share {
         shift: u32,
         key: u32,
     },
-}
-
-/// What a task needs for itself.
-pub(super) struct Scratch {
-    votes: Votes,
 }
 
 impl<'a, P: Program> Field<'a, P> {
@@ -67,7 +64,7 @@ impl<'a, P: Program> Field<'a, P> {
             totals: Totals { of_label: Vec::new(), grand: 0, share: Share::Nothing },
             ties: settings.schedule.ties,
             seed: settings.seed,
-            max_degree: graph.max_degree(),
+            votes: (0..rayon::current_num_threads()).map(|_| Mutex::new(Votes::new())).collect(),
         };
         field.begin_totals()?;
         Ok(field)
@@ -100,9 +97,13 @@ impl<'a, P: Program> Field<'a, P> {
         Ok(())
     }
 
-    /// What one task needs; reused for all its vertices.
-    pub fn scratch(&self) -> Scratch {
-        Scratch { votes: Votes::new(self.max_degree) }
+    /// Calls `task` with this thread's vote table.
+    pub fn with_votes<T>(&self, task: impl FnOnce(&mut Votes) -> T) -> T {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        // A task that panicked leaves a table behind that must not be used again; nor will it be,
+        // as the panic ends the run.
+        let mut votes = self.votes[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        task(&mut votes)
     }
 
     /// The clock of a round.
@@ -118,11 +119,10 @@ impl<'a, P: Program> Field<'a, P> {
     /// The label that `v` has after this round, by the labels that are there now; and the arcs
     /// that were counted for it.
     #[inline]
-    pub fn choose(&self, v: VertexId, clock: Clock, scratch: &mut Scratch) -> (Label, u64) {
+    pub fn choose(&self, v: VertexId, clock: Clock, votes: &mut Votes) -> (Label, u64) {
         let shard = self.graph.shard_of(v);
         let local = (v - shard.vertices().start) as usize;
         let vertex = self.vertex(v, clock);
-        let votes = &mut scratch.votes;
         let degree = shard.degree(local);
         votes.begin(degree);
         for list in shard.lists() {

@@ -9,6 +9,7 @@
 
 use super::active::vertices_of;
 use super::field::Field;
+use super::votes::Votes;
 use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::{Observer, Rounds};
 use crate::{Label, Program, Round, RunError};
@@ -75,24 +76,12 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         let members = self.members.par_chunks(VERTICES_PER_TASK);
         members
             .zip(self.chosen.par_chunks_mut(VERTICES_PER_TASK))
-            .map_init(
-                || field.scratch(),
-                |scratch, (members, chosen)| {
-                    if observer.is_cancelled() {
-                        return Err(RunError::Cancelled);
-                    }
-                    let mut tally = Round { visited: members.len() as u64, ..Round::default() };
-                    for (&v, chosen) in members.iter().zip(chosen) {
-                        let (label, arcs) = field.choose(v, clock, scratch);
-                        tally.scanned += arcs;
-                        if label != field.label(v) {
-                            *chosen = label;
-                            tally.changed += 1;
-                        }
-                    }
-                    Ok(tally)
-                },
-            )
+            .map(|(members, chosen)| {
+                if observer.is_cancelled() {
+                    return Err(RunError::Cancelled);
+                }
+                Ok(field.with_votes(|votes| choose_each(field, clock, members, chosen, votes)))
+            })
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
 
@@ -101,6 +90,26 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         let pairs = self.members.par_iter().zip(&self.chosen).with_min_len(VERTICES_PER_TASK);
         pairs.filter(|(_, chosen)| **chosen != KEEP).for_each(|(&v, &label)| act(v, label));
     }
+}
+
+/// Chooses for some members of a phase.
+fn choose_each<P: Program>(
+    field: &Field<'_, P>,
+    clock: Clock,
+    members: &[VertexId],
+    chosen: &mut [Label],
+    votes: &mut Votes,
+) -> Round {
+    let mut tally = Round { visited: members.len() as u64, ..Round::default() };
+    for (&v, chosen) in members.iter().zip(chosen) {
+        let (label, arcs) = field.choose(v, clock, votes);
+        tally.scanned += arcs;
+        if label != field.label(v) {
+            *chosen = label;
+            tally.changed += 1;
+        }
+    }
+    tally
 }
 
 impl<P: Program> Rounds for PhasedRounds<'_, P> {

@@ -8,7 +8,8 @@
 
 use super::active::vertices_of;
 use super::field::Field;
-use crate::hash::mix;
+use super::votes::Votes;
+use crate::hash::{Clock, mix};
 use crate::rounds::{Observer, Rounds};
 use crate::{Label, Program, Round, RunError};
 use rayon::prelude::*;
@@ -34,9 +35,7 @@ impl<'a, P: Program> SyncRounds<'a, P> {
     }
 
     /// Chooses for the active vertices of some words, which stop being active.
-    fn choose(&self, words: std::ops::Range<usize>, round: u32) -> Round {
-        let clock = self.field.clock(round);
-        let mut scratch = self.field.scratch();
+    fn choose(&self, words: std::ops::Range<usize>, clock: Clock, votes: &mut Votes) -> Round {
         let mut tally = Round::default();
         for word in words {
             let bits = self.field.active.take(word);
@@ -45,7 +44,7 @@ impl<'a, P: Program> SyncRounds<'a, P> {
                 self.next[v].store(self.field.label(v as u32), Relaxed);
             }
             for v in vertices_of(word, bits) {
-                let (label, arcs) = self.field.choose(v, clock, &mut scratch);
+                let (label, arcs) = self.field.choose(v, clock, votes);
                 self.next[v as usize].store(label, Relaxed);
                 tally.visited += 1;
                 tally.scanned += arcs;
@@ -73,6 +72,7 @@ impl<'a, P: Program> SyncRounds<'a, P> {
 
 impl<P: Program> Rounds for SyncRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
+        let clock = self.field.clock(index);
         let words = self.field.active.words();
         let tasks = words.div_ceil(WORDS_PER_TASK);
         let mut round = (0..tasks)
@@ -82,7 +82,8 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
                     return Err(RunError::Cancelled);
                 }
                 let start = task * WORDS_PER_TASK;
-                Ok(self.choose(start..(start + WORDS_PER_TASK).min(words), index))
+                let part = start..(start + WORDS_PER_TASK).min(words);
+                Ok(self.field.with_votes(|votes| self.choose(part, clock, votes)))
             })
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))?;
         std::mem::swap(&mut self.field.labels, &mut self.next);

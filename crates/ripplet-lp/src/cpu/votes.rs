@@ -32,28 +32,39 @@ struct Slot {
 }
 
 impl Votes {
-    /// A table for vertices up to this degree.
-    pub fn new(max_degree: u64) -> Votes {
-        let slots = vec![Slot { label: FREE, weight: 0 }; Self::slots_for(max_degree)];
-        Votes { slots, used: Vec::with_capacity(max_degree as usize), shift: 31, cast: 0 }
+    /// An empty table, which grows to the largest vertex that it meets.
+    pub fn new() -> Votes {
+        Votes { slots: Vec::new(), used: Vec::new(), shift: 31, cast: 0 }
     }
 
-    /// Bytes that the table for this degree occupies.
-    pub fn bytes_for(max_degree: u64) -> u64 {
-        (Self::slots_for(max_degree) * size_of::<Slot>()) as u64 + 4 * max_degree
+    /// Bytes that the table has occupied once it met a vertex of this degree.
+    pub fn bytes_for(degree: u64) -> u64 {
+        let slots = Self::slots_for(degree);
+        (slots * size_of::<Slot>() + slots / 2 * size_of::<u32>()) as u64
     }
 
     fn slots_for(degree: u64) -> usize {
         (2 * degree).next_power_of_two().max(8) as usize
     }
 
-    /// Makes room for a vertex of this degree, which must not exceed the table's; the table must
-    /// be clear.
+    /// Makes room for a vertex of this degree; the table must be clear.
     #[inline]
     pub fn begin(&mut self, degree: u64) {
         debug_assert!(self.used.is_empty());
-        self.shift = 32 - Self::slots_for(degree).trailing_zeros().min(32);
+        let slots = Self::slots_for(degree);
+        if slots > self.slots.len() {
+            self.grow(slots);
+        }
+        self.shift = 32 - slots.trailing_zeros();
         self.cast = 0;
+    }
+
+    #[cold]
+    fn grow(&mut self, slots: usize) {
+        // The table is clear: free it first, so that the old and the new are never there together.
+        (self.slots, self.used) = (Vec::new(), Vec::new());
+        self.slots = vec![Slot { label: FREE, weight: 0 }; slots];
+        self.used = Vec::with_capacity(slots / 2);
     }
 
     /// Adds a vote.
@@ -107,7 +118,7 @@ mod tests {
         #[test]
         fn sums_are_those_of_a_map(lists in prop::collection::vec(
             prop::collection::vec((0u32..40, 0u32..=u32::MAX), 0..60), 1..5)) {
-            let mut votes = Votes::new(60);
+            let mut votes = Votes::new();
             for list in lists {
                 let mut expected = BTreeMap::new();
                 votes.begin(list.len() as u64);
@@ -119,7 +130,9 @@ mod tests {
                 }
                 prop_assert_eq!(votes.cast(), expected.values().sum::<u64>());
                 let mut seen = BTreeMap::new();
-                votes.drain(|label, sum| drop(seen.insert(label, sum)));
+                votes.drain(|label, sum| {
+                    seen.insert(label, sum);
+                });
                 prop_assert_eq!(seen, expected);
             }
         }
@@ -128,7 +141,8 @@ mod tests {
     #[test]
     fn planned_bytes_are_those_of_the_table() {
         for degree in [0, 1, 4, 5, 1000] {
-            let votes = Votes::new(degree);
+            let mut votes = Votes::new();
+            votes.begin(degree);
             let held = votes.slots.capacity() * 12 + votes.used.capacity() * 4;
             assert_eq!(Votes::bytes_for(degree), held as u64);
         }

@@ -1,0 +1,6 @@
+//! Everything that label propagation promises, checked from outside.
+
+mod conformance;
+mod graphs;
+mod oracle;
+mod promises;
