@@ -1,0 +1,120 @@
+"""Runs the peers on one graph and prints one JSON line a run.
+
+    python bench/peers run GRAPH [--truth FILE] [--threads N] [--repeat N] [--peers NAME,...]
+    python bench/peers readers EDGELIST [--repeat N]
+    python bench/peers score GRAPH LABELS [--truth FILE]
+    python bench/peers pack GRAPH OUT.npz [--truth FILE]
+    python bench/peers self-test
+
+GRAPH is a text edge list or an .npz made by `pack`, which loads in a second. The first line of
+`run` and `readers` describes the machine. What is timed, and what is not: see ../README.md.
+"""
+
+import argparse
+import itertools
+import json
+import sys
+
+import libraries
+import machine
+import readers
+import score
+import self_test
+from graph import Graph
+
+
+def main() -> int:
+    arguments = command_line().parse_args()
+    try:
+        arguments.command(arguments)
+    except (OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def command_line() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python bench/peers", description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="time the peers' label propagation")
+    run.add_argument("graph", metavar="GRAPH")
+    run.add_argument("--truth", metavar="FILE", help="lines of vertex and community, for NMI")
+    run.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
+    run.add_argument("--repeat", type=positive, default=5, metavar="N", help="runs of each peer")
+    run.add_argument(
+        "--peers",
+        default=",".join(libraries.DEFAULT),
+        metavar="NAMES",
+        help=f"of {', '.join(libraries.PEERS)} (default: %(default)s)",
+    )
+    run.set_defaults(command=run_peers)
+
+    read = commands.add_parser("readers", help="time the peers' readers of text edge lists")
+    read.add_argument("file", metavar="EDGELIST")
+    read.add_argument("--repeat", type=positive, default=3, metavar="N")
+    read.set_defaults(command=run_readers)
+
+    rate = commands.add_parser("score", help="modularity and NMI of labels from any program")
+    rate.add_argument("graph", metavar="GRAPH")
+    rate.add_argument("labels", metavar="LABELS")
+    rate.add_argument("--truth", metavar="FILE")
+    rate.set_defaults(command=score_labels)
+
+    pack = commands.add_parser("pack", help="write the graph as .npz")
+    pack.add_argument("graph", metavar="GRAPH")
+    pack.add_argument("out", metavar="OUT.npz")
+    pack.add_argument("--truth", metavar="FILE")
+    pack.set_defaults(command=lambda a: Graph.load(a.graph, a.truth).save(a.out))
+
+    test = commands.add_parser("self-test", help="check the scores and every peer")
+    test.set_defaults(command=lambda _: self_test.run())
+    return parser
+
+
+def run_peers(arguments: argparse.Namespace) -> None:
+    graph = Graph.load(arguments.graph, arguments.truth)
+    peers = [libraries.load(name, graph, arguments.threads) for name in arguments.peers.split(",")]
+    emit(machine.describe())
+    # Rounds, not blocks: what else the machine does in a minute then falls on every peer alike.
+    for seed, peer in itertools.product(range(1, arguments.repeat + 1), peers):
+        run = peer.run(seed)
+        emit(
+            {
+                "kind": "run",
+                **peer.identity(),
+                "graph": graph.name,
+                "vertices": graph.vertices,
+                "edges": graph.edges,
+                "seed": seed if peer.seeded else None,
+                "seconds": run.seconds,
+                "iterations": run.iterations,
+                **score.of(graph, run.labels),
+            }
+        )
+
+
+def run_readers(arguments: argparse.Namespace) -> None:
+    emit(machine.describe())
+    for line in readers.time_all(arguments.file, arguments.repeat):
+        emit(line)
+
+
+def score_labels(arguments: argparse.Namespace) -> None:
+    graph = Graph.load(arguments.graph, arguments.truth)
+    emit({"kind": "score", "graph": graph.name, **score.of(graph, graph.read_labels(arguments.labels))})
+
+
+def emit(line: dict) -> None:
+    print(json.dumps(line), flush=True)
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

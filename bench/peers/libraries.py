@@ -1,0 +1,150 @@
+"""The peers: each holds its own copy of the graph and runs its label propagation on it.
+
+Only the call of the algorithm is timed: not making the graph, not turning the result into an array.
+Each peer runs with its own defaults, and at its fastest: see the notes at each class.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import igraph
+import networkit
+import networkx
+import numpy as np
+
+from graph import Graph
+
+NETWORKX_EDGES = 200_000
+"""Above this networkx needs minutes a run."""
+
+
+@dataclass
+class Run:
+    """One run: labels of the vertices in order, and the algorithm's time alone."""
+
+    labels: np.ndarray
+    seconds: float
+    iterations: int | None = None
+
+
+class Peer(ABC):
+    """A library's algorithm on one graph."""
+
+    name: str
+    version: str
+    variant: str
+    threads = 1
+    seeded = True
+    """Whether a run can be repeated from its seed."""
+
+    def identity(self) -> dict:
+        return {
+            "peer": self.name,
+            "version": self.version,
+            "variant": self.variant,
+            "threads": self.threads,
+        }
+
+    @abstractmethod
+    def run(self, seed: int) -> Run: ...
+
+
+class NetworKitPLP(Peer):
+    """NetworKit's parallel label propagation; stops when at most n/100,000 vertices change.
+
+    With several threads its result depends on their timing, whatever the seed.
+    """
+
+    name, version, variant = "networkit", networkit.__version__, "plp"
+
+    def __init__(self, graph: Graph, threads: int):
+        self.threads = threads
+        self.seeded = threads == 1
+        ends = graph.pairs.astype(np.uint64)
+        self.graph = networkit.Graph(graph.vertices)
+        self.graph.addEdges((ends[:, 0].copy(), ends[:, 1].copy()))
+
+    def run(self, seed: int) -> Run:
+        networkit.setNumberOfThreads(self.threads)
+        networkit.setSeed(seed, True)
+        algorithm = networkit.community.PLP(self.graph)
+        seconds, _ = timed(algorithm.run)
+        labels = np.array(algorithm.getPartition().getVector(), dtype=np.int64)
+        return Run(labels, seconds, algorithm.numberOfIterations())
+
+
+class IgraphLPA(Peer):
+    """igraph's label propagation, one thread (it has no more).
+
+    It draws from igraph's own generator: Python's, which could be seeded, is called back for each
+    number and slows `retention` by a third.
+    """
+
+    name, version, seeded = "igraph", igraph.__version__, False
+
+    def __init__(self, graph: Graph, variant: str):
+        self.variant = variant
+        self.graph = igraph.Graph(graph.vertices, graph.pairs)
+
+    def run(self, seed: int) -> Run:
+        igraph.set_random_number_generator(None)
+        # `Graph.community_label_propagation` does not take a variant; its base does.
+        seconds, labels = timed(
+            igraph.GraphBase.community_label_propagation, self.graph, variant=self.variant
+        )
+        return Run(np.array(labels, dtype=np.int64), seconds)
+
+
+class NetworkxLPA(Peer):
+    """networkx's label propagation, in Python: `asyn`, `semi` (synchronous, coloured) or `fast`."""
+
+    name, version = "networkx", networkx.__version__
+
+    def __init__(self, graph: Graph, variant: str):
+        if graph.edges > NETWORKX_EDGES:
+            raise ValueError(f"networkx is for at most {NETWORKX_EDGES:,} edges: leave it out")
+        self.variant = variant
+        self.seeded = variant != "semi"
+        self.graph = networkx.Graph()
+        self.graph.add_nodes_from(range(graph.vertices))
+        self.graph.add_edges_from(graph.pairs.tolist())
+
+    def run(self, seed: int) -> Run:
+        community = networkx.community
+        algorithm = {
+            "asyn": lambda: community.asyn_lpa_communities(self.graph, seed=seed),
+            "semi": lambda: community.label_propagation_communities(self.graph),
+            "fast": lambda: community.fast_label_propagation_communities(self.graph, seed=seed),
+        }[self.variant]
+        seconds, communities = timed(lambda: list(algorithm()))
+        labels = np.empty(len(self.graph), dtype=np.int64)
+        for label, members in enumerate(communities):
+            labels[list(members)] = label
+        return Run(labels, seconds)
+
+
+PEERS = {
+    "networkit": NetworKitPLP,
+    "igraph-fast": lambda graph, _: IgraphLPA(graph, "fast"),
+    "igraph-retention": lambda graph, _: IgraphLPA(graph, "retention"),
+    "igraph-dominance": lambda graph, _: IgraphLPA(graph, "dominance"),
+    "networkx-asyn": lambda graph, _: NetworkxLPA(graph, "asyn"),
+    "networkx-semi": lambda graph, _: NetworkxLPA(graph, "semi"),
+    "networkx-fast": lambda graph, _: NetworkxLPA(graph, "fast"),
+}
+DEFAULT = [name for name in PEERS if not name.startswith("networkx")]
+
+
+def load(name: str, graph: Graph, threads: int) -> Peer:
+    """The peer of that name, with its own copy of the graph."""
+    if name not in PEERS:
+        raise ValueError(f"no peer is called {name}: there are {', '.join(PEERS)}")
+    return PEERS[name](graph, threads)
+
+
+def timed(call, *arguments, **options):
+    """Seconds of the call, and its result."""
+    start = time.perf_counter()
+    result = call(*arguments, **options)
+    return time.perf_counter() - start, result

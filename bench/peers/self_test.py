@@ -1,0 +1,76 @@
+"""Checks the judge against networkx and scikit-learn, and that every peer finds plain communities."""
+
+import tempfile
+from pathlib import Path
+
+import networkx
+import numpy as np
+from sklearn.metrics import normalized_mutual_info_score
+
+import libraries
+import score
+from graph import UNKNOWN, Graph
+
+
+def run() -> None:
+    """Raises AssertionError at the first thing that is not as it should be."""
+    club = networkx.karate_club_graph()
+    graph = Graph.of("karate", np.array(club.edges))
+    graph.truth = np.array([int(club.nodes[v]["club"] == "Officer") for v in graph.ids])
+    check_scores(club, graph)
+    check_loading(graph)
+    check_peers()
+    print("self-test: all as it should be")
+
+
+def check_scores(club: networkx.Graph, graph: Graph) -> None:
+    rng = np.random.default_rng(7)
+    labellings = [rng.integers(0, k, graph.vertices) for k in (1, 2, 5, 34)]
+    for labels in [*labellings, graph.truth, np.arange(graph.vertices)]:
+        got = score.of(graph, labels)
+        groups = [set(np.flatnonzero(labels == label)) for label in np.unique(labels)]
+        near(got["modularity"], networkx.community.modularity(club, groups, weight=None))
+        near(got["nmi"], normalized_mutual_info_score(graph.truth, labels))
+        assert got["communities"] == len(groups), got
+    one = np.zeros(4, dtype=np.int64)
+    near(score.nmi(one, one), normalized_mutual_info_score(one, one))
+
+
+def check_loading(graph: Graph) -> None:
+    """Comments, loops, repeated and reversed edges, gaps between ids, an incomplete truth."""
+    with tempfile.TemporaryDirectory() as folder:
+        edges, truth, packed = (str(Path(folder) / name) for name in ("e.el", "t.txt", "g.npz"))
+        ends = graph.ids[graph.pairs] * 1000 + 7
+        lines = [f"{u}\t{v} 0.5" for u, v in [*ends, *ends[:9, ::-1], *ends[:9], (7, 7)]]
+        Path(edges).write_text("# a comment\n% another\n" + "\n".join(lines) + "\n")
+        Path(truth).write_text("".join(f"{v * 1000 + 7} {v % 3}\n" for v in range(20)) + "5 1\n")
+
+        loaded = Graph.load(edges, truth)
+        loaded.save(packed)
+        for other in (loaded, Graph.load(packed)):
+            assert (other.ids == np.arange(34) * 1000 + 7).all()
+            assert edge_set(other) == edge_set(graph)
+            assert (other.truth[:20] == np.arange(20) % 3).all()
+            assert (other.truth[20:] == UNKNOWN).all()
+
+
+def check_peers() -> None:
+    """Ten cliques of ten in a ring, the vertices shuffled: labels at random have NMI below 0.4."""
+    ring = networkx.ring_of_cliques(10, 10)
+    shuffled = np.random.default_rng(3).permutation(100)
+    graph = Graph.of("cliques", shuffled[np.array(ring.edges)])
+    graph.truth = np.argsort(shuffled) // 10
+    for name in libraries.PEERS:
+        peer = libraries.load(name, graph, threads=2)
+        run = peer.run(seed=1)
+        assert run.seconds > 0, name
+        quality = score.of(graph, run.labels)
+        assert quality["nmi"] > 0.7, (name, quality)
+
+
+def edge_set(graph: Graph) -> set[tuple[int, int]]:
+    return set(map(tuple, graph.pairs.tolist()))
+
+
+def near(got: float, expected: float) -> None:
+    assert abs(got - expected) < 1e-12, (got, expected)
