@@ -1,0 +1,460 @@
+//! `.rg`, ripplet's own graph: the arrays of a [`Graph`] as they lie in memory, under checksums.
+//!
+//! ```text
+//! 0         header, 64 bytes, below
+//! 64        section table, 24 bytes a section: kind u32, shard u32, begin u64, length u64
+//!           sections, each from a multiple of 64, with zero bytes between them
+//! data_end  checksums, u32 each: CRC-32 (IEEE) of every MiB from byte 0 to data_end
+//! end - 4   CRC-32 of the checksums
+//!
+//! header    0 magic [u8; 8]  8 version u32      12 direction u32   16 data_end u64
+//!           24 vertices u32  28 kind of ids u32 32 first id u64    40 weight exponent i32
+//!           44 shards u32    48 sections u32    52 weighted u32    56 zero u64
+//! ```
+//!
+//! Numbers are little-endian. Direction is 0 (undirected) or 1 (directed). The ids are 0 consecutive
+//! (from `first id`), 1 unsigned, 2 signed, or 3 names, and have none, one, one or two sections. The
+//! sections' order is fixed: ids; then for each shard the offsets, neighbours and weights of its
+//! `out` lists, and on a directed graph of its `incoming` lists. A shard begins where the one before
+//! ends, and has one vertex fewer than offsets.
+//!
+//! [`open`] maps the file and copies nothing: the graph's arrays are the file's pages. Each byte is
+//! under a checksum, which `open` verifies in parallel, so a damaged file is an error and not a
+//! strange result. What the checksums cannot tell (a file made by other hands), the checks of
+//! [`Graph::from_shards`] do: a crafted file may hold an odd graph, but none that breaks a loop.
+//!
+//! Memory: the pages of the file, which the system may drop and read again. As with every mapped
+//! file, whoever overwrites or cuts the file *in place* while it is open breaks its reader;
+//! [`write`] never does that (it replaces the file, and open graphs keep the old one).
+
+use crate::write::whole_file;
+use crate::{Place, ReadError, WriteError};
+use memmap2::Mmap;
+use rayon::prelude::*;
+use ripplet_graph::{
+    Adjacency, Buffer, Direction, Graph, Names, Neighbors, Shard, VertexIds, WeightScale,
+};
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The first byte is no text, so that nobody takes the file for a text.
+const MAGIC: [u8; 8] = *b"\x89ripplet";
+/// The version of the layout above. A reader reads its own only.
+const VERSION: u32 = 1;
+/// A cache line, and more than any value's alignment.
+const ALIGNMENT: u64 = 64;
+const HEADER_BYTES: u64 = 64;
+const ENTRY_BYTES: u64 = 24;
+/// Bytes under one checksum: enough of them for many threads, few enough to need little room.
+const BLOCK: usize = 1 << 20;
+const IDS: u32 = 0;
+const NAME_BYTES: u32 = 1;
+const OUT: Lists = Lists { offsets: 2, neighbors: 3, weights: 4 };
+const INCOMING: Lists = Lists { offsets: 5, neighbors: 6, weights: 7 };
+
+/// The kinds of the sections of one direction's lists.
+#[derive(Clone, Copy)]
+struct Lists {
+    offsets: u32,
+    neighbors: u32,
+    weights: u32,
+}
+
+/// The header without magic, version and the zero at its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Header {
+    direction: u32,
+    data_end: u64,
+    vertices: u32,
+    id_kind: u32,
+    first_id: u64,
+    exponent: i32,
+    shards: u32,
+    sections: u32,
+    weighted: u32,
+}
+
+/// Writes a graph, whole or not at all.
+///
+/// Streams: needs 4 bytes of memory a MiB of file.
+///
+/// # Errors
+/// Where the operating system refuses, or the machine is big-endian; nothing is left behind.
+pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
+    whole_file(path, |out| write_to(graph, out))
+}
+
+/// Opens a graph, memory-mapped.
+///
+/// Cost: one pass for the checksums and one for the graph's own checks, on rayon's current pool.
+///
+/// # Errors
+/// Where the file cannot be read, is not an `.rg` of this version, or is damaged in any byte.
+pub fn open(path: &Path) -> Result<Graph, ReadError> {
+    let io_error = |error| ReadError::io(path, Place::File, error);
+    let file = File::open(path).map_err(io_error)?;
+    let metadata = file.metadata().map_err(io_error)?;
+    if !metadata.is_file() {
+        return Err(ReadError::content(path, Place::File, "an .rg must be a file on a disk"));
+    }
+    // Mapping nothing is an error of the system with a poor sentence.
+    if metadata.len() < HEADER_BYTES {
+        return Err(cut(path, metadata.len()));
+    }
+    // SAFETY: the pages are read only through this mapping, which the graph's buffers keep alive.
+    // That no other process overwrites the file in place cannot be enforced on any system; the
+    // module's documentation says so, and this crate's own writer replaces files instead.
+    let map = unsafe { Mmap::map(&file) }.map_err(io_error)?;
+    from_bytes(Arc::new(map), path)
+}
+
+/// Reads a graph that lies in `owner`'s bytes; `path` is for errors.
+///
+/// # Errors
+/// As [`open`].
+pub fn from_bytes(
+    owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    path: &Path,
+) -> Result<Graph, ReadError> {
+    if cfg!(target_endian = "big") {
+        return Err(ReadError::content(path, Place::File, BIG_ENDIAN));
+    }
+    let bytes = (*owner).as_ref();
+    let header = Header::read(bytes, path)?;
+    verify(bytes, &header, path)?;
+    Opener { path, owner: &owner, header, next: 0, end: header.table_end() }.graph()
+}
+
+const BIG_ENDIAN: &str = ".rg files need a little-endian machine: use a text format here";
+
+fn cut(path: &Path, length: u64) -> ReadError {
+    let sentence =
+        format!("an .rg has a header of {HEADER_BYTES} bytes, but this file has only {length}");
+    ReadError::content(path, Place::Byte(length), sentence)
+}
+
+impl Header {
+    fn of(graph: &Graph, shape: &[(u32, u32, &[u8])]) -> Header {
+        let (id_kind, first_id) = match graph.ids() {
+            VertexIds::Consecutive { first, .. } => (0, *first),
+            VertexIds::Unsigned(_) => (1, 0),
+            VertexIds::Signed(_) => (2, 0),
+            VertexIds::Names(_) => (3, 0),
+        };
+        let mut header = Header {
+            direction: u32::from(graph.direction() == Direction::Directed),
+            data_end: 0,
+            vertices: graph.vertices(),
+            id_kind,
+            first_id,
+            exponent: graph.weight_scale().exponent(),
+            shards: graph.shards().len() as u32,
+            sections: shape.len() as u32,
+            weighted: u32::from(graph.is_weighted()),
+        };
+        let lengths = shape.iter().map(|(_, _, bytes)| bytes.len() as u64);
+        header.data_end = lengths.fold(header.table_end(), |end, length| aligned(end) + length);
+        header
+    }
+
+    fn to_bytes(self) -> [u8; HEADER_BYTES as usize] {
+        let mut words = [0u64; 8];
+        words[0] = u64::from_le_bytes(MAGIC);
+        words[1] = pair(VERSION, self.direction);
+        words[2] = self.data_end;
+        words[3] = pair(self.vertices, self.id_kind);
+        words[4] = self.first_id;
+        words[5] = pair(self.exponent as u32, self.shards);
+        words[6] = pair(self.sections, self.weighted);
+        bytemuck::cast(words)
+    }
+
+    /// The header, as far as it is needed to find the checksums; they vouch for the rest.
+    fn read(bytes: &[u8], path: &Path) -> Result<Header, ReadError> {
+        let wrong = |at, sentence: String| ReadError::content(path, Place::Byte(at), sentence);
+        let (length, Some(head)) = (bytes.len() as u64, bytes.get(..HEADER_BYTES as usize)) else {
+            return Err(cut(path, bytes.len() as u64));
+        };
+        let word = |index: usize| -> u64 { bytemuck::pod_read_unaligned(&head[index * 8..][..8]) };
+        let (low, high) = (|index| word(index) as u32, |index| (word(index) >> 32) as u32);
+        if head[..8] != MAGIC {
+            return Err(wrong(0, "this is not an .rg file: its first bytes are others".into()));
+        }
+        if low(1) != VERSION {
+            let sentence = format!(
+                "the file has version {}, this program reads version {VERSION}: convert the \
+                 original again",
+                low(1)
+            );
+            return Err(wrong(8, sentence));
+        }
+        let header = Header {
+            direction: high(1),
+            data_end: word(2),
+            vertices: low(3),
+            id_kind: high(3),
+            first_id: word(4),
+            exponent: low(5) as i32,
+            shards: high(5),
+            sections: low(6),
+            weighted: high(6),
+        };
+        let blocks = header.data_end.div_ceil(BLOCK as u64);
+        match header.data_end.checked_add(4 * (blocks + 1)) {
+            Some(expected) if expected == length => {}
+            Some(expected) => {
+                let what = if length < expected { "was cut short" } else { "has a tail" };
+                let sentence = format!(
+                    "the header speaks of {expected} bytes, but the file has {length}: it {what}"
+                );
+                return Err(wrong(length.min(expected), sentence));
+            }
+            None => return Err(wrong(16, "the header speaks of more bytes than can be".into())),
+        }
+        let table_fits = header.data_end >= header.table_end();
+        let known = word(7) == 0
+            && header.direction <= 1
+            && header.weighted <= 1
+            && header.id_kind <= 3
+            && WeightScale::from_exponent(header.exponent).is_some()
+            && (header.id_kind == 0 || header.first_id == 0);
+        if !table_fits || !known || u64::from(header.sections) != header.expected_sections() {
+            return Err(wrong(12, "the header is damaged: its values do not fit together".into()));
+        }
+        Ok(header)
+    }
+
+    /// Where the section table ends. Cannot overflow: a table has at most 2³² entries.
+    fn table_end(&self) -> u64 {
+        HEADER_BYTES + u64::from(self.sections) * ENTRY_BYTES
+    }
+
+    fn expected_sections(&self) -> u64 {
+        let ids = [0, 1, 1, 2][self.id_kind as usize];
+        let lists = u64::from(self.direction + 1) * u64::from(2 + self.weighted);
+        ids + u64::from(self.shards) * lists
+    }
+}
+
+fn pair(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+fn aligned(at: u64) -> u64 {
+    at.next_multiple_of(ALIGNMENT)
+}
+
+/// Compares every block with its checksum.
+fn verify(bytes: &[u8], header: &Header, path: &Path) -> Result<(), ReadError> {
+    let (data, tail) = bytes.split_at(header.data_end as usize);
+    let (sums, last) = tail.split_at(tail.len() - 4);
+    let differs = |block: &[u8], sum: &[u8]| crc32fast::hash(block).to_le_bytes() != sum[..];
+    let damaged = |begin: usize, end: usize| {
+        let sentence = format!(
+            "the bytes up to {end} do not match their checksum: the file is damaged, copy or \
+             convert it again"
+        );
+        Err(ReadError::content(path, Place::Byte(begin as u64), sentence))
+    };
+    if differs(sums, last) {
+        return damaged(data.len(), bytes.len());
+    }
+    let blocks = data.par_chunks(BLOCK).zip(sums.par_chunks(4));
+    match blocks.position_first(|(block, sum)| differs(block, sum)) {
+        Some(block) => damaged(block * BLOCK, data.len().min((block + 1) * BLOCK)),
+        None => Ok(()),
+    }
+}
+
+/// Takes the sections of a verified file one after the other.
+struct Opener<'a> {
+    path: &'a Path,
+    owner: &'a Arc<dyn AsRef<[u8]> + Send + Sync>,
+    header: Header,
+    /// The next section.
+    next: u64,
+    /// Where the one before it ended.
+    end: u64,
+}
+
+impl Opener<'_> {
+    fn graph(mut self) -> Result<Graph, ReadError> {
+        let header = self.header;
+        let ids = self.ids()?;
+        if ids.len() as u64 != u64::from(header.vertices) {
+            let sentence =
+                format!("the header has {} vertices, the ids are {}", header.vertices, ids.len());
+            return Err(self.wrong(24, &sentence));
+        }
+        // No capacity by the header's word: the table has vouched for the number only so far.
+        let (mut shards, mut first) = (Vec::new(), 0u32);
+        for shard in 0..header.shards {
+            let (out, vertices) = self.lists(OUT, shard)?;
+            let incoming = match header.direction {
+                0 => None,
+                _ => Some(self.lists(INCOMING, shard)?.0),
+            };
+            let Some(end) = first.checked_add(vertices) else {
+                return Err(self.wrong(self.end, "there are more offsets than vertices can be"));
+            };
+            shards.push(Shard::new(first..end, out, incoming));
+            first = end;
+        }
+        if self.end != header.data_end {
+            return Err(self.wrong(self.end, "there are bytes that belong to no section"));
+        }
+        let direction = [Direction::Undirected, Direction::Directed][header.direction as usize];
+        let scale = WeightScale::from_exponent(header.exponent)
+            .expect("the header was read where its exponent is one");
+        Graph::from_shards(ids, direction, scale, shards).map_err(|invalid| {
+            let sentence = format!("the file holds no graph: {invalid}; convert it again");
+            ReadError::content(self.path, Place::File, sentence)
+        })
+    }
+
+    fn ids(&mut self) -> Result<VertexIds, ReadError> {
+        Ok(match self.header.id_kind {
+            0 => VertexIds::Consecutive {
+                first: self.header.first_id,
+                count: self.header.vertices,
+            },
+            1 => VertexIds::Unsigned(self.section(IDS, 0)?),
+            2 => VertexIds::Signed(self.section(IDS, 0)?),
+            _ => {
+                let (offsets, bytes) = (self.section(IDS, 0)?, self.section(NAME_BYTES, 0)?);
+                let names = Names::from_parts(offsets, bytes);
+                VertexIds::Names(names.ok_or_else(|| self.wrong(self.end, "the names are none"))?)
+            }
+        })
+    }
+
+    /// One direction's lists of a shard, and how many vertices they are for.
+    fn lists(&mut self, kinds: Lists, shard: u32) -> Result<(Adjacency, u32), ReadError> {
+        let offsets: Buffer<u32> = self.section(kinds.offsets, shard)?;
+        let neighbors = self.section(kinds.neighbors, shard)?;
+        let weights = match self.header.weighted {
+            0 => None,
+            _ => Some(self.section(kinds.weights, shard)?),
+        };
+        let vertices = offsets.len().checked_sub(1).and_then(|n| u32::try_from(n).ok());
+        let Some(vertices) = vertices else {
+            return Err(self.wrong(self.end, "a shard has one offset more than vertices"));
+        };
+        Ok((Adjacency::new(offsets, neighbors, weights), vertices))
+    }
+
+    /// The next section, which must be this one.
+    fn section<T: bytemuck::Pod>(&mut self, kind: u32, shard: u32) -> Result<Buffer<T>, ReadError> {
+        let at = HEADER_BYTES + self.next * ENTRY_BYTES;
+        let bytes = (**self.owner).as_ref();
+        // The header was refused where its number of sections is not the expected one, or where
+        // the table does not fit.
+        let entry: [u64; 3] = bytemuck::pod_read_unaligned(&bytes[at as usize..][..24]);
+        let [what, begin, length] = entry;
+        let end = begin.checked_add(length).filter(|&end| end <= self.header.data_end);
+        let (true, true, Some(end)) =
+            (what == pair(kind, shard), begin == aligned(self.end), end)
+        else {
+            return Err(self.wrong(at, "this section is not where, or not what, it must be"));
+        };
+        (self.next, self.end) = (self.next + 1, end);
+        let range: Range<usize> = begin as usize..end as usize;
+        Buffer::shared(self.owner.clone(), range)
+            .ok_or_else(|| self.wrong(at, "this section holds a part of a value"))
+    }
+
+    fn wrong(&self, at: u64, sentence: &str) -> ReadError {
+        ReadError::content(self.path, Place::Byte(at), sentence)
+    }
+}
+
+/// Writes the file's bytes in order.
+fn write_to(graph: &Graph, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    if cfg!(target_endian = "big") {
+        return Err(io::Error::new(ErrorKind::Unsupported, BIG_ENDIAN));
+    }
+    let sections = sections(graph);
+    let header = Header::of(graph, &sections);
+    let mut out = Checksummed { out, at: 0, block: crc32fast::Hasher::new(), sums: Vec::new() };
+    out.write(&header.to_bytes())?;
+    let mut end = header.table_end();
+    for (kind, shard, bytes) in &sections {
+        let (begin, length) = (aligned(end), bytes.len() as u64);
+        out.write(bytemuck::bytes_of(&[pair(*kind, *shard), begin, length]))?;
+        end = begin + length;
+    }
+    for (_, _, bytes) in &sections {
+        out.pad()?;
+        out.write(bytes)?;
+    }
+    out.finish()
+}
+
+/// The sections in the file's order: kind, shard, bytes.
+fn sections(graph: &Graph) -> Vec<(u32, u32, &[u8])> {
+    fn push<'a>(to: &mut Vec<(u32, u32, &'a [u8])>, kinds: Lists, shard: u32, list: Neighbors<'a>) {
+        to.push((kinds.offsets, shard, bytemuck::cast_slice(list.offsets())));
+        to.push((kinds.neighbors, shard, bytemuck::cast_slice(list.neighbors())));
+        if let Some(weights) = list.weights() {
+            to.push((kinds.weights, shard, bytemuck::cast_slice(weights)));
+        }
+    }
+    let mut sections = match graph.ids() {
+        VertexIds::Consecutive { .. } => vec![],
+        VertexIds::Unsigned(ids) => vec![(IDS, 0, bytemuck::cast_slice(ids))],
+        VertexIds::Signed(ids) => vec![(IDS, 0, bytemuck::cast_slice(ids))],
+        VertexIds::Names(names) => {
+            let (offsets, bytes) = names.parts();
+            vec![(IDS, 0, bytemuck::cast_slice(offsets)), (NAME_BYTES, 0, bytes)]
+        }
+    };
+    for (index, shard) in graph.shards().iter().enumerate() {
+        push(&mut sections, OUT, index as u32, shard.out());
+        if let Some(incoming) = shard.incoming() {
+            push(&mut sections, INCOMING, index as u32, incoming);
+        }
+    }
+    sections
+}
+
+/// Passes bytes on and keeps the checksum of each block.
+struct Checksummed<'a> {
+    out: &'a mut (dyn Write + Send),
+    at: u64,
+    block: crc32fast::Hasher,
+    sums: Vec<u32>,
+}
+
+impl Checksummed<'_> {
+    fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let room = BLOCK - (self.at % BLOCK as u64) as usize;
+            let (now, later) = bytes.split_at(room.min(bytes.len()));
+            self.out.write_all(now)?;
+            self.block.update(now);
+            self.at += now.len() as u64;
+            if self.at.is_multiple_of(BLOCK as u64) {
+                self.sums.push(std::mem::take(&mut self.block).finalize());
+            }
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    fn pad(&mut self) -> io::Result<()> {
+        let missing = aligned(self.at) - self.at;
+        self.write(&[0; ALIGNMENT as usize][..missing as usize])
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        if !self.at.is_multiple_of(BLOCK as u64) {
+            self.sums.push(self.block.finalize());
+        }
+        let sums: &[u8] = bytemuck::cast_slice(&self.sums);
+        self.out.write_all(sums)?;
+        self.out.write_all(&crc32fast::hash(sums).to_le_bytes())
+    }
+}

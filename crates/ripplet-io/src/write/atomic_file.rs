@@ -1,0 +1,183 @@
+//! Files that appear whole or not at all.
+
+use crate::WriteError;
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A file that is written beside its destination and takes its place when it is whole.
+///
+/// Until [`AtomicFile::commit`], the destination is as it was; dropping the value instead removes
+/// what was written. A link is followed, and the file behind it replaced. A device or a pipe
+/// (`/dev/null`, a FIFO) cannot be replaced: it is written to as it is.
+#[derive(Debug)]
+pub struct AtomicFile {
+    out: BufWriter<File>,
+    named: PathBuf,
+    destination: PathBuf,
+    temporary: Option<PathBuf>,
+}
+
+/// The temporary files that exist now, so that [`remove_unfinished`] finds them.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// As long as this lives, no output begins and none is finished.
+#[derive(Debug)]
+#[must_use = "without it, another thread may begin a new file at once"]
+pub struct OutputsStopped(#[expect(dead_code)] MutexGuard<'static, BTreeSet<PathBuf>>);
+
+/// Removes the temporary files of all outputs that are being written, for a process that is about
+/// to end (Ctrl-C): hold the result until then.
+pub fn remove_unfinished() -> OutputsStopped {
+    let mut unfinished = unfinished();
+    for temporary in std::mem::take(&mut *unfinished) {
+        // Nobody is left to tell; the file may also be gone already.
+        let _ = fs::remove_file(temporary);
+    }
+    OutputsStopped(unfinished)
+}
+
+/// Writes a file through `write`, whole or not at all; `-` is standard output.
+///
+/// # Errors
+/// Where `write` fails, or the operating system refuses; nothing is left behind then.
+pub fn whole_file(
+    path: &Path,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    if path == Path::new("-") {
+        let mut out = BufWriter::new(io::stdout());
+        let written = write(&mut out).and_then(|()| out.flush());
+        return written.map_err(|source| WriteError { path: path.into(), source });
+    }
+    let mut file = AtomicFile::create(path)?;
+    write(&mut file).map_err(|source| WriteError { path: path.into(), source })?;
+    file.commit()
+}
+
+impl AtomicFile {
+    /// Begins a file that will be `path`.
+    ///
+    /// # Errors
+    /// Where the folder does not exist, or the folder or the file that is there already may not be
+    /// written.
+    pub fn create(path: &Path) -> Result<AtomicFile, WriteError> {
+        let named = path.to_owned();
+        // Where nothing is there yet, there is no link to follow either.
+        let destination = fs::canonicalize(path).unwrap_or_else(|_| named.clone());
+        let made = Self::open(&destination);
+        match made {
+            Ok((file, temporary)) => {
+                let out = BufWriter::with_capacity(1 << 16, file);
+                Ok(AtomicFile { out, named, destination, temporary })
+            }
+            Err(source) => Err(WriteError { path: named, source }),
+        }
+    }
+
+    /// The file to write, and its temporary name where it has one.
+    fn open(destination: &Path) -> io::Result<(File, Option<PathBuf>)> {
+        let existing = match OpenOptions::new().write(true).open(destination) {
+            Ok(file) => Some((file.metadata()?, file)),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        if let Some((metadata, file)) = existing {
+            if !metadata.is_file() {
+                return Ok((file, None));
+            }
+            let (new, temporary) = Self::open_beside(destination)?;
+            // Whoever may read the old file may read the new one, and nobody else. Filesystems
+            // without permissions refuse, and then there is nothing to keep.
+            let _ = new.set_permissions(metadata.permissions());
+            return Ok((new, Some(temporary)));
+        }
+        Self::open_beside(destination).map(|(file, temporary)| (file, Some(temporary)))
+    }
+
+    fn open_beside(destination: &Path) -> io::Result<(File, PathBuf)> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        if destination.file_name().is_none() {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "this names no file"));
+        }
+        let folder = folder_of(destination);
+        if !folder.exists() {
+            let sentence = format!("the folder {} does not exist: create it", folder.display());
+            return Err(io::Error::new(ErrorKind::NotFound, sentence));
+        }
+        let mut unfinished = unfinished();
+        loop {
+            let count = COUNT.fetch_add(1, Relaxed);
+            let name = format!(".ripplet-{}-{count}.part", std::process::id());
+            let temporary = folder.join(name);
+            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+                Ok(file) => {
+                    unfinished.insert(temporary.clone());
+                    return Ok((file, temporary));
+                }
+                // Left by a process of the same number that was killed.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Makes the file appear: flushes it to the disk, and renames it to its destination.
+    ///
+    /// # Errors
+    /// Where the operating system refuses; nothing is left behind then.
+    pub fn commit(mut self) -> Result<(), WriteError> {
+        let committed = self.finish();
+        committed.map_err(|source| WriteError { path: self.named.clone(), source })
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        self.out.get_ref().sync_all()?;
+        let mut unfinished = unfinished();
+        fs::rename(temporary, &self.destination)?;
+        unfinished.remove(temporary);
+        drop(unfinished);
+        self.temporary = None;
+        // The file is whole and in its place. That its *name* survives a power cut takes a sync of
+        // the folder, which some systems do not offer; that is no reason to call the output failed.
+        let _ = File::open(folder_of(&self.destination)).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            unfinished().remove(temporary);
+            // What made the file unfinished is the error worth telling, not this one.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    // A set of names is right at every moment, whoever panicked while holding it.
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}

@@ -1,0 +1,4 @@
+//! The tests of the file formats, in one binary.
+
+mod graphs;
+mod rg;
