@@ -148,6 +148,10 @@ impl EdgeTable {
         self.ids.bytes() + self.len() as u64 * row
     }
 
+    pub(crate) fn into_columns(self) -> [Vec<VertexId>; 2] {
+        [self.sources, self.targets]
+    }
+
     pub(crate) fn into_ids(self) -> VertexIds {
         self.ids
     }

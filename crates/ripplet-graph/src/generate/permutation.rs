@@ -1,0 +1,75 @@
+//! A random permutation that is computed instead of stored.
+
+use super::random::mix;
+
+/// A permutation of `0..count`: any element in constant time, without memory.
+///
+/// Rounds of "multiply by an odd number, fold the high half onto the low half" permute the next
+/// power of two; a result beyond `count` goes through again until it lies inside (cycle walking),
+/// on average less than twice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Permutation {
+    count: u64,
+    mask: u64,
+    shift: u32,
+    keys: [u64; ROUNDS],
+}
+
+/// Below four rounds neighbours stay visibly related.
+const ROUNDS: usize = 4;
+
+impl Permutation {
+    /// A permutation of `0..count`, drawn by `seed`.
+    pub(super) fn new(count: u64, seed: u64) -> Permutation {
+        let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
+        let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
+        let keys = std::array::from_fn(|round| mix(seed ^ mix(round as u64)));
+        Permutation { count, mask, shift: bits.div_ceil(2), keys }
+    }
+
+    /// Where `index`, below the count, goes.
+    #[inline]
+    pub(super) fn of(&self, index: u64) -> u64 {
+        debug_assert!(index < self.count);
+        let mut value = index;
+        loop {
+            for key in self.keys {
+                value = (value ^ (key >> 32)) & self.mask;
+                value = value.wrapping_mul(key | 1) & self.mask;
+                value ^= value >> self.shift;
+            }
+            if value < self.count {
+                return value;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_is_met_once() {
+        for count in [1u64, 2, 3, 5, 16, 17, 1000, 4097, 65536] {
+            for seed in 0..4 {
+                let permutation = Permutation::new(count, seed);
+                let mut image: Vec<u64> = (0..count).map(|i| permutation.of(i)).collect();
+                image.sort_unstable();
+                assert!(image.into_iter().eq(0..count), "count {count}, seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_part() {
+        let count = 1 << 16;
+        let permutation = Permutation::new(count, 3);
+        let near = (1..count)
+            .filter(|&i| permutation.of(i).abs_diff(permutation.of(i - 1)) < count / 64)
+            .count();
+        // Of random pairs, 1/32 lie that near.
+        assert!((near as f64 / count as f64 - 1.0 / 32.0).abs() < 0.01, "{near}");
+        assert_ne!(permutation.of(5), Permutation::new(count, 4).of(5));
+    }
+}
