@@ -1,7 +1,8 @@
-"""Runs the peers on one graph and prints one JSON line a run.
+"""Runs ripplet and its peers on one graph and prints one JSON line a run.
 
     python bench/peers run GRAPH [--truth FILE] [--threads N] [--repeat N] [--peers NAME,...]
     python bench/peers readers EDGELIST [--repeat N]
+    python bench/peers table RUNS.jsonl...
     python bench/peers score GRAPH LABELS [--truth FILE]
     python bench/peers pack GRAPH OUT.npz [--truth FILE]
     python bench/peers self-test
@@ -15,11 +16,12 @@ import itertools
 import json
 import sys
 
-import libraries
 import machine
 import readers
+import roster
 import score
 import self_test
+import table
 from graph import Graph
 
 
@@ -37,16 +39,16 @@ def command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python bench/peers", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    run = commands.add_parser("run", help="time the peers' label propagation")
+    run = commands.add_parser("run", help="time label propagation, peers and ripplet")
     run.add_argument("graph", metavar="GRAPH")
     run.add_argument("--truth", metavar="FILE", help="lines of vertex and community, for NMI")
     run.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
     run.add_argument("--repeat", type=positive, default=5, metavar="N", help="runs of each peer")
     run.add_argument(
         "--peers",
-        default=",".join(libraries.DEFAULT),
+        default=",".join(roster.DEFAULT),
         metavar="NAMES",
-        help=f"of {', '.join(libraries.PEERS)} (default: %(default)s)",
+        help=f"of {', '.join(roster.PEERS)} (default: %(default)s)",
     )
     run.set_defaults(command=run_peers)
 
@@ -54,6 +56,10 @@ def command_line() -> argparse.ArgumentParser:
     read.add_argument("file", metavar="EDGELIST")
     read.add_argument("--repeat", type=positive, default=3, metavar="N")
     read.set_defaults(command=run_readers)
+
+    show = commands.add_parser("table", help="medians and ratios of raw runs, as Markdown")
+    show.add_argument("files", nargs="+", metavar="RUNS.jsonl")
+    show.set_defaults(command=lambda a: print(table.of(a.files)))
 
     rate = commands.add_parser("score", help="modularity and NMI of labels from any program")
     rate.add_argument("graph", metavar="GRAPH")
@@ -74,7 +80,7 @@ def command_line() -> argparse.ArgumentParser:
 
 def run_peers(arguments: argparse.Namespace) -> None:
     graph = Graph.load(arguments.graph, arguments.truth)
-    peers = [libraries.load(name, graph, arguments.threads) for name in arguments.peers.split(",")]
+    peers = [roster.load(name, graph, arguments.threads) for name in arguments.peers.split(",")]
     emit(machine.describe())
     # Rounds, not blocks: what else the machine does in a minute then falls on every peer alike.
     for seed, peer in itertools.product(range(1, arguments.repeat + 1), peers):
@@ -90,6 +96,7 @@ def run_peers(arguments: argparse.Namespace) -> None:
                 "seconds": run.seconds,
                 "iterations": run.iterations,
                 **score.of(graph, run.labels),
+                **run.details,
             }
         )
 

@@ -6,7 +6,7 @@ Each peer runs with its own defaults, and at its fastest: see the notes at each 
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import igraph
 import networkit
@@ -21,11 +21,15 @@ NETWORKX_EDGES = 200_000
 
 @dataclass
 class Run:
-    """One run: labels of the vertices in order, and the algorithm's time alone."""
+    """One run: labels of the vertices in order, and the algorithm's time alone.
+
+    `details` are further fields for the run's line.
+    """
 
     labels: np.ndarray
     seconds: float
     iterations: int | None = None
+    details: dict = field(default_factory=dict)
 
 
 class Peer(ABC):
@@ -122,25 +126,6 @@ class NetworkxLPA(Peer):
         for label, members in enumerate(communities):
             labels[list(members)] = label
         return Run(labels, seconds)
-
-
-PEERS = {
-    "networkit": NetworKitPLP,
-    "igraph-fast": lambda graph, _: IgraphLPA(graph, "fast"),
-    "igraph-retention": lambda graph, _: IgraphLPA(graph, "retention"),
-    "igraph-dominance": lambda graph, _: IgraphLPA(graph, "dominance"),
-    "networkx-asyn": lambda graph, _: NetworkxLPA(graph, "asyn"),
-    "networkx-semi": lambda graph, _: NetworkxLPA(graph, "semi"),
-    "networkx-fast": lambda graph, _: NetworkxLPA(graph, "fast"),
-}
-DEFAULT = [name for name in PEERS if not name.startswith("networkx")]
-
-
-def load(name: str, graph: Graph, threads: int) -> Peer:
-    """The peer of that name, with its own copy of the graph."""
-    if name not in PEERS:
-        raise ValueError(f"no peer is called {name}: there are {', '.join(PEERS)}")
-    return PEERS[name](graph, threads)
 
 
 def timed(call, *arguments, **options):

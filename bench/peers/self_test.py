@@ -7,7 +7,7 @@ import networkx
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
-import libraries
+import roster
 import score
 from graph import UNKNOWN, Graph
 
@@ -60,8 +60,8 @@ def check_peers() -> None:
     shuffled = np.random.default_rng(3).permutation(100)
     graph = Graph.of("cliques", shuffled[np.array(ring.edges)])
     graph.truth = np.argsort(shuffled) // 10
-    for name in libraries.PEERS:
-        peer = libraries.load(name, graph, threads=2)
+    for name in roster.LIBRARIES:
+        peer = roster.load(name, graph, threads=2)
         run = peer.run(seed=1)
         assert run.seconds > 0, name
         quality = score.of(graph, run.labels)

@@ -1,0 +1,89 @@
+"""ripplet beside the peers: its command line, on the same graph, in the same rounds.
+
+Each run is a process of its own, as a user starts it. Its time is what `--stats` gives for the
+algorithm alone (`seconds.compute`), which is what is timed of a peer; the whole `--stats` and the
+process's largest resident memory are kept in the line, for the memory table.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from graph import Graph
+from libraries import Peer, Run
+
+PROGRAM = os.environ.get("RIPPLET", "target/release/ripplet")
+"""The binary: the environment's RIPPLET, or what `cargo build --release` makes."""
+
+VARIANTS = {
+    "phased": ["--program", "lpa", "--schedule", "phased"],
+    "async": ["--program", "lpa", "--schedule", "async"],
+    "sync": ["--program", "lpa", "--schedule", "sync"],
+    "cdlp": ["--program", "cdlp", "--iterations", "10"],
+}
+
+
+class Ripplet(Peer):
+    """One program and schedule of ripplet, from a `.rg` of the graph."""
+
+    name = "ripplet"
+
+    def __init__(self, graph: Graph, threads: int, variant: str):
+        if not Path(PROGRAM).is_file():
+            raise ValueError(f"{PROGRAM} is not there: cargo build --release -p ripplet-cli")
+        self.variant, self.threads = variant, threads
+        self.seeded = variant != "async"
+        self.version = call("--version").split()[-1]
+        self.vertices = graph.vertices
+        self.folder = tempfile.TemporaryDirectory(prefix="ripplet-bench-")
+        self.input = self.path("graph.rg")
+        text = self.path("graph.el")
+        pd.DataFrame(graph.pairs).to_csv(text, sep=" ", header=False, index=False)
+        call("convert", text, self.input)
+        os.remove(text)
+
+    def path(self, name: str) -> str:
+        return str(Path(self.folder.name) / name)
+
+    def run(self, seed: int) -> Run:
+        out, stats_file = self.path("labels.txt"), self.path("stats.json")
+        arguments = ["communities", self.input, "-o", out, "--stats", stats_file, "--device", "cpu"]
+        arguments += ["--threads", str(self.threads), "--seed", str(seed), *VARIANTS[self.variant]]
+        peak = peak_memory_of(arguments)
+        stats = json.loads(Path(stats_file).read_text())
+        details = {"peak_rss_bytes": peak, "command": " ".join(arguments), "stats": stats}
+        labels = read_labels(out, self.vertices)
+        return Run(labels, stats["seconds"]["compute"], stats["iterations"], details)
+
+
+def call(*arguments: str) -> str:
+    """Standard output of a command that must succeed."""
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise ValueError(f"{PROGRAM} {' '.join(arguments)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def peak_memory_of(arguments: list[str]) -> int:
+    """Runs the command to its end; the largest resident memory it had, in bytes, mapped files too."""
+    process = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise ValueError(f"{PROGRAM} {' '.join(arguments)}: exit code {process.returncode}")
+    return usage.ru_maxrss * 1024
+
+
+def read_labels(path: str, vertices: int) -> np.ndarray:
+    """Lines of `id label`, ids 0..vertices, in any order."""
+    rows = pd.read_csv(path, sep=" ", header=None, dtype=np.int64).to_numpy()
+    if len(rows) != vertices:
+        raise ValueError(f"{path}: {len(rows)} lines for {vertices} vertices")
+    labels = np.empty(vertices, dtype=np.int64)
+    labels[rows[:, 0]] = rows[:, 1]
+    return labels

@@ -1,0 +1,27 @@
+"""Who can be asked to run, by the name that `--peers` takes."""
+
+from functools import partial
+
+from graph import Graph
+from libraries import IgraphLPA, NetworKitPLP, NetworkxLPA, Peer
+from ripplet import VARIANTS, Ripplet
+
+LIBRARIES = {
+    "networkit": NetworKitPLP,
+    "igraph-fast": lambda graph, _: IgraphLPA(graph, "fast"),
+    "igraph-retention": lambda graph, _: IgraphLPA(graph, "retention"),
+    "igraph-dominance": lambda graph, _: IgraphLPA(graph, "dominance"),
+    "networkx-asyn": lambda graph, _: NetworkxLPA(graph, "asyn"),
+    "networkx-semi": lambda graph, _: NetworkxLPA(graph, "semi"),
+    "networkx-fast": lambda graph, _: NetworkxLPA(graph, "fast"),
+}
+PEERS = LIBRARIES | {f"ripplet-{name}": partial(Ripplet, variant=name) for name in VARIANTS}
+DEFAULT = ["ripplet-phased", "ripplet-async", "networkit", "igraph-fast"]
+"""The fastest of each; igraph's other variants take ten times as long."""
+
+
+def load(name: str, graph: Graph, threads: int) -> Peer:
+    """The peer of that name, with its own copy of the graph."""
+    if name not in PEERS:
+        raise ValueError(f"no peer is called {name}: there are {', '.join(PEERS)}")
+    return PEERS[name](graph, threads)
