@@ -4,3 +4,4 @@ mod conformance;
 mod graphs;
 mod oracle;
 mod promises;
+mod quality;

@@ -30,10 +30,6 @@ impl Shape {
         Ok(shape)
     }
 
-    pub(super) fn communities(&self) -> usize {
-        self.starts.len() - 1
-    }
-
     pub(super) fn community_of_slots(&self) -> Vec<u32> {
         let mut communities = Vec::with_capacity(self.degrees.len());
         for (community, bounds) in self.starts.windows(2).enumerate() {

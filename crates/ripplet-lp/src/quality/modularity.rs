@@ -1,0 +1,123 @@
+//! Weights within and at communities: all that modularity and coverage need.
+
+use super::QualityError;
+use super::partition::{Partition, with_capacity};
+use rayon::prelude::*;
+use ripplet_graph::{Direction, Graph, Neighbors, Shard};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Stored weights summed over a graph's communities. With U for undirected:
+///
+/// | field | directed | undirected |
+/// |---|---|---|
+/// | `total` | all edges | both directions of all edges: a loop counts twice |
+/// | `within` | edges inside communities | the same |
+/// | `by_chance` | Σ out-degree · in-degree | Σ degree² |
+pub(super) struct Flows {
+    total: u64,
+    within: u64,
+    by_chance: u128,
+}
+
+/// The sums of a part of the vertices.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    total: u128,
+    within: u128,
+}
+
+impl Flows {
+    pub(super) fn of(graph: &Graph, partition: &Partition) -> Result<Flows, QualityError> {
+        let directed = graph.direction() == Direction::Directed;
+        let leaving = zeros(partition.count)?;
+        let entering = zeros(if directed { partition.count } else { 0 })?;
+        let mut sums = Sums::default();
+        for shard in graph.shards() {
+            let part = sum_shard(shard, partition, directed, &leaving);
+            sums.total += part.total;
+            sums.within += part.within;
+            if let Some(list) = shard.incoming() {
+                degrees_of(shard, list, partition, &entering);
+            }
+        }
+        // Degrees of communities are parts of the total: where it fits, they have not wrapped.
+        let total = u64::try_from(sums.total);
+        let total = total.map_err(|_| QualityError::Weights { total: sums.total })?;
+        let other = if directed { &entering } else { &leaving };
+        let product = |(a, b): (&AtomicU64, &AtomicU64)| {
+            u128::from(a.load(Relaxed)) * u128::from(b.load(Relaxed))
+        };
+        let by_chance = leaving.par_iter().zip(other).map(product).sum();
+        Ok(Flows { total, within: sums.within as u64, by_chance })
+    }
+
+    pub(super) fn coverage(&self) -> f64 {
+        if self.total == 0 { 0.0 } else { self.within as f64 / self.total as f64 }
+    }
+
+    pub(super) fn modularity(&self, resolution: f64) -> f64 {
+        if self.total == 0 {
+            return 0.0;
+        }
+        let total = self.total as f64;
+        self.coverage() - resolution * (self.by_chance as f64 / total / total)
+    }
+}
+
+/// Sums a shard's out lists, and adds each vertex's weight to its community in `leaving`.
+fn sum_shard(shard: &Shard, partition: &Partition, directed: bool, leaving: &[AtomicU64]) -> Sums {
+    let (first, list) = (shard.vertices().start, shard.out());
+    let vertices = (0..shard.vertices().len()).into_par_iter().with_min_len(256);
+    let sums = vertices.map(|local| {
+        let vertex = first + local as u32;
+        let community = partition.communities[vertex as usize];
+        let (mut degree, mut within) = (0u64, 0u64);
+        for_each_arc(list, local, |neighbor, weight| {
+            // An undirected loop is stored once, but has two ends here.
+            let weight = if neighbor == vertex && !directed { 2 * weight } else { weight };
+            degree += weight;
+            if partition.communities[neighbor as usize] == community {
+                within += weight;
+            }
+        });
+        leaving[community as usize].fetch_add(degree, Relaxed);
+        Sums { total: u128::from(degree), within: u128::from(within) }
+    });
+    sums.reduce(Sums::default, |a, b| Sums {
+        total: a.total + b.total,
+        within: a.within + b.within,
+    })
+}
+
+/// Adds the weight of each vertex's list to its community.
+fn degrees_of(shard: &Shard, list: Neighbors<'_>, partition: &Partition, sums: &[AtomicU64]) {
+    let first = shard.vertices().start as usize;
+    (0..shard.vertices().len()).into_par_iter().with_min_len(256).for_each(|local| {
+        let mut degree = 0;
+        for_each_arc(list, local, |_, weight| degree += weight);
+        let community = partition.communities[first + local];
+        sums[community as usize].fetch_add(degree, Relaxed);
+    });
+}
+
+/// Calls `visit(neighbor, stored weight)` for each arc of a vertex; without weights each is 1.
+///
+/// A list has at most 2³¹ arcs of 32 bits, so that its sum, loops twice, fits 64 bits.
+#[inline]
+fn for_each_arc(list: Neighbors<'_>, local: usize, mut visit: impl FnMut(u32, u64)) {
+    match list.weights_of(local) {
+        None => list.of(local).iter().for_each(|&neighbor| visit(neighbor, 1)),
+        Some(weights) => list
+            .of(local)
+            .iter()
+            .zip(weights)
+            .for_each(|(&neighbor, &weight)| visit(neighbor, u64::from(weight))),
+    }
+}
+
+fn zeros(count: u32) -> Result<Vec<AtomicU64>, QualityError> {
+    let mut array = with_capacity(count as usize)?;
+    array.resize_with(count as usize, || AtomicU64::new(0));
+    Ok(array)
+}

@@ -1,0 +1,104 @@
+//! Labels as communities numbered from 0.
+
+use super::QualityError;
+use rayon::prelude::*;
+use ripplet_graph::as_atomic;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A community for each vertex, numbered from 0 in the order of the labels.
+pub(super) struct Partition {
+    pub(super) communities: Vec<u32>,
+    /// How many communities there are.
+    pub(super) count: u32,
+}
+
+impl Partition {
+    pub(super) fn of(labels: &[u32]) -> Result<Partition, QualityError> {
+        let largest = labels.par_iter().copied().max().unwrap_or(0);
+        let mut communities = with_capacity(labels.len())?;
+        // Labels are vertices almost always: then a table of them ranks them.
+        if (largest as usize) < 2 * labels.len() {
+            let ranks = ranks(labels, largest)?;
+            let count = *ranks.last().expect("the table ends with the count");
+            communities.par_extend(labels.par_iter().map(|&label| ranks[label as usize]));
+            return Ok(Partition { communities, count });
+        }
+        let mut distinct = with_capacity(labels.len())?;
+        distinct.extend_from_slice(labels);
+        distinct.par_sort_unstable();
+        distinct.dedup();
+        let rank = |label: &u32| distinct.partition_point(|other| other < label) as u32;
+        communities.par_extend(labels.par_iter().map(rank));
+        Ok(Partition { communities, count: distinct.len() as u32 })
+    }
+
+    /// The number of vertices in each community.
+    pub(super) fn sizes(&self) -> Vec<u32> {
+        let mut sizes = vec![0; self.count as usize];
+        let shared = as_atomic(&mut sizes);
+        self.communities
+            .par_iter()
+            .for_each(|&community| _ = shared[community as usize].fetch_add(1, Relaxed));
+        sizes
+    }
+}
+
+/// For each value up to `largest` how many smaller values occur, and last how many occur.
+fn ranks(labels: &[u32], largest: u32) -> Result<Vec<u32>, QualityError> {
+    let mut ranks = with_capacity(largest as usize + 2)?;
+    ranks.resize(largest as usize + 2, 0);
+    let occurs = as_atomic(&mut ranks);
+    labels.par_iter().for_each(|&label| occurs[label as usize].store(1, Relaxed));
+    let mut before = 0;
+    for rank in &mut ranks {
+        let occurs = *rank;
+        *rank = before;
+        before += occurs;
+    }
+    Ok(ranks)
+}
+
+pub(super) fn with_capacity<T>(count: usize) -> Result<Vec<T>, QualityError> {
+    let mut array = Vec::new();
+    let bytes = count as u64 * size_of::<T>() as u64;
+    array.try_reserve_exact(count).map_err(|_| QualityError::OutOfMemory { bytes })?;
+    Ok(array)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn check(labels: &[u32]) {
+        let distinct: Vec<u32> = BTreeSet::from_iter(labels.iter().copied()).into_iter().collect();
+        let partition = Partition::of(labels).unwrap();
+        assert_eq!(partition.count as usize, distinct.len());
+        let restored = partition.communities.iter().map(|&c| distinct[c as usize]);
+        assert!(restored.eq(labels.iter().copied()));
+        let sizes = partition.sizes();
+        for (community, label) in distinct.iter().enumerate() {
+            let size = labels.iter().filter(|&other| other == label).count();
+            assert_eq!(sizes[community] as usize, size);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn labels_are_numbered_in_their_order(
+            small in prop::collection::vec(0u32..40, 0..60),
+            any in prop::collection::vec(any::<u32>(), 0..60),
+        ) {
+            check(&small);
+            check(&any);
+            check(&[small, any].concat());
+        }
+    }
+
+    #[test]
+    fn the_largest_label_is_a_label() {
+        check(&[u32::MAX, 0, u32::MAX]);
+        check(&[]);
+    }
+}
