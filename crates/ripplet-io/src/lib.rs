@@ -11,8 +11,17 @@
 
 mod error;
 mod format;
+mod intern;
+mod map;
 mod options;
+mod read;
+mod text;
+
+pub mod columnar;
+pub mod rg;
+pub mod write;
 
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
 pub use options::{Columns, IdKind, ReadOptions};
+pub use read::{parse_edges, parse_ldbc, read_edges};

@@ -1,0 +1,629 @@
+//! External ids to vertices: collects the ids that occur, puts them in ascending order, and
+//! rewrites the ends of the edges as ranks in that order.
+//!
+//! ```text
+//! ends as read        ids that occur            rank
+//! 7 – 3, 3 – 90  ─▶   3 7 90            ─▶      1 – 0, 0 – 2
+//! ```
+//!
+//! *Integers*: where the range of the ids is not much wider than there are ends, a bitmap of the
+//! range holds what occurs, and a rank is a count of bits; else the ids are sorted and searched.
+//! *Names*: each is hashed once, numbered as it comes, and the distinct names are sorted at the end.
+//!
+//! Memory: beside the ends, at most 6 bytes an edge for the bitmap, or 16 a distinct id for the
+//! sorted ids, or the distinct names and about 24 bytes each. The rewritten columns take 8 bytes
+//! an edge while the ends as read are given back block by block.
+//!
+//! Determinism: ranks are the order of the ids, so nothing depends on threads or on hash values.
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use rayon::prelude::*;
+use ripplet_graph::{MAX_VERTICES, Names, VertexId, VertexIds};
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The ends of some edges in the order of the input, as external integers: 32 bits where all fit.
+///
+/// Signed ids are kept in [`signed`] form, which preserves their order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Ends {
+    /// All ids below 2³².
+    Narrow(Vec<[u32; 2]>),
+    /// Any.
+    Wide(Vec<[u64; 2]>),
+}
+
+/// The vertices and the columns of an edge table.
+#[derive(Debug)]
+pub(crate) struct Interned {
+    pub(crate) ids: VertexIds,
+    pub(crate) sources: Vec<VertexId>,
+    pub(crate) targets: Vec<VertexId>,
+}
+
+/// More distinct ids than a graph has vertices for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooManyVertices;
+
+impl TooManyVertices {
+    /// What to tell the file's owner.
+    pub(crate) fn sentence(self) -> String {
+        format!("there are more than {MAX_VERTICES} distinct vertex ids, the most a graph can have")
+    }
+}
+
+/// Whether integers are signed, and so stand in [`signed`] form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    Unsigned,
+    Signed,
+}
+
+/// A signed id as an unsigned integer of the same order.
+pub(crate) fn signed(id: i64) -> u64 {
+    id as u64 ^ 1 << 63
+}
+
+/// The inverse of [`signed`].
+fn unsigned_to_signed(id: u64) -> i64 {
+    (id ^ 1 << 63) as i64
+}
+
+impl Ends {
+    /// No ends yet, with room for some.
+    pub(crate) fn with_capacity(edges: usize) -> Ends {
+        Ends::Narrow(Vec::with_capacity(edges))
+    }
+
+    /// Appends an edge.
+    #[inline]
+    pub(crate) fn push(&mut self, ends: [u64; 2]) {
+        match self {
+            Ends::Narrow(narrow) if (ends[0] | ends[1]) >> 32 == 0 => {
+                narrow.push(ends.map(|id| id as u32));
+            }
+            Ends::Wide(wide) => wide.push(ends),
+            Ends::Narrow(_) => self.push_wider(ends),
+        }
+    }
+
+    #[cold]
+    fn push_wider(&mut self, ends: [u64; 2]) {
+        if let Ends::Narrow(narrow) = self {
+            let mut wide = Vec::with_capacity(narrow.capacity());
+            wide.extend(narrow.iter().map(|pair| pair.map(u64::from)));
+            *self = Ends::Wide(wide);
+        }
+        self.push(ends);
+    }
+
+    /// How many edges.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Ends::Narrow(narrow) => narrow.len(),
+            Ends::Wide(wide) => wide.len(),
+        }
+    }
+
+    /// The edges.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = [u64; 2]> {
+        let (narrow, wide) = match self {
+            Ends::Narrow(narrow) => (&narrow[..], &[][..]),
+            Ends::Wide(wide) => (&[][..], &wide[..]),
+        };
+        narrow.iter().map(|ends| ends.map(u64::from)).chain(wide.iter().copied())
+    }
+
+    /// The ends as one list of ids: twice as many as edges.
+    pub(crate) fn ids(&self) -> IdSlice<'_> {
+        match self {
+            Ends::Narrow(narrow) => IdSlice::Narrow(narrow.as_flattened()),
+            Ends::Wide(wide) => IdSlice::Wide(wide.as_flattened()),
+        }
+    }
+
+    /// Rewrites each end, into columns as long as the ends.
+    fn rank_into(&self, ranks: &Ranks, sources: &mut [VertexId], targets: &mut [VertexId]) {
+        let rank = |id: u64| ranks.rank(id).expect("the ranks were built from these ends");
+        let columns = sources.iter_mut().zip(targets);
+        match self {
+            Ends::Narrow(narrow) => columns.zip(narrow).for_each(|((source, target), ends)| {
+                (*source, *target) = (rank(ends[0].into()), rank(ends[1].into()));
+            }),
+            Ends::Wide(wide) => columns.zip(wide).for_each(|((source, target), ends)| {
+                (*source, *target) = (rank(ends[0]), rank(ends[1]));
+            }),
+        }
+    }
+}
+
+/// Edges whose ends are integers: vertices are exactly the ids that occur.
+pub(crate) fn intern_integers(blocks: Vec<Ends>, sign: Sign) -> Result<Interned, TooManyVertices> {
+    let slices: Vec<IdSlice<'_>> = blocks.iter().map(Ends::ids).collect();
+    let ranks = Ranks::of(&slices)?;
+    let (sources, targets) = into_columns(blocks, Ends::len, |ends, sources, targets| {
+        ends.rank_into(&ranks, sources, targets);
+    });
+    Ok(Interned { ids: ranks.into_ids(sign), sources, targets })
+}
+
+/// Edges whose ends are numbers of names in `names`: vertices are all names of the set.
+pub(crate) fn intern_names(names: &NameSet, blocks: Vec<Vec<[u32; 2]>>) -> Interned {
+    let (ids, rank) = names.sorted();
+    let (sources, targets) = into_columns(blocks, Vec::len, |ends, sources, targets| {
+        for ((source, target), pair) in sources.iter_mut().zip(targets).zip(&ends) {
+            (*source, *target) = (rank[pair[0] as usize], rank[pair[1] as usize]);
+        }
+    });
+    Interned { ids, sources, targets }
+}
+
+/// Blocks of pairs as two columns; each block is given back as soon as it is written.
+pub(crate) fn into_columns<B: Send>(
+    blocks: Vec<B>,
+    len: impl Fn(&B) -> usize,
+    write: impl Fn(B, &mut [VertexId], &mut [VertexId]) + Sync,
+) -> (Vec<VertexId>, Vec<VertexId>) {
+    let lengths: Vec<usize> = blocks.iter().map(len).collect();
+    let total = lengths.iter().sum();
+    let (mut sources, mut targets) = (vec![0; total], vec![0; total]);
+    let columns = pieces(&mut sources, &lengths).into_iter().zip(pieces(&mut targets, &lengths));
+    let work: Vec<_> = blocks.into_iter().zip(columns).collect();
+    work.into_par_iter().for_each(|(block, (sources, targets))| write(block, sources, targets));
+    (sources, targets)
+}
+
+/// Blocks of values as one column.
+pub(crate) fn into_column(blocks: Vec<Vec<f64>>) -> Vec<f64> {
+    let lengths: Vec<usize> = blocks.iter().map(Vec::len).collect();
+    let mut column = vec![0.0; lengths.iter().sum()];
+    let work: Vec<_> = blocks.into_iter().zip(pieces(&mut column, &lengths)).collect();
+    work.into_par_iter().for_each(|(block, piece)| piece.copy_from_slice(&block));
+    column
+}
+
+/// A slice cut into pieces of these lengths, which add up to its own.
+fn pieces<'a, T>(mut rest: &'a mut [T], lengths: &[usize]) -> Vec<&'a mut [T]> {
+    let mut cut = Vec::with_capacity(lengths.len());
+    for &length in lengths {
+        let (piece, others) = rest.split_at_mut(length);
+        cut.push(piece);
+        rest = others;
+    }
+    cut
+}
+
+/// External integers, 32 bits or 64.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum IdSlice<'a> {
+    Narrow(&'a [u32]),
+    Wide(&'a [u64]),
+}
+
+impl IdSlice<'_> {
+    fn len(self) -> usize {
+        match self {
+            IdSlice::Narrow(ids) => ids.len(),
+            IdSlice::Wide(ids) => ids.len(),
+        }
+    }
+
+    #[inline]
+    fn for_each(self, mut visit: impl FnMut(u64)) {
+        match self {
+            IdSlice::Narrow(ids) => ids.iter().for_each(|&id| visit(id.into())),
+            IdSlice::Wide(ids) => ids.iter().for_each(|&id| visit(id)),
+        }
+    }
+
+    /// The least and the largest id, where there is one.
+    fn range(self) -> Option<(u64, u64)> {
+        let mut range: Option<(u64, u64)> = None;
+        self.for_each(|id| {
+            let (low, high) = range.unwrap_or((id, id));
+            range = Some((low.min(id), high.max(id)));
+        });
+        range
+    }
+
+    /// The ids that occur, ascending.
+    fn distinct(self) -> Vec<u64> {
+        let mut ids = Vec::with_capacity(self.len());
+        self.for_each(|id| ids.push(id));
+        ids.sort_unstable();
+        ids.dedup();
+        ids.shrink_to_fit();
+        ids
+    }
+}
+
+/// The rank of each external integer that occurs.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranks {
+    least: u64,
+    count: u32,
+    order: Order,
+}
+
+#[derive(Clone, Debug)]
+enum Order {
+    /// `least, least + 1, …`.
+    Consecutive,
+    /// Bit `i` says whether `least + i` occurs; `before[i / 64]` counts the bits of earlier words.
+    Bitmap { bits: Vec<u64>, before: Vec<u32> },
+    /// The ids, and where those begin whose distance from the least has the high bits `d >> shift`.
+    Sorted { ids: Vec<u64>, begin: Vec<u32>, shift: u32 },
+}
+
+/// How many bits of a bitmap an end may cost: 32 bits are half of what the end itself takes, and
+/// the counts beside the bitmap half of that again.
+const BITS_PER_END: u64 = 16;
+/// A bitmap of this many bits (256 KiB) is always worth while.
+const SMALL_BITMAP: u64 = 1 << 21;
+
+impl Ranks {
+    /// The ranks of all ids in `slices`.
+    pub(crate) fn of(slices: &[IdSlice<'_>]) -> Result<Ranks, TooManyVertices> {
+        let ends: u64 = slices.iter().map(|slice| slice.len() as u64).sum();
+        let ranges = slices.par_iter().filter_map(|slice| slice.range());
+        let Some((least, most)) = ranges.reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1))) else {
+            return Ok(Ranks { least: 0, count: 0, order: Order::Consecutive });
+        };
+        let span = most - least;
+        if span < SMALL_BITMAP.max(ends.saturating_mul(BITS_PER_END)) {
+            Ranks::by_bitmap(slices, least, span)
+        } else {
+            Ranks::by_sorting(slices, least, span)
+        }
+    }
+
+    fn by_bitmap(slices: &[IdSlice<'_>], least: u64, span: u64) -> Result<Ranks, TooManyVertices> {
+        let words = (span / 64 + 1) as usize;
+        let bits: Vec<AtomicU64> = (0..words).into_par_iter().map(|_| AtomicU64::new(0)).collect();
+        slices.par_iter().for_each(|slice| {
+            slice.for_each(|id| {
+                let (word, bit) = (&bits[((id - least) / 64) as usize], 1 << ((id - least) % 64));
+                // Most ids were seen before: looking first keeps the line shared among cores.
+                if word.load(Relaxed) & bit == 0 {
+                    word.fetch_or(bit, Relaxed);
+                }
+            });
+        });
+        let bits: Vec<u64> = bits.into_iter().map(AtomicU64::into_inner).collect();
+        let count = bits.par_iter().map(|word| u64::from(word.count_ones())).sum();
+        let count = checked_count(count)?;
+        if u64::from(count) == span + 1 {
+            return Ok(Ranks { least, count, order: Order::Consecutive });
+        }
+        let mut sum = 0;
+        let counted = |word: &u64| {
+            let before = sum;
+            sum += word.count_ones();
+            before
+        };
+        let before = bits.iter().map(counted).collect();
+        Ok(Ranks { least, count, order: Order::Bitmap { bits, before } })
+    }
+
+    fn by_sorting(slices: &[IdSlice<'_>], least: u64, span: u64) -> Result<Ranks, TooManyVertices> {
+        let distinct: Vec<Vec<u64>> = slices.par_iter().map(|slice| slice.distinct()).collect();
+        let mut ids = Vec::with_capacity(distinct.iter().map(Vec::len).sum());
+        distinct.into_iter().for_each(|some| ids.extend_from_slice(&some));
+        ids.par_sort_unstable();
+        ids.dedup();
+        ids.shrink_to_fit();
+        let count = checked_count(ids.len() as u64)?;
+        // About one bucket an id: `span >> shift` is below twice the number of ids.
+        let shift =
+            (64 - span.leading_zeros()).saturating_sub(64 - u64::from(count).leading_zeros());
+        let buckets = (span >> shift) as usize + 1;
+        let mut begin = vec![0; buckets + 1];
+        for id in &ids {
+            begin[((id - least) >> shift) as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut begin {
+            sum += *end;
+            *end = sum;
+        }
+        Ok(Ranks { least, count, order: Order::Sorted { ids, begin, shift } })
+    }
+
+    /// How many distinct ids there are.
+    pub(crate) fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// The vertex of an external integer.
+    #[inline]
+    pub(crate) fn rank(&self, id: u64) -> Option<VertexId> {
+        let distance = id.checked_sub(self.least)?;
+        match &self.order {
+            Order::Consecutive => {
+                (distance < u64::from(self.count)).then_some(distance as VertexId)
+            }
+            Order::Bitmap { bits, before } => {
+                let at = usize::try_from(distance / 64).ok()?;
+                let (word, bit) = (*bits.get(at)?, 1 << (distance % 64));
+                (word & bit != 0).then(|| before[at] + (word & (bit - 1)).count_ones())
+            }
+            Order::Sorted { ids, begin, shift } => {
+                let bucket = usize::try_from(distance >> shift).ok()?;
+                let end = *begin.get(bucket.checked_add(1)?)?;
+                let start = begin[bucket];
+                let found = ids[start as usize..end as usize].binary_search(&id).ok()?;
+                Some(start + found as VertexId)
+            }
+        }
+    }
+
+    /// The ids, ascending.
+    pub(crate) fn into_ids(self, sign: Sign) -> VertexIds {
+        let ids = match self.order {
+            Order::Consecutive => {
+                let first = match sign {
+                    Sign::Unsigned => Some(self.least),
+                    // Empty, or not negative.
+                    Sign::Signed => u64::try_from(unsigned_to_signed(self.least)).ok(),
+                };
+                if let Some(first) = first.filter(|f| f.checked_add(self.count.into()).is_some()) {
+                    return VertexIds::Consecutive { first, count: self.count };
+                }
+                (0..self.count).map(|rank| self.least + u64::from(rank)).collect()
+            }
+            Order::Bitmap { bits, .. } => set_bits(&bits, self.least, self.count),
+            Order::Sorted { ids, .. } => ids,
+        };
+        match sign {
+            Sign::Signed if ids.first().is_some_and(|&id| unsigned_to_signed(id) < 0) => {
+                VertexIds::Signed(
+                    ids.into_iter().map(unsigned_to_signed).collect::<Vec<_>>().into(),
+                )
+            }
+            Sign::Signed => VertexIds::Unsigned(
+                ids.into_iter().map(|id| unsigned_to_signed(id) as u64).collect::<Vec<_>>().into(),
+            ),
+            Sign::Unsigned => VertexIds::Unsigned(ids.into()),
+        }
+    }
+}
+
+fn checked_count(count: u64) -> Result<u32, TooManyVertices> {
+    u32::try_from(count).ok().filter(|&count| count <= MAX_VERTICES).ok_or(TooManyVertices)
+}
+
+/// `least + i` for each set bit `i`.
+fn set_bits(bits: &[u64], least: u64, count: u32) -> Vec<u64> {
+    let mut ids = Vec::with_capacity(count as usize);
+    for (at, &word) in bits.iter().enumerate() {
+        let mut word = word;
+        while word != 0 {
+            ids.push(least + at as u64 * 64 + u64::from(word.trailing_zeros()));
+            word &= word - 1;
+        }
+    }
+    ids
+}
+
+/// Distinct names, numbered as they came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NameSet {
+    hash: DefaultHashBuilder,
+    numbers: HashTable<u32>,
+    hashes: Vec<u64>,
+    /// Name `i` ends at `ends[i]` and starts where the one before ends.
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl NameSet {
+    /// An empty set which hashes as `self` does, so that [`NameSet::merge`] need not hash again.
+    pub(crate) fn alike(&self) -> NameSet {
+        NameSet { hash: self.hash.clone(), ..NameSet::default() }
+    }
+
+    /// The number of a name; a new one is added.
+    pub(crate) fn number(&mut self, name: &str) -> Result<u32, TooManyVertices> {
+        let hash = self.hash.hash_one(name.as_bytes());
+        self.number_hashed(hash, name.as_bytes())
+    }
+
+    /// The number of a name given as bytes, `None` where they are not UTF-8.
+    ///
+    /// Only a new name is checked: one that equals a known name is UTF-8 as that is.
+    pub(crate) fn number_of_bytes(&mut self, name: &[u8]) -> Option<Result<u32, TooManyVertices>> {
+        let hash = self.hash.hash_one(name);
+        if self.find_hashed(hash, name).is_none() {
+            std::str::from_utf8(name).ok()?;
+        }
+        Some(self.number_hashed(hash, name))
+    }
+
+    /// Adds all names of a set made by [`NameSet::alike`]; answers their numbers here.
+    pub(crate) fn merge(&mut self, other: &NameSet) -> Result<Vec<u32>, TooManyVertices> {
+        let hashed = other.hashes.iter().enumerate();
+        hashed.map(|(i, &hash)| self.number_hashed(hash, other.name(i as u32))).collect()
+    }
+
+    /// How many names there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The number of a name that is in the set.
+    pub(crate) fn find(&self, name: &[u8]) -> Option<u32> {
+        self.find_hashed(self.hash.hash_one(name), name)
+    }
+
+    /// The names ascending by bytes, and the rank of each number.
+    pub(crate) fn sorted(&self) -> (VertexIds, Vec<VertexId>) {
+        // The first bytes decide nearly always; they lie beside the number, not behind it.
+        let mut order: Vec<(u64, u32)> =
+            (0..self.len() as u32).into_par_iter().map(|i| (prefix(self.name(i)), i)).collect();
+        order.par_sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| self.name(a.1).cmp(self.name(b.1)))
+        });
+        let mut rank = vec![0; order.len()];
+        let (mut offsets, mut bytes) = (vec![0u64], Vec::with_capacity(self.bytes.len()));
+        for (at, &(_, number)) in order.iter().enumerate() {
+            rank[number as usize] = at as VertexId;
+            bytes.extend_from_slice(self.name(number));
+            offsets.push(bytes.len() as u64);
+        }
+        let names = Names::from_parts(offsets.into(), bytes.into());
+        (VertexIds::Names(names.expect("each name was UTF-8 when it was added")), rank)
+    }
+
+    /// The name of a number of this set.
+    pub(crate) fn name(&self, number: u32) -> &[u8] {
+        let number = number as usize;
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.bytes[start..self.ends[number]]
+    }
+
+    fn find_hashed(&self, hash: u64, name: &[u8]) -> Option<u32> {
+        self.numbers.find(hash, |&number| self.name(number) == name).copied()
+    }
+
+    fn number_hashed(&mut self, hash: u64, name: &[u8]) -> Result<u32, TooManyVertices> {
+        if let Some(number) = self.find_hashed(hash, name) {
+            return Ok(number);
+        }
+        let number = self.len() as u32;
+        if number >= MAX_VERTICES {
+            return Err(TooManyVertices);
+        }
+        self.bytes.extend_from_slice(name);
+        self.ends.push(self.bytes.len());
+        self.hashes.push(hash);
+        self.numbers.insert_unique(hash, number, |&other| self.hashes[other as usize]);
+        Ok(number)
+    }
+}
+
+/// The first eight bytes as an integer of the same order.
+fn prefix(name: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    let length = name.len().min(8);
+    first[..length].copy_from_slice(&name[..length]);
+    u64::from_be_bytes(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use ripplet_graph::{EdgeTable, ExternalId};
+    use std::collections::BTreeSet;
+
+    fn ends(pairs: &[[u64; 2]]) -> Ends {
+        let mut ends = Ends::with_capacity(0);
+        pairs.iter().for_each(|&pair| ends.push(pair));
+        ends
+    }
+
+    fn interned(blocks: &[&[[u64; 2]]], sign: Sign) -> Interned {
+        intern_integers(blocks.iter().map(|pairs| ends(pairs)).collect(), sign).unwrap()
+    }
+
+    #[test]
+    fn ends_widen_when_an_id_asks_for_it() {
+        let mut ends = ends(&[[1, 2]]);
+        assert_eq!(ends, Ends::Narrow(vec![[1, 2]]));
+        ends.push([3, 1 << 32]);
+        ends.push([4, 5]);
+        assert_eq!(ends, Ends::Wide(vec![[1, 2], [3, 1 << 32], [4, 5]]));
+    }
+
+    #[test]
+    fn consecutive_ids_are_not_stored() {
+        let table = interned(&[&[[7, 9]], &[[8, 7]]], Sign::Unsigned);
+        assert_eq!(table.ids, VertexIds::Consecutive { first: 7, count: 3 });
+        assert_eq!((table.sources, table.targets), (vec![0, 1], vec![2, 0]));
+        let signed_ids = interned(&[&[[signed(1), signed(0)]]], Sign::Signed);
+        assert_eq!(signed_ids.ids, VertexIds::Consecutive { first: 0, count: 2 });
+    }
+
+    #[test]
+    fn the_ends_of_the_integers_are_ids_like_others() {
+        let table = interned(&[&[[u64::MAX, u64::MAX - 1]]], Sign::Unsigned);
+        assert_eq!(table.ids, VertexIds::Unsigned(vec![u64::MAX - 1, u64::MAX].into()));
+        let table = interned(&[&[[u64::MAX, 0]]], Sign::Unsigned);
+        assert_eq!((table.sources, table.targets), (vec![1], vec![0]));
+        let ends = [signed(i64::MIN), signed(i64::MAX)];
+        let table = interned(&[&[ends]], Sign::Signed);
+        assert_eq!(table.ids, VertexIds::Signed(vec![i64::MIN, i64::MAX].into()));
+        let table = interned(&[&[[signed(-1), signed(0)]]], Sign::Signed);
+        assert_eq!(table.ids, VertexIds::Signed(vec![-1, 0].into()));
+    }
+
+    #[test]
+    fn an_id_that_does_not_occur_has_no_rank() {
+        let of = |ids: &[u64]| Ranks::of(&[IdSlice::Wide(ids)]).unwrap();
+        for ids in [&[5, 6, 7][..], &[5, 900, 64, 63], &[5, 1 << 60, 1 << 61, 12]] {
+            let ranks = of(ids);
+            assert_eq!(ranks.len() as usize, ids.len());
+            for absent in [0, 4, 8, 65, 901, (1 << 60) + 1, u64::MAX] {
+                assert_eq!(ranks.rank(absent), None, "{absent} of {ids:?}");
+            }
+        }
+        assert_eq!(of(&[]).rank(0), None);
+    }
+
+    #[test]
+    fn names_are_in_the_order_of_their_bytes() {
+        let mut names = NameSet::default();
+        let mut local = names.alike();
+        let words = ["b", "a", "Zoë", "a longer name", "a longer name!", "", "b"];
+        let numbers: Vec<u32> = words.iter().map(|word| local.number(word).unwrap()).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 0]);
+        names.number("a").unwrap();
+        assert_eq!(names.merge(&local).unwrap(), [1, 0, 2, 3, 4, 5]);
+        assert_eq!(names.number_of_bytes(b"\xff"), None);
+        assert_eq!(names.find("Zoë".as_bytes()), Some(2));
+        let interned = intern_names(&names, vec![vec![[0, 1]], vec![[5, 4]]]);
+        assert!(interned.ids.is_valid());
+        let name = |vertex| interned.ids.get(vertex).to_string();
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5].map(name),
+            ["", "Zoë", "a", "a longer name", "a longer name!", "b"]
+        );
+        assert_eq!((interned.sources, interned.targets), (vec![2, 0], vec![5, 4]));
+    }
+
+    /// Ids of every density: consecutive, a bitmap, sorted.
+    fn any_blocks() -> impl Strategy<Value = Vec<Vec<[u64; 2]>>> {
+        prop_oneof![Just(10u64), Just(1 << 12), Just(1 << 40), Just(u64::MAX)].prop_flat_map(
+            |most| {
+                let pair = [0..=most, 0..=most];
+                prop::collection::vec(prop::collection::vec(pair, 0..20), 0..5)
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_give_the_ids_back(blocks in any_blocks(), by_sign in any::<bool>()) {
+            let flat: Vec<[u64; 2]> = blocks.concat();
+            let sign = if by_sign { Sign::Signed } else { Sign::Unsigned };
+            let narrow_and_wide = blocks.iter().map(|pairs| ends(pairs)).collect();
+            let Interned { ids, sources, targets } = intern_integers(narrow_and_wide, sign).unwrap();
+            let table = EdgeTable::new(ids, sources, targets).unwrap();
+            let outside = |id: u64| match sign {
+                Sign::Unsigned => i128::from(id),
+                Sign::Signed => i128::from(unsigned_to_signed(id)),
+            };
+            let value = |vertex: u32| match table.ids().get(vertex) {
+                ExternalId::Unsigned(id) => i128::from(id),
+                ExternalId::Signed(id) => i128::from(id),
+                ExternalId::Name(name) => panic!("{name}"),
+            };
+            for (row, pair) in flat.iter().enumerate() {
+                prop_assert_eq!(value(table.sources()[row]), outside(pair[0]));
+                prop_assert_eq!(value(table.targets()[row]), outside(pair[1]));
+            }
+            let distinct: BTreeSet<u64> = flat.as_flattened().iter().copied().collect();
+            prop_assert_eq!(table.ids().len(), distinct.len());
+        }
+    }
+}

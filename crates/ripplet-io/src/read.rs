@@ -1,0 +1,151 @@
+//! Which reader a file is for, and what its bytes come out of.
+
+use crate::text::{self, Fault, Text, Vertices};
+use crate::{Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
+use ripplet_graph::EdgeTable;
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+/// Reads the edges of a file.
+///
+/// `-` is standard input, an edge list unless the options say otherwise. The format is that of
+/// [`ReadOptions::format`], else the one that the name tells; text may be compressed as the name or,
+/// failing that, the first bytes say. What each format means is in its own place: vertices are the
+/// ids that occur in a table, all of `1..n` in a matrix or a METIS graph, and what the `.v` file
+/// lists for LDBC.
+///
+/// Runs on the threads of the current rayon pool, and gives the same table for any number of them.
+///
+/// Memory: the table, as much again while it is put together, and 32 MiB.
+///
+/// # Errors
+/// What cannot be read, or is not what the format asks for: for a text always the first such line.
+pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
+    let standard_input = path == Path::new("-");
+    let of_name = Format::of_path(path);
+    let format = match (options.format, of_name) {
+        (Some(format), _) | (None, Some((format, _))) => format,
+        (None, None) if standard_input => Format::EdgeList,
+        (None, None) => return Err(unknown_format(path)),
+    };
+    match format {
+        Format::Parquet | Format::Arrow => Err(unknown_format(path)),
+        Format::Rg => Err(ReadError::content(
+            path,
+            Place::File,
+            "an .rg file is a finished graph, not a list of edges: it is opened, not read",
+        )),
+        Format::Ldbc if standard_input => Err(ReadError::content(
+            path,
+            Place::File,
+            "an LDBC graph is two files: expected the path of its .e file",
+        )),
+        Format::Ldbc => read_ldbc(path, options),
+        _ => {
+            let mut text = open(path).map_err(|fault| fault.of(path))?;
+            text::read(&mut text, format, options).map_err(|fault| fault.of(path))
+        }
+    }
+}
+
+/// Reads the edges of a text that is in memory and not compressed, as [`read_edges`] does a file;
+/// an error calls it `(bytes)`.
+///
+/// # Errors
+/// Those of [`read_edges`]; also where the format is not text, or is LDBC, which takes two: see
+/// [`parse_ldbc`].
+pub fn parse_edges(
+    bytes: &[u8],
+    format: Format,
+    options: &ReadOptions,
+) -> Result<EdgeTable, ReadError> {
+    let path = Path::new("(bytes)");
+    if !format.is_text() || format == Format::Ldbc {
+        let sentence = format!("the format {} is not one text", format.name());
+        return Err(ReadError::content(path, Place::File, sentence));
+    }
+    let parse = || text::read(&mut in_memory(bytes)?, format, options);
+    parse().map_err(|fault| fault.of(path))
+}
+
+/// Reads an LDBC graph from the contents of its `.v` and its `.e` file; an error calls them so.
+///
+/// # Errors
+/// Those of [`read_edges`].
+pub fn parse_ldbc(
+    vertices: &[u8],
+    edges: &[u8],
+    options: &ReadOptions,
+) -> Result<EdgeTable, ReadError> {
+    let vertices = || Vertices::read(&mut in_memory(vertices)?, options);
+    let vertices = vertices().map_err(|fault| fault.of(Path::new("(bytes).v")))?;
+    let edges = || vertices.read_edges(&mut in_memory(edges)?, options);
+    edges().map_err(|fault| fault.of(Path::new("(bytes).e")))
+}
+
+fn in_memory(bytes: &[u8]) -> Result<Text<'_>, Fault> {
+    Text::new(Box::new(bytes), Compression::None)
+}
+
+fn read_ldbc(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
+    let mut edges = open(path).map_err(|fault| fault.of(path))?;
+    let beside = vertex_file(path)?;
+    let vertices = || Vertices::read(&mut open(&beside)?, options);
+    let vertices = vertices().map_err(|fault| fault.of(&beside))?;
+    vertices.read_edges(&mut edges, options).map_err(|fault| fault.of(path))
+}
+
+/// The `.v` file beside a `.e` file, compressed as that is or otherwise.
+fn vertex_file(edges: &Path) -> Result<PathBuf, ReadError> {
+    let compression = Format::of_path(edges).map_or(Compression::None, |(_, found)| found);
+    let plain = match compression {
+        Compression::None => edges.with_extension("v"),
+        _ => edges.with_extension("").with_extension("v"),
+    };
+    let with = |extension: &str| {
+        let mut name = plain.clone().into_os_string();
+        name.push(extension);
+        PathBuf::from(name)
+    };
+    let mut candidates = vec![plain.clone(), with(".gz"), with(".zst")];
+    match compression {
+        Compression::None => {}
+        Compression::Gzip => candidates.swap(0, 1),
+        Compression::Zstd => candidates.swap(0, 2),
+    }
+    candidates.into_iter().find(|path| path.exists()).ok_or_else(|| {
+        let sentence = format!(
+            "the vertex file {} is missing: an LDBC graph is a .e file with its .v file beside it",
+            plain.display()
+        );
+        ReadError::content(edges, Place::File, sentence)
+    })
+}
+
+/// The text of a file, or of standard input, decompressed.
+fn open(path: &Path) -> Result<Text<'static>, Fault> {
+    let named = Format::of_path(path).map_or(Compression::None, |(_, compression)| compression);
+    let system = |error| Fault { place: Place::File, kind: ReadErrorKind::Io(error) };
+    let mut file: Box<dyn Read + Send> = if path == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        let file = File::open(path).map_err(system)?;
+        if file.metadata().map_err(system)?.is_dir() {
+            return Err(system(io::ErrorKind::IsADirectory.into()));
+        }
+        Box::new(file)
+    };
+    let mut first = Vec::new();
+    file.by_ref().take(4).read_to_end(&mut first).map_err(system)?;
+    let compression = match named {
+        Compression::None => text::compression_of(&first),
+        named => named,
+    };
+    let whole = Cursor::new(first).chain(file);
+    Text::new(text::decoder(whole, compression).map_err(system)?, compression)
+}
+
+fn unknown_format(path: &Path) -> ReadError {
+    ReadError { path: path.into(), place: Place::File, kind: ReadErrorKind::UnknownFormat }
+}

@@ -1,0 +1,446 @@
+//! METIS: an undirected graph as one line of neighbours for each vertex.
+//!
+//! ```text
+//! % a comment
+//! 3 2 1          vertices, edges, and which numbers there are beside the neighbours
+//! 2 7            vertex 1: neighbour 2 over an edge of weight 7
+//! 1 7 3 4        vertex 2
+//! 2 4            vertex 3
+//! ```
+//!
+//! The third number of the header says with its digits, from the last: edges have weights, vertices
+//! have weights (a fourth number says how many), vertices have sizes. Vertex weights and sizes are
+//! passed over. An edge stands in the lists of both its ends, and is kept once; that the lists agree
+//! is checked. Vertices are all of 1..n.
+//!
+//! Two habits of other programs are read too. GAP writes directed graphs, which have as many entries
+//! as the header says edges. DIMACS graphs write 100 for "parallel edges and loops are allowed", and
+//! no sizes: which of the two is meant is told by the number of entries.
+//!
+//! Memory: 16 bytes an edge (32 with weights) while reading, as each edge is there twice.
+//!
+//! Reference: Karypis, *METIS 5.1.0 manual*, section 4.1.1.
+
+use super::source::{Chunk, LONGEST_LIST, LineFault, lines, spans};
+use super::token::{self, show};
+use super::{Fault, Text};
+use crate::ReadOptions;
+use crate::intern::{into_column, into_columns};
+use rayon::prelude::*;
+use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds};
+
+/// Reads an adjacency list.
+pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<EdgeTable, Fault> {
+    text.longest_line(LONGEST_LIST);
+    let header = Header::read(text, options)?;
+    let mut lists = Vec::new();
+    let mut vertices = 0;
+    let parse = |chunk: Chunk<'_>| header.lists_of(chunk);
+    text.parse_chunks(parse, |mut some, chunk, line| {
+        some.first = vertices;
+        vertices += some.vertices;
+        if let Some(extra) = header.line_too_many(chunk.bytes, some.first) {
+            return Err(Fault::line(
+                line + extra + 1,
+                format!("a list more than the {} that line {} says", header.vertices, header.line),
+            ));
+        }
+        if !some.arcs.is_empty() {
+            lists.push(some);
+        }
+        Ok(())
+    })?;
+    if vertices < u64::from(header.vertices) {
+        let (all, line) = (header.vertices, header.line);
+        let sentence = format!("the file ends after {vertices} lists: line {line} says {all}");
+        return Err(Fault::line(text.line(), sentence));
+    }
+    header.into_table(lists)
+}
+
+/// What the first line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Header {
+    line: u64,
+    vertices: u32,
+    edges: u64,
+    /// Numbers of a list before its neighbours.
+    leading: u64,
+    /// Whether the first number of a list may be a size: if so it is kept as if it were a neighbour.
+    perhaps_sizes: bool,
+    /// Whether each neighbour is followed by a weight.
+    edge_weights: bool,
+    /// Whether weights are read.
+    weighted: bool,
+}
+
+/// The lists of a chunk: arcs from vertices counted from `first` to neighbours from 0.
+#[derive(Debug, Default)]
+struct Lists {
+    first: u64,
+    vertices: u64,
+    arcs: Vec<[VertexId; 2]>,
+    weights: Vec<f64>,
+}
+
+/// Stands for a size that cannot be a neighbour.
+const NO_NEIGHBOR: VertexId = VertexId::MAX;
+
+fn is_comment(line: &[u8]) -> bool {
+    line.starts_with(b"%")
+}
+
+impl Header {
+    fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Header, Fault> {
+        text.skip_lines(|line| is_comment(line) || line.trim_ascii().is_empty())?;
+        let line = text.line() + 1;
+        let Some(bytes) = text.peek_line()? else {
+            return Err(Fault::whole("the file has no header: expected `vertices edges`"));
+        };
+        let header = Header::of(line, bytes, options.weighted);
+        let header = header.map_err(|sentence| Fault::line(line, sentence));
+        text.skip_line();
+        header
+    }
+
+    fn of(line: u64, bytes: &[u8], weighted: bool) -> Result<Header, String> {
+        let fields: Vec<&[u8]> =
+            bytes.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();
+        let number = |at: usize| fields.get(at).and_then(|field| token::parse::<u64>(field));
+        let (Some(vertices), Some(edges), 2..=4) = (number(0), number(1), fields.len()) else {
+            let shown = show(bytes.trim_ascii());
+            return Err(format!(
+                "`{shown}`: expected a header, `vertices edges [format [weights]]`"
+            ));
+        };
+        let vertices = u32::try_from(vertices).ok().filter(|n| (1..=MAX_VERTICES).contains(n));
+        let vertices =
+            vertices.ok_or_else(|| format!("expected between 1 and {MAX_VERTICES} vertices"))?;
+        let [sizes, vertex_weights, edge_weights] = digits_of(fields.get(2).copied())?;
+        let constraints = match (vertex_weights, number(3), fields.len()) {
+            (true, None, 3) => 1,
+            (true, Some(count), 4) if count > 0 => count,
+            (false, None, 2..=3) | (false, Some(0), 4) => 0,
+            _ => {
+                return Err("the fourth number of the header, how many weights a vertex has, does \
+                             not fit the third, which says whether there are any"
+                    .into());
+            }
+        };
+        if weighted && !edge_weights {
+            return Err("the graph has no edge weights; leave out --weighted".into());
+        }
+        let perhaps_sizes = sizes && !vertex_weights && !edge_weights;
+        let leading = constraints.saturating_add(u64::from(sizes && !perhaps_sizes));
+        Ok(Header { line, vertices, edges, leading, perhaps_sizes, edge_weights, weighted })
+    }
+
+    fn lists_of(&self, chunk: Chunk<'_>) -> Result<Lists, LineFault> {
+        let mut lists = Lists::default();
+        for (line, span) in (0..).zip(spans(chunk.bytes)) {
+            if is_comment(&chunk.bytes[span.clone()]) {
+                continue;
+            }
+            let numbers = Numbers { bytes: chunk.bytes, at: span.start, end: span.end };
+            self.list(numbers, &mut lists).map_err(|sentence| LineFault { line, sentence })?;
+            lists.vertices += 1;
+        }
+        Ok(lists)
+    }
+
+    /// Reads the list of one vertex. An empty line is a vertex without neighbours, whatever else it
+    /// should have: an editor may have added it to the end of the file.
+    fn list(&self, mut numbers: Numbers<'_>, lists: &mut Lists) -> Result<(), String> {
+        for read in 0..self.leading {
+            if numbers.token().is_none() {
+                if read == 0 {
+                    break;
+                }
+                return Err(format!("expected {} numbers before the neighbours", self.leading));
+            }
+        }
+        let mut may_be_size = self.perhaps_sizes;
+        while let Some(number) = numbers.integer()? {
+            let neighbor = match u32::try_from(number) {
+                Ok(number) if (1..=self.vertices).contains(&number) => number - 1,
+                _ if may_be_size => NO_NEIGHBOR,
+                _ => {
+                    return Err(format!(
+                        "there is no neighbour {number}: expected 1 to {}",
+                        self.vertices
+                    ));
+                }
+            };
+            may_be_size = false;
+            lists.arcs.push([lists.vertices as VertexId, neighbor]);
+            if self.weighted {
+                lists.weights.push(numbers.weight()?);
+            } else if self.edge_weights && numbers.token().is_none() {
+                return Err(format!("expected a weight after the neighbour {number}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The line of a chunk that has a list for a vertex that is not there, if one has; empty lines
+    /// at the end of the file are no lists.
+    fn line_too_many(&self, chunk: &[u8], first: u64) -> Option<u64> {
+        let lists = (0..).zip(lines(chunk)).filter(|(_, line)| !is_comment(line));
+        let rest = usize::try_from(u64::from(self.vertices).saturating_sub(first)).ok()?;
+        let mut extra = lists.skip(rest).filter(|(_, list)| !list.trim_ascii().is_empty());
+        extra.next().map(|(line, _)| line)
+    }
+
+    /// The table of all lists, if they hold what the header says.
+    fn into_table(self, mut lists: Vec<Lists>) -> Result<EdgeTable, Fault> {
+        lists.par_iter_mut().for_each(|lists| {
+            for arc in &mut lists.arcs {
+                arc[0] += lists.first as VertexId;
+            }
+        });
+        let mut count = Count::of(&lists);
+        if self.perhaps_sizes && !count.fits(self.edges) {
+            lists.par_iter_mut().for_each(Lists::drop_sizes);
+            count = Count::of(&lists);
+        }
+        let both = count.is_symmetric() && count.edges() == self.edges;
+        if !both && (count.entries() != self.edges || count.impossible > 0) {
+            return Err(Fault::line(self.line, self.mismatch(count)));
+        }
+        if both {
+            lists.par_iter_mut().for_each(Lists::drop_backward);
+        }
+        let weights = self.weighted.then(|| {
+            into_column(lists.iter_mut().map(|lists| std::mem::take(&mut lists.weights)).collect())
+        });
+        let (sources, targets) = into_columns(
+            lists,
+            |l| l.arcs.len(),
+            |lists, sources, targets| {
+                for ((source, target), arc) in sources.iter_mut().zip(targets).zip(lists.arcs) {
+                    [*source, *target] = arc;
+                }
+            },
+        );
+        let ids = VertexIds::Consecutive { first: 1, count: self.vertices };
+        let mut table = EdgeTable::new(ids, sources, targets)?;
+        if let Some(weights) = weights {
+            table = table.with_weights(weights)?;
+        }
+        Ok(if both { table.in_both_directions() } else { table })
+    }
+
+    fn mismatch(&self, count: Count) -> String {
+        if count.edges() == self.edges || count.entries() == self.edges.saturating_mul(2) {
+            return "the lists do not agree: expected each edge in the lists of both its ends, \
+                    with the same weight"
+                .into();
+        }
+        format!(
+            "the header says {} edges, but the lists have {} entries: expected {}, two for each edge",
+            self.edges,
+            count.entries(),
+            self.edges.saturating_mul(2)
+        )
+    }
+}
+
+/// Whether there are sizes, vertex weights, edge weights.
+fn digits_of(format: Option<&[u8]>) -> Result<[bool; 3], String> {
+    let format = format.unwrap_or(b"0");
+    if format.len() > 3 || !format.iter().all(|digit| matches!(digit, b'0' | b'1')) {
+        let shown = show(format);
+        return Err(format!("`{shown}`: expected up to three digits 0 or 1 for the format"));
+    }
+    let digit = |from_last: usize| format.iter().rev().nth(from_last) == Some(&b'1');
+    Ok([digit(2), digit(1), digit(0)])
+}
+
+impl Lists {
+    /// Takes the first number of each list off. A list without any keeps being one.
+    fn drop_sizes(&mut self) {
+        let mut owner = None;
+        self.arcs.retain(|arc| owner.replace(arc[0]) == Some(arc[0]));
+    }
+
+    /// Keeps each edge once, a loop as often as it is there.
+    fn drop_backward(&mut self) {
+        let forward = |arc: &[VertexId; 2]| arc[0] <= arc[1];
+        let mut arcs = self.arcs.iter();
+        // With weights there is one for each arc.
+        self.weights.retain(|_| arcs.next().is_some_and(forward));
+        self.arcs.retain(forward);
+        self.arcs.shrink_to_fit();
+        self.weights.shrink_to_fit();
+    }
+}
+
+/// Arcs by direction, and a fingerprint of those of each direction as edges: as sums do not depend
+/// on the order, equal edges make equal sums, and others do not but once in 2⁶⁴.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    forward: u64,
+    backward: u64,
+    loops: u64,
+    /// Sizes that cannot be neighbours.
+    impossible: u64,
+    forward_sum: u64,
+    backward_sum: u64,
+}
+
+impl Count {
+    fn of(lists: &[Lists]) -> Count {
+        lists.par_iter().map(Count::of_one).reduce(Count::default, Count::plus)
+    }
+
+    fn of_one(lists: &Lists) -> Count {
+        let mut count = Count::default();
+        let mut weights = lists.weights.iter();
+        for &[owner, neighbor] in &lists.arcs {
+            let weight = weights.next().map_or(0, |weight| weight.to_bits());
+            let sum =
+                mix(mix(weight ^ u64::from(owner.min(neighbor))) ^ u64::from(owner.max(neighbor)));
+            match owner.cmp(&neighbor) {
+                _ if neighbor == NO_NEIGHBOR => count.impossible += 1,
+                std::cmp::Ordering::Less => {
+                    count.forward += 1;
+                    count.forward_sum = count.forward_sum.wrapping_add(sum);
+                }
+                std::cmp::Ordering::Greater => {
+                    count.backward += 1;
+                    count.backward_sum = count.backward_sum.wrapping_add(sum);
+                }
+                std::cmp::Ordering::Equal => count.loops += 1,
+            }
+        }
+        count
+    }
+
+    fn plus(self, other: Count) -> Count {
+        Count {
+            forward: self.forward + other.forward,
+            backward: self.backward + other.backward,
+            loops: self.loops + other.loops,
+            impossible: self.impossible + other.impossible,
+            forward_sum: self.forward_sum.wrapping_add(other.forward_sum),
+            backward_sum: self.backward_sum.wrapping_add(other.backward_sum),
+        }
+    }
+
+    fn entries(self) -> u64 {
+        self.forward + self.backward + self.loops + self.impossible
+    }
+
+    fn edges(self) -> u64 {
+        self.forward + self.loops
+    }
+
+    fn is_symmetric(self) -> bool {
+        self.impossible == 0
+            && self.forward == self.backward
+            && self.forward_sum == self.backward_sum
+    }
+
+    fn fits(self, edges: u64) -> bool {
+        self.is_symmetric() && self.edges() == edges
+            || self.impossible == 0 && self.entries() == edges
+    }
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+/// The numbers of a line: `bytes` go on after its `end`, so that most can be read eight at a time.
+struct Numbers<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Numbers<'a> {
+    fn skip_blanks(&mut self) {
+        while self.at < self.end && matches!(self.bytes[self.at], b' ' | b'\t') {
+            self.at += 1;
+        }
+    }
+
+    fn token(&mut self) -> Option<&'a [u8]> {
+        self.skip_blanks();
+        let rest = &self.bytes[self.at..self.end];
+        let length = rest.iter().position(|byte| matches!(byte, b' ' | b'\t'));
+        let token = &rest[..length.unwrap_or(rest.len())];
+        self.at += token.len();
+        (!token.is_empty()).then_some(token)
+    }
+
+    /// Whether a number that was read up to `end` is a whole token; if so it is passed over.
+    fn take_to(&mut self, end: usize) -> bool {
+        let whole = end == self.end || end < self.end && matches!(self.bytes[end], b' ' | b'\t');
+        if whole {
+            self.at = end;
+        }
+        whole
+    }
+
+    fn integer(&mut self) -> Result<Option<u64>, String> {
+        self.skip_blanks();
+        if let Some((value, end)) = token::digits(self.bytes, self.at)
+            && self.take_to(end)
+        {
+            return Ok(Some(value));
+        }
+        let Some(token) = self.token() else { return Ok(None) };
+        let number = token::id(token, crate::intern::Sign::Unsigned);
+        number.map(Some).map_err(|_| {
+            format!("`{}` is not a neighbour: expected a number from 1 on", show(token))
+        })
+    }
+
+    fn weight(&mut self) -> Result<f64, String> {
+        self.skip_blanks();
+        if let Some((weight, end)) = token::decimal(self.bytes, self.at)
+            && self.take_to(end)
+        {
+            return Ok(weight);
+        }
+        let token = self.token().ok_or("expected a weight after each neighbour")?;
+        token::weight(token)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers() {
+        let of = |text: &str| Header::of(1, text.as_bytes(), false);
+        let plain = of(" 7 11").unwrap();
+        assert_eq!((plain.vertices, plain.edges, plain.leading), (7, 11, 0));
+        assert_eq!(of("7 11 10 3").unwrap().leading, 3);
+        assert_eq!(of("7 11 111").unwrap().leading, 2);
+        assert!(of("7 11 1").unwrap().edge_weights);
+        assert!(of("7 11 100").unwrap().perhaps_sizes);
+        for refused in [
+            "",
+            "7",
+            "0 0",
+            "x 1",
+            "7 11 2",
+            "7 11 0001",
+            "7 11 0 1",
+            "7 11 10 0",
+            "7 11 1 x",
+            "1 2 3 4 5",
+            "4294967295 1",
+        ] {
+            assert!(of(refused).is_err(), "{refused}");
+        }
+        assert!(Header::of(1, b"7 11", true).is_err(), "no weights");
+    }
+}

@@ -1,0 +1,77 @@
+//! The text formats: edge lists, LDBC, MatrixMarket, METIS.
+//!
+//! ```text
+//! file, stdin ─▶ decompress ─▶ Text ── batch of whole lines ──▶ chunks ─▶ parse (parallel) ─▶ take (in order)
+//!                               └ reads the next batch meanwhile
+//! ```
+//!
+//! Each format reads the lines that say what the rest is (a header, a banner) by hand, then gives
+//! [`Text::parse_chunks`] a function from a chunk of whole lines to what they hold.
+//!
+//! Memory: two batches of 16 MiB beside what was read so far, however large the file.
+//!
+//! Determinism: chunks are cut at places that depend on the text alone, and their outcomes are
+//! taken in the order of the text; so the rows, and the line of the first error, are the same for
+//! any number of threads.
+
+mod decode;
+mod layout;
+mod ldbc;
+mod matrix_market;
+mod metis;
+mod rows;
+mod source;
+mod table;
+mod token;
+
+pub(crate) use decode::{compression_of, decoder};
+pub(crate) use ldbc::Vertices;
+pub(crate) use source::Text;
+
+use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
+use ripplet_graph::{EdgeTable, EdgeTableError};
+use std::path::Path;
+
+/// An error in a text whose file is not named yet.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) place: Place,
+    pub(crate) kind: ReadErrorKind,
+}
+
+impl Fault {
+    /// What is wrong with a line, counted from 1.
+    pub(crate) fn line(line: u64, sentence: impl Into<String>) -> Fault {
+        Fault { place: Place::Line(line), kind: ReadErrorKind::Content(sentence.into()) }
+    }
+
+    /// What is wrong with the text as a whole.
+    pub(crate) fn whole(sentence: impl Into<String>) -> Fault {
+        Fault { place: Place::File, kind: ReadErrorKind::Content(sentence.into()) }
+    }
+
+    /// Names the file.
+    pub(crate) fn of(self, path: &Path) -> ReadError {
+        ReadError { path: path.into(), place: self.place, kind: self.kind }
+    }
+}
+
+/// The parsers check what a table checks, so that they can name the line; this is for what is left.
+impl From<EdgeTableError> for Fault {
+    fn from(error: EdgeTableError) -> Fault {
+        Fault::whole(error.to_string())
+    }
+}
+
+/// Edges of a text in a format that needs one file only.
+pub(crate) fn read(
+    text: &mut Text<'_>,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<EdgeTable, Fault> {
+    match format {
+        Format::MatrixMarket => matrix_market::read(text, options),
+        Format::Metis => metis::read(text, options),
+        _ => table::read(text, format, options),
+    }
+}

@@ -1,0 +1,389 @@
+//! A text as lines and as batches of whole lines, from whatever gives bytes.
+//!
+//! Plain files are read, not mapped: a copy out of the page cache costs a few percent of the
+//! parsing and happens beside it, while a mapped file that somebody cuts short meanwhile ends the
+//! process. And so a plain file, a compressed one and a pipe are the same here.
+
+use super::Fault;
+use crate::{Compression, Place, ReadErrorKind};
+use memchr::{memchr, memchr_iter, memrchr};
+use rayon::prelude::*;
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// Bytes that one task parses: they stay in a core's cache between counting and parsing.
+const CHUNK: usize = 256 << 10;
+/// Bytes that are parsed while as many are read.
+const BATCH: usize = 16 << 20;
+/// Bytes that a look ahead reads at a time.
+const LOOK: usize = 64 << 10;
+/// The longest line of a table: nobody's row, but a bound on memory for a file without line ends.
+pub(super) const LONGEST_ROW: usize = BATCH;
+/// The longest line of an adjacency list: about 100 million neighbours.
+pub(super) const LONGEST_LIST: usize = 1 << 30;
+
+/// A text that is being read.
+pub(crate) struct Text<'a> {
+    reader: Box<dyn Read + Send + 'a>,
+    compression: Compression,
+    /// Bytes read and not yet handed out start at `start`.
+    buffer: Vec<u8>,
+    start: usize,
+    end: End,
+    /// Lines handed out.
+    line: u64,
+    longest: usize,
+}
+
+/// Whether there may be more to read.
+enum End {
+    NotYet,
+    Reached,
+    /// What was read before the error is handed out first, so that an error in it comes first.
+    Failed(io::Error),
+}
+
+/// Why there is no next line; where that is in the text is known once all before it is parsed.
+enum Trouble {
+    TooLong,
+    Failed,
+}
+
+/// Some whole lines. The last line of a text may lack its line end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk<'a> {
+    pub(super) bytes: &'a [u8],
+    /// How many lines: room for as many rows is enough.
+    pub(super) lines: u64,
+}
+
+/// What is wrong with a line of a chunk, counted from 0.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct LineFault {
+    pub(super) line: u64,
+    pub(super) sentence: String,
+}
+
+impl<'a> Text<'a> {
+    /// A text in UTF-8 (or any ASCII-like encoding where names are not read), with or without a
+    /// byte order mark; `compression` is what `reader` undoes, for the words of an error.
+    pub(crate) fn new(
+        reader: Box<dyn Read + Send + 'a>,
+        compression: Compression,
+    ) -> Result<Text<'a>, Fault> {
+        let (buffer, end) = (Vec::new(), End::NotYet);
+        let mut text =
+            Text { reader, compression, buffer, start: 0, end, line: 0, longest: LONGEST_ROW };
+        match text.look_ahead(3) {
+            [0xef, 0xbb, 0xbf, ..] => text.start = 3,
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+                return Err(Fault::whole("the text is UTF-16: convert it to UTF-8"));
+            }
+            _ => {}
+        }
+        Ok(text)
+    }
+
+    /// Sets the length above which a line is an error.
+    pub(super) fn longest_line(&mut self, bytes: usize) {
+        self.longest = bytes;
+    }
+
+    /// Lines handed out so far: the number of the last one.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The bytes that come next, at least `bytes` of them if there are so many.
+    pub(super) fn look_ahead(&mut self, bytes: usize) -> &[u8] {
+        let held = self.buffer.len() - self.start;
+        if held < bytes && matches!(self.end, End::NotYet) {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+            Self::fill(&mut self.reader, &mut self.end, &mut self.buffer, bytes.max(LOOK));
+        }
+        &self.buffer[self.start..]
+    }
+
+    /// The next line, without its end, which stays to be read.
+    pub(super) fn peek_line(&mut self) -> Result<Option<&[u8]>, Fault> {
+        let mut bytes = LOOK;
+        let length = loop {
+            let ahead = self.look_ahead(bytes);
+            let (held, end) = (ahead.len(), memchr(b'\n', ahead));
+            match (end, &self.end) {
+                (Some(end), _) => break end,
+                (None, End::NotYet) if held > self.longest => {
+                    return Err(self.fault(Trouble::TooLong));
+                }
+                (None, End::NotYet) => bytes = 2 * held.max(LOOK),
+                (None, End::Reached) if held == 0 => return Ok(None),
+                (None, End::Reached) => break held,
+                (None, End::Failed(_)) => return Err(self.fault(Trouble::Failed)),
+            }
+        };
+        let line = &self.buffer[self.start..self.start + length];
+        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+
+    /// Passes over the next line.
+    pub(super) fn skip_line(&mut self) {
+        let rest = &self.buffer[self.start..];
+        self.start += memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        self.line += 1;
+    }
+
+    /// Passes over lines that `skip` accepts; the next line, if any, is the first that it does not.
+    pub(super) fn skip_lines(&mut self, skip: impl Fn(&[u8]) -> bool) -> Result<(), Fault> {
+        while self.peek_line()?.is_some_and(&skip) {
+            self.skip_line();
+        }
+        Ok(())
+    }
+
+    /// Parses the rest, chunk by chunk in parallel, and hands the outcomes to `take` in the order
+    /// of the text, with the chunk and the number of the line before it.
+    ///
+    /// # Errors
+    /// The first of the text, whether reading, `parse` or `take` found it.
+    pub(super) fn parse_chunks<T: Send>(
+        &mut self,
+        parse: impl Fn(Chunk<'_>) -> Result<T, LineFault> + Sync,
+        mut take: impl FnMut(T, Chunk<'_>, u64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut next = self.next_batch(Vec::new());
+        let mut spare = Vec::new();
+        while let Some(batch) = next.map_err(|trouble| self.fault(trouble))? {
+            let parse_batch = || {
+                let chunks = cut(&batch);
+                let work = chunks.into_par_iter().map(|bytes| {
+                    let chunk = Chunk { bytes, lines: count_lines(bytes) };
+                    (chunk, parse(chunk))
+                });
+                work.collect::<Vec<_>>()
+            };
+            let (outcomes, read) = rayon::join(parse_batch, || self.next_batch(spare));
+            for (chunk, outcome) in outcomes {
+                let line = self.line;
+                let parsed =
+                    outcome.map_err(|fault| Fault::line(line + fault.line + 1, fault.sentence))?;
+                take(parsed, chunk, line)?;
+                self.line += chunk.lines;
+            }
+            next = read;
+            spare = batch;
+        }
+        Ok(())
+    }
+
+    /// The next whole lines, about [`BATCH`] bytes, in the memory of `batch`.
+    fn next_batch(&mut self, mut batch: Vec<u8>) -> Result<Option<Vec<u8>>, Trouble> {
+        batch.clear();
+        batch.extend_from_slice(&self.buffer[self.start..]);
+        self.buffer.clear();
+        self.start = 0;
+        let mut wanted = BATCH;
+        loop {
+            Self::fill(&mut self.reader, &mut self.end, &mut batch, wanted);
+            let whole = memrchr(b'\n', &batch).map(|end| end + 1);
+            match (&self.end, whole) {
+                (End::Reached, _) => return Ok((!batch.is_empty()).then_some(batch)),
+                (_, Some(whole)) => {
+                    self.buffer.extend_from_slice(&batch[whole..]);
+                    batch.truncate(whole);
+                    return Ok(Some(batch));
+                }
+                (End::Failed(_), None) => return Err(Trouble::Failed),
+                (End::NotYet, None) if batch.len() > self.longest => return Err(Trouble::TooLong),
+                (End::NotYet, None) => wanted = 2 * batch.len(),
+            }
+        }
+    }
+
+    /// Reads until `bytes` holds `wanted`, or the text ends.
+    fn fill(reader: &mut dyn Read, end: &mut End, bytes: &mut Vec<u8>, wanted: usize) {
+        while matches!(end, End::NotYet) && bytes.len() < wanted {
+            let missing = wanted - bytes.len();
+            bytes.reserve(missing);
+            match reader.take(missing as u64).read_to_end(bytes) {
+                Ok(0) => *end = End::Reached,
+                Ok(_) => {}
+                Err(error) => *end = End::Failed(error),
+            }
+        }
+    }
+
+    /// The fault of what comes after the lines handed out.
+    fn fault(&mut self, trouble: Trouble) -> Fault {
+        match trouble {
+            Trouble::Failed => self.failure(),
+            Trouble::TooLong => Fault::line(
+                self.line + 1,
+                format!(
+                    "no line end within {} MiB: this is not a text of this format",
+                    self.longest >> 20
+                ),
+            ),
+        }
+    }
+
+    /// Why reading failed, as a fault of the file: bad compressed data is the file's, the rest is
+    /// the system's.
+    fn failure(&mut self) -> Fault {
+        let End::Failed(error) = std::mem::replace(&mut self.end, End::Reached) else {
+            return Fault::whole("the text ended early");
+        };
+        let compressed = match self.compression {
+            Compression::None => None,
+            Compression::Gzip => Some("gzip"),
+            Compression::Zstd => Some("zstd"),
+        };
+        match compressed {
+            Some(name) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Fault::whole(format!("the {name} data ends early: the file was cut short"))
+            }
+            Some(name) if error.raw_os_error().is_none() => {
+                Fault::whole(format!("the {name} data is damaged: {error}"))
+            }
+            _ => Fault { place: Place::File, kind: ReadErrorKind::Io(error) },
+        }
+    }
+}
+
+/// Pieces of about [`CHUNK`] bytes, each ending at a line end.
+fn cut(batch: &[u8]) -> Vec<&[u8]> {
+    let mut chunks = Vec::with_capacity(batch.len() / CHUNK + 1);
+    let mut rest = batch;
+    while !rest.is_empty() {
+        let end = rest.get(CHUNK..).and_then(|tail| Some(CHUNK + memchr(b'\n', tail)? + 1));
+        let (chunk, others) = rest.split_at(end.unwrap_or(rest.len()));
+        chunks.push(chunk);
+        rest = others;
+    }
+    chunks
+}
+
+/// How many lines the bytes are, a last one without its end included.
+fn count_lines(bytes: &[u8]) -> u64 {
+    let open = bytes.last().is_some_and(|&last| last != b'\n');
+    memchr_iter(b'\n', bytes).count() as u64 + u64::from(open)
+}
+
+/// The lines of a chunk without their ends.
+pub(super) fn lines(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
+    spans(chunk).map(|span| &chunk[span])
+}
+
+/// Where the lines of a chunk are, without their ends.
+pub(super) fn spans(chunk: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let start = next;
+        let rest = chunk.get(start..).filter(|rest| !rest.is_empty())?;
+        let end = start + memchr(b'\n', rest).unwrap_or(rest.len());
+        next = end + 1;
+        let carriage_return = chunk[start..end].ends_with(b"\r");
+        Some(start..end - usize::from(carriage_return))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn text(bytes: &[u8]) -> Text<'_> {
+        Text::new(Box::new(Cursor::new(bytes)), Compression::None).unwrap()
+    }
+
+    /// Gives its bytes a few at a time, then an error or the end.
+    struct Slow<'a> {
+        bytes: &'a [u8],
+        fails: bool,
+    }
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.bytes.is_empty() && self.fails {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let length = buffer.len().min(self.bytes.len()).min(3);
+            buffer[..length].copy_from_slice(&self.bytes[..length]);
+            self.bytes = &self.bytes[length..];
+            Ok(length)
+        }
+    }
+
+    fn whole_lines(text: &mut Text<'_>) -> (Vec<Vec<u8>>, Result<(), Fault>) {
+        let mut all = Vec::new();
+        let parse = |chunk: Chunk<'_>| Ok(lines(chunk.bytes).map(<[u8]>::to_vec).collect());
+        let end = text.parse_chunks(parse, |some: Vec<_>, chunk, before| {
+            assert_eq!(before, all.len() as u64);
+            assert_eq!(chunk.lines, some.len() as u64);
+            all.extend(some);
+            Ok(())
+        });
+        (all, end)
+    }
+
+    #[test]
+    fn lines_come_whole_and_in_order() {
+        let many: Vec<String> =
+            (0..200_000).map(|i| format!("line {i} {}", "x".repeat(i % 200))).collect();
+        let joined = many.join("\n");
+        assert!(joined.len() > BATCH, "more than a batch");
+        let (found, end) = whole_lines(&mut text(joined.as_bytes()));
+        end.unwrap();
+        assert!(found.iter().zip(&many).all(|(a, b)| a == b.as_bytes()));
+        assert_eq!(found.len(), many.len());
+    }
+
+    #[test]
+    fn line_ends_and_marks_are_not_part_of_a_line() {
+        for bytes in [&b"a\nb\n"[..], b"a\r\nb", b"\xef\xbb\xbfa\nb\r\n"] {
+            let (found, end) = whole_lines(&mut text(bytes));
+            end.unwrap();
+            assert_eq!(found, [b"a", b"b"]);
+            let mut by_line = text(bytes);
+            assert_eq!(by_line.peek_line().unwrap(), Some(&b"a"[..]));
+            by_line.skip_line();
+            by_line.skip_lines(|line| line == b"b").unwrap();
+            assert_eq!(by_line.peek_line().unwrap(), None);
+            assert_eq!(by_line.line(), 2);
+        }
+        assert!(Text::new(Box::new(&b"\xff\xfe1\0"[..]), Compression::None).is_err());
+    }
+
+    #[test]
+    fn what_comes_before_a_failure_is_read() {
+        let slow = |fails| {
+            let bytes = b"one\ntwo\nthr";
+            Text::new(Box::new(Slow { bytes, fails }), Compression::Gzip).unwrap()
+        };
+        let (found, end) = whole_lines(&mut slow(false));
+        end.unwrap();
+        assert_eq!(found, [&b"one"[..], b"two", b"thr"]);
+        let (found, end) = whole_lines(&mut slow(true));
+        assert_eq!(found, [b"one", b"two"]);
+        let ReadErrorKind::Content(sentence) = end.unwrap_err().kind else { panic!() };
+        assert_eq!(sentence, "the gzip data ends early: the file was cut short");
+    }
+
+    #[test]
+    fn a_file_without_line_ends_does_not_fill_the_memory() {
+        let endless = || Text::new(Box::new(io::repeat(b'x')), Compression::None).unwrap();
+        assert!(endless().peek_line().is_err());
+        let (found, end) = whole_lines(&mut endless());
+        assert!(found.is_empty() && end.is_err());
+    }
+
+    #[test]
+    fn the_first_fault_wins() {
+        let bytes = b"1\n".repeat(CHUNK);
+        let fails = |line| {
+            let parse = |_: Chunk<'_>| Err::<(), _>(LineFault { line, sentence: "x".into() });
+            text(&bytes).parse_chunks(parse, |(), _, _| Ok(())).unwrap_err().place
+        };
+        assert_eq!(fails(4), Place::Line(5));
+    }
+}
