@@ -48,12 +48,16 @@ class Graph:
     def of(name: str, ends: np.ndarray) -> "Graph":
         """The graph of any rows of two ids: loops and repeated edges left out, ids made dense."""
         ids = np.sort(pd.unique(ends.ravel()))
-        numbers = np.searchsorted(ids, ends)
+        dense = ids[0] == 0 and ids[-1] == len(ids) - 1
+        numbers = ends if dense else np.searchsorted(ids, ends)
         numbers = numbers[numbers[:, 0] != numbers[:, 1]]
-        keys = np.unique(numbers.min(axis=1) * len(ids) + numbers.max(axis=1))
-        pairs = np.stack([keys // len(ids), keys % len(ids)], axis=1)
-        # np.unique sorted the edges; a peer must not profit from that.
-        np.random.default_rng(0).shuffle(pairs)
+        if len(numbers) == 0:
+            raise ValueError(f"{name}: no edge between two vertices")
+        low, high = np.minimum(*numbers.T), np.maximum(*numbers.T)
+        keys = pd.unique(low * len(ids) + high)
+        pairs = np.stack(np.divmod(keys, len(ids)), axis=1)
+        # A file may be sorted; no peer shall profit from that.
+        pairs = pairs[np.random.default_rng(0).permutation(len(pairs))]
         return Graph(name, ids, pairs)
 
     def save(self, path: str) -> None:
