@@ -17,6 +17,8 @@
 use crate::Schedule;
 use crate::hash::{Clock, Stream, mix};
 use ripplet_graph::{Graph, VertexId};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A vertex id used as a community's name.
 pub type Label = VertexId;
@@ -53,7 +55,7 @@ pub trait Program: Sync {
     }
 
     /// How good a label is for `v`; see [`Score`] for what wins.
-    fn label_score(&self, v: Vertex<'_>, candidate: Candidate) -> Self::Score;
+    fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> Self::Score;
 
     /// No label of this frequency can score higher than this, whatever else is known of it.
     ///
@@ -123,18 +125,26 @@ pub struct Vote {
 }
 
 /// A label that got votes, as [`Program::label_score`] sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate {
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
     /// The label.
     pub label: Label,
     /// The sum of the votes for it.
     pub frequency: u64,
     /// The sum of all votes that the vertex got.
     pub cast: u64,
-    /// What the engine keeps for this label, by [`Program::label_total`]; 0 where it keeps nothing.
-    pub total: u32,
-    /// The sum of `total` over all labels.
+    /// The sum of [`Candidate::total`] over all labels.
     pub grand_total: u64,
+    pub(crate) totals: &'a [AtomicU32],
+}
+
+impl Candidate<'_> {
+    /// What the engine keeps for this label, by [`Program::label_total`]; 0 where it keeps nothing.
+    #[inline]
+    pub fn total(&self) -> u32 {
+        // Read only where a hook asks for it: it lies anywhere in memory.
+        self.totals.get(self.label as usize).map_or(0, |total| total.load(Relaxed))
+    }
 }
 
 /// What the engine keeps for every label while a program runs.

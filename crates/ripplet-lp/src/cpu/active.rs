@@ -2,6 +2,7 @@
 
 use ripplet_graph::VertexId;
 use std::collections::TryReserveError;
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -44,12 +45,13 @@ impl ActiveSet {
         self.words[word].fetch_and(!bits, Relaxed);
     }
 
-    /// Takes all vertices of a word out of the set and returns them.
-    #[inline]
-    pub fn take(&self, word: usize) -> u64 {
-        match self.word(word) {
-            0 => 0,
-            _ => self.words[word].swap(0, Relaxed),
+    /// Moves the vertices of some words out of the set into `vertices`, ascending.
+    pub fn take(&self, words: Range<usize>, vertices: &mut Vec<VertexId>) {
+        vertices.clear();
+        for word in words {
+            if self.word(word) != 0 {
+                vertices.extend(vertices_of(word, self.words[word].swap(0, Relaxed)));
+            }
         }
     }
 
@@ -97,9 +99,9 @@ mod tests {
             };
             let everyone: Vec<u32> = (0..vertices).collect();
             assert_eq!(members(&set), everyone);
-            for word in 0..set.words() {
-                set.take(word);
-            }
+            let mut taken = Vec::new();
+            set.take(0..set.words(), &mut taken);
+            assert_eq!(taken, everyone);
             assert!(members(&set).is_empty());
             set.insert_all(vertices);
             assert_eq!(members(&set), everyone);
@@ -113,6 +115,6 @@ mod tests {
         set.remove(2, 0b10);
         assert!(!set.contains(129) && set.contains(128));
         set.insert(129);
-        assert_eq!(set.take(2), 0b11);
+        assert_eq!(set.word(2), 0b11);
     }
 }

@@ -2,13 +2,12 @@
 //!
 //! Not deterministic on more than one thread: what a vertex sees depends on who was faster.
 
-use super::active::vertices_of;
-use super::field::Field;
-use super::votes::Votes;
+use super::field::{Desk, Field};
 use crate::hash::Clock;
 use crate::rounds::{Observer, Rounds};
 use crate::{Label, Program, Round, RunError};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Words of 64 vertices that one task handles.
 const WORDS_PER_TASK: usize = 8;
@@ -23,21 +22,19 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
     }
 
     /// Updates the active vertices of some words.
-    fn update(&self, words: std::ops::Range<usize>, clock: Clock, votes: &mut Votes) -> Round {
-        let field = &self.field;
-        let mut tally = Round::default();
-        for word in words {
-            for v in vertices_of(word, field.active.take(word)) {
-                let (label, arcs) = field.choose(v, clock, votes);
-                tally.visited += 1;
-                tally.scanned += arcs;
-                if label != field.label(v) {
-                    tally.changed += 1;
-                    field.commit(v, label);
-                    field.wake_neighbors(v, label);
-                }
+    fn update(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
+        let (field, Desk { votes, vertices }) = (&self.field, desk);
+        field.active.take(words, vertices);
+        let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };
+        field.for_each(vertices, |_, v| {
+            let (label, arcs) = field.choose(v, clock, votes);
+            tally.scanned += arcs;
+            if label != field.label(v) {
+                tally.changed += 1;
+                field.commit(v, label);
+                field.wake_neighbors(v, label);
             }
-        }
+        });
         tally
     }
 }
@@ -55,7 +52,7 @@ impl<P: Program> Rounds for AsyncRounds<'_, P> {
                 }
                 let start = task * WORDS_PER_TASK;
                 let part = start..(start + WORDS_PER_TASK).min(words);
-                Ok(field.with_votes(|votes| self.update(part, clock, votes)))
+                Ok(field.at_desk(|desk| self.update(part, clock, desk)))
             })
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))?;
         field.end_round();

@@ -1,9 +1,11 @@
 //! The state of a run, and what is done with one vertex: choose, commit, wake.
 
 use super::active::ActiveSet;
-use super::votes::Votes;
+use super::lists::Lists;
+use super::totals::Totals;
+use super::votes::{Count, Votes};
 use crate::hash::{Clock, Stream, mix};
-use crate::{Candidate, Label, LabelTotal, Neighbor, Program, Score, Settings, Ties, Vertex, Wake};
+use crate::{Candidate, Label, Neighbor, Program, Score, Settings, Ties, Vertex, Vote, Wake};
 use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
 use std::collections::TryReserveError;
@@ -13,34 +15,23 @@ use std::sync::{Mutex, PoisonError};
 
 /// The state of a run.
 pub(super) struct Field<'a, P> {
-    pub graph: &'a Graph,
-    pub program: &'a P,
+    graph: &'a Graph,
+    program: &'a P,
+    lists: Lists<'a>,
     pub labels: Vec<AtomicU32>,
     pub active: ActiveSet,
     totals: Totals,
     ties: Ties,
     seed: u64,
-    /// One table a thread, so that no lock is ever waited for.
-    votes: Vec<Mutex<Votes>>,
+    /// One a thread, so that no lock is ever waited for.
+    desks: Vec<Mutex<Desk>>,
 }
 
-/// What the program wants kept for every label.
-struct Totals {
-    of_label: Vec<AtomicU32>,
-    grand: u64,
-    /// What a vertex adds to its label's total.
-    share: Share,
-}
-
-#[derive(Clone, Copy)]
-enum Share {
-    Nothing,
-    One,
-    /// The vertex's weighted degree in units of 2^shift, rounded by a hash.
-    Strength {
-        shift: u32,
-        key: u32,
-    },
+/// What one thread works with.
+#[derive(Default)]
+pub(super) struct Desk {
+    pub votes: Votes,
+    pub vertices: Vec<VertexId>,
 }
 
 impl<'a, P: Program> Field<'a, P> {
@@ -56,54 +47,28 @@ impl<'a, P: Program> Field<'a, P> {
             Some(initial) => labels.par_extend(initial.par_iter().map(|&l| AtomicU32::new(l))),
             None => labels.par_extend((0..graph.vertices()).into_par_iter().map(AtomicU32::new)),
         }
-        let mut field = Field {
+        let lists = Lists::new(graph);
+        let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed)?;
+        Ok(Field {
             graph,
             program,
+            lists,
             labels,
             active: ActiveSet::all(graph.vertices())?,
-            totals: Totals { of_label: Vec::new(), grand: 0, share: Share::Nothing },
+            totals,
             ties: settings.schedule.ties,
             seed: settings.seed,
-            votes: (0..rayon::current_num_threads()).map(|_| Mutex::new(Votes::new())).collect(),
-        };
-        field.begin_totals()?;
-        Ok(field)
+            desks: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
+        })
     }
 
-    fn begin_totals(&mut self) -> Result<(), TryReserveError> {
-        let vertices = 0..self.graph.vertices();
-        self.totals.share = match self.program.label_total() {
-            LabelTotal::None => return Ok(()),
-            LabelTotal::Members => Share::One,
-            LabelTotal::Volume => {
-                let all: u64 = vertices.clone().into_par_iter().map(|v| self.strength(v)).sum();
-                // Exact while the sum fits 32 bits; else half of that, as rounding may add a little.
-                let shift = if all <= u64::from(u32::MAX) { 0 } else { 33 - all.leading_zeros() };
-                Share::Strength { shift, key: Clock::new(self.seed, 0).key(Stream::Volume as u32) }
-            }
-        };
-        let mut of_label = Vec::new();
-        of_label.try_reserve_exact(vertices.len())?;
-        of_label.par_extend(vertices.clone().into_par_iter().map(|_| AtomicU32::new(0)));
-        self.totals.grand = vertices
-            .into_par_iter()
-            .map(|v| {
-                let share = self.share(v);
-                of_label[self.label(v) as usize].fetch_add(share, Relaxed);
-                u64::from(share)
-            })
-            .sum();
-        self.totals.of_label = of_label;
-        Ok(())
-    }
-
-    /// Calls `task` with this thread's vote table.
-    pub fn with_votes<T>(&self, task: impl FnOnce(&mut Votes) -> T) -> T {
+    /// Calls `task` with this thread's desk.
+    pub fn at_desk<T>(&self, task: impl FnOnce(&mut Desk) -> T) -> T {
         let thread = rayon::current_thread_index().unwrap_or(0);
         // A task that panicked leaves a table behind that must not be used again; nor will it be,
         // as the panic ends the run.
-        let mut votes = self.votes[thread].lock().unwrap_or_else(PoisonError::into_inner);
-        task(&mut votes)
+        let mut desk = self.desks[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        task(&mut desk)
     }
 
     /// The clock of a round.
@@ -116,25 +81,30 @@ impl<'a, P: Program> Field<'a, P> {
         self.labels[v as usize].load(Relaxed)
     }
 
+    /// Calls `visit` for each vertex in turn, with its index, and fetches ahead what
+    /// [`Field::choose`] or [`Field::wake_neighbors`] will read.
+    #[inline]
+    pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
+        self.lists.ahead(vertices, &self.labels, visit);
+    }
+
     /// The label that `v` has after this round, by the labels that are there now; and the arcs
     /// that were counted for it.
     #[inline]
     pub fn choose(&self, v: VertexId, clock: Clock, votes: &mut Votes) -> (Label, u64) {
-        let shard = self.graph.shard_of(v);
-        let local = (v - shard.vertices().start) as usize;
+        let place = self.lists.of(v);
         let vertex = self.vertex(v, clock);
-        let degree = shard.degree(local);
-        votes.begin(degree);
-        for list in shard.lists() {
-            let neighbors = list.of(local);
-            match list.weights_of(local) {
-                None => neighbors.iter().for_each(|&u| votes.add(self.vote(vertex, u, 1))),
+        let degree = place.degree();
+        votes.begin(degree as usize);
+        place.each(|neighbors, weights| {
+            let neighbors = neighbors.iter();
+            match weights {
+                None => votes.collect(neighbors.map(|&u| self.vote(vertex, u, 1))),
                 Some(weights) => {
-                    let pairs = neighbors.iter().zip(weights);
-                    pairs.for_each(|(&u, &w)| votes.add(self.vote(vertex, u, w)));
+                    votes.collect(neighbors.zip(weights).map(|(&u, &w)| self.vote(vertex, u, w)))
                 }
             }
-        }
+        });
         (self.best(vertex, votes), degree)
     }
 
@@ -144,64 +114,89 @@ impl<'a, P: Program> Field<'a, P> {
     }
 
     #[inline]
-    fn vote(&self, v: Vertex<'_>, u: VertexId, weight: u32) -> crate::Vote {
+    fn vote(&self, v: Vertex<'_>, u: VertexId, weight: u32) -> Vote {
         let label = self.program.pick_label(self.vertex(u, v.clock));
         self.program.load_neighbor(v, Neighbor { id: u, label, weight })
     }
 
-    /// The label that wins the votes; empties the table.
+    /// The label that wins the votes.
+    ///
+    /// Nearly always one of the most frequent labels wins, so only they are looked at first; all
+    /// others only where the program's bound does not rule them out.
     #[inline]
     fn best(&self, v: Vertex<'_>, votes: &mut Votes) -> Label {
-        let cast = votes.cast();
-        let key = v.id_key();
+        let count = votes.count();
+        if count.top == 0 {
+            return v.label;
+        }
+        let leader = match self.ties {
+            Ties::Hashed => {
+                let key = tie_key(v);
+                votes.leaders(count.top).min_by_key(|&label| mix(label ^ key))
+            }
+            Ties::Smallest => votes.leaders(count.top).min(),
+        };
+        let leader = leader.unwrap_or(v.label);
+        let score = self.score(v, leader, count.top, count);
+        let bound = |frequency| self.program.score_bound(frequency);
+        if score.is_eligible() && score >= bound(count.top) && score > bound(count.top - 1) {
+            return self.program.update_vertex(v, leader, score);
+        }
+        self.best_of_all(v, votes, count)
+    }
+
+    /// The label that wins the votes, each label looked at.
+    #[cold]
+    fn best_of_all(&self, v: Vertex<'_>, votes: &mut Votes, count: Count) -> Label {
+        let key = tie_key(v);
+        let rank_of = |label| match self.ties {
+            Ties::Hashed => mix(label ^ key),
+            Ties::Smallest => label,
+        };
         let mut best: Option<(P::Score, u32, Label)> = None;
-        votes.drain(|label, frequency| {
-            let tie = match self.ties {
-                Ties::Hashed => mix(label ^ key),
-                Ties::Smallest => label,
-            };
+        for (label, frequency) in votes.all().filter(|(_, frequency)| *frequency > 0) {
+            let rank = rank_of(label);
             let beats = |score: P::Score| match best {
                 None => score.is_eligible(),
-                Some((top, top_tie, _)) => score > top || (score == top && tie < top_tie),
+                Some((top, top_rank, _)) => score > top || (score == top && rank < top_rank),
             };
-            if frequency == 0 || !beats(self.program.score_bound(frequency)) {
-                return;
+            if !beats(self.program.score_bound(frequency)) {
+                continue;
             }
-            let total = self.totals.of_label.get(label as usize).map_or(0, |t| t.load(Relaxed));
-            let grand_total = self.totals.grand;
-            let candidate = Candidate { label, frequency, cast, total, grand_total };
-            let score = self.program.label_score(v, candidate);
+            let score = self.score(v, label, frequency, count);
             if beats(score) {
-                best = Some((score, tie, label));
+                best = Some((score, rank, label));
             }
-        });
+        }
         best.map_or(v.label, |(score, _, label)| self.program.update_vertex(v, label, score))
     }
 
-    /// Moves `v` from its label to `next`.
+    #[inline]
+    fn score(&self, v: Vertex<'_>, label: Label, frequency: u64, count: Count) -> P::Score {
+        let totals = &self.totals.of_label;
+        let (cast, grand_total) = (count.cast, self.totals.grand);
+        self.program.label_score(v, Candidate { label, frequency, cast, totals, grand_total })
+    }
+
+    /// Moves `v`, which no other thread moves, from its label to `next`.
     #[inline]
     pub fn commit(&self, v: VertexId, next: Label) {
-        let before = self.labels[v as usize].swap_relaxed(next);
+        let before = self.label(v);
+        self.labels[v as usize].store(next, Relaxed);
         self.shift_total(v, before, next);
     }
 
     /// Moves what `v` adds to label totals.
     #[inline]
     pub fn shift_total(&self, v: VertexId, from: Label, to: Label) {
-        if !self.totals.of_label.is_empty() {
-            let share = self.share(v);
-            self.totals.of_label[from as usize].fetch_sub(share, Relaxed);
-            self.totals.of_label[to as usize].fetch_add(share, Relaxed);
-        }
+        self.totals.shift(v, &self.lists, from, to);
     }
 
     /// Activates those who must look again because `v` has changed to `label`.
     #[inline]
     pub fn wake_neighbors(&self, v: VertexId, label: Label) {
-        let shard = self.graph.shard_of(v);
-        let local = (v - shard.vertices().start) as usize;
-        for list in shard.lists() {
-            for &u in list.of(local) {
+        self.lists.of(v).each(|neighbors, _| {
+            for &u in neighbors {
                 let must = match P::WAKE {
                     Wake::Disagreement => !self.active.contains(u) && self.label(u) != label,
                     Wake::Change => !self.active.contains(u),
@@ -211,38 +206,13 @@ impl<'a, P: Program> Field<'a, P> {
                     self.active.insert(u);
                 }
             }
-        }
+        });
     }
 
     /// Ends a round: where the program wants it, everybody is active again.
     pub fn end_round(&self) {
         if P::WAKE == Wake::Always {
-            self.active.insert_all(self.graph.vertices());
-        }
-    }
-
-    /// The summed weights of the arcs that touch `v`.
-    fn strength(&self, v: VertexId) -> u64 {
-        let shard = self.graph.shard_of(v);
-        let local = (v - shard.vertices().start) as usize;
-        let of_list = |list: ripplet_graph::Neighbors<'_>| match list.weights_of(local) {
-            Some(weights) => weights.iter().map(|&w| u64::from(w)).sum(),
-            None => u64::from(list.degree(local)),
-        };
-        shard.lists().map(of_list).sum()
-    }
-
-    /// What `v` adds to the total of its label.
-    #[inline]
-    fn share(&self, v: VertexId) -> u32 {
-        match self.totals.share {
-            Share::Nothing => 0,
-            Share::One => 1,
-            Share::Strength { shift: 0, .. } => self.strength(v) as u32,
-            Share::Strength { shift, key } => {
-                let dither = u64::from(mix(v ^ key)) & ((1 << shift) - 1);
-                ((self.strength(v) + dither) >> shift) as u32
-            }
+            self.active.insert_all(self.labels.len() as u32);
         }
     }
 
@@ -252,24 +222,8 @@ impl<'a, P: Program> Field<'a, P> {
     }
 }
 
-impl Vertex<'_> {
-    /// What a label is mixed with to draw its rank in a tie.
-    #[inline]
-    fn id_key(&self) -> u32 {
-        mix(self.id ^ self.clock.key(Stream::Tie as u32))
-    }
-}
-
-/// `swap` without its bus lock: for places that one thread at a time writes.
-trait SwapRelaxed {
-    fn swap_relaxed(&self, next: u32) -> u32;
-}
-
-impl SwapRelaxed for AtomicU32 {
-    #[inline]
-    fn swap_relaxed(&self, next: u32) -> u32 {
-        let before = self.load(Relaxed);
-        self.store(next, Relaxed);
-        before
-    }
+/// What a label is mixed with to draw its rank in a tie at `v`.
+#[inline]
+fn tie_key(v: Vertex<'_>) -> u32 {
+    mix(v.id ^ v.clock.key(Stream::Tie as u32))
 }

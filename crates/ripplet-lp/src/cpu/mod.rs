@@ -5,8 +5,10 @@
 mod active;
 mod asynchronous;
 mod field;
+mod lists;
 mod phased;
 mod synchronous;
+mod totals;
 mod votes;
 
 use crate::rounds::{Observer, run_rounds};

@@ -8,8 +8,7 @@
 //! ```
 
 use super::active::vertices_of;
-use super::field::Field;
-use super::votes::Votes;
+use super::field::{Desk, Field};
 use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::{Observer, Rounds};
 use crate::{Label, Program, Round, RunError};
@@ -80,15 +79,23 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
                 if observer.is_cancelled() {
                     return Err(RunError::Cancelled);
                 }
-                Ok(field.with_votes(|votes| choose_each(field, clock, members, chosen, votes)))
+                Ok(field.at_desk(|desk| choose_each(field, clock, members, chosen, desk)))
             })
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
 
     /// Calls `act` for each vertex of the phase that changes, with its new label.
     fn for_changed(&self, act: impl Fn(VertexId, Label) + Sync) {
-        let pairs = self.members.par_iter().zip(&self.chosen).with_min_len(VERTICES_PER_TASK);
-        pairs.filter(|(_, chosen)| **chosen != KEEP).for_each(|(&v, &label)| act(v, label));
+        let members = self.members.par_chunks(VERTICES_PER_TASK);
+        members.zip(self.chosen.par_chunks(VERTICES_PER_TASK)).for_each(|(members, chosen)| {
+            self.field.at_desk(|Desk { vertices, .. }| {
+                let changes = members.iter().zip(chosen).filter(|(_, chosen)| **chosen != KEEP);
+                vertices.clear();
+                vertices.extend(changes.clone().map(|(v, _)| v));
+                let mut labels = changes.map(|(_, label)| *label);
+                self.field.for_each(vertices, |_, v| act(v, labels.next().unwrap_or(KEEP)));
+            });
+        });
     }
 }
 
@@ -98,17 +105,17 @@ fn choose_each<P: Program>(
     clock: Clock,
     members: &[VertexId],
     chosen: &mut [Label],
-    votes: &mut Votes,
+    desk: &mut Desk,
 ) -> Round {
     let mut tally = Round { visited: members.len() as u64, ..Round::default() };
-    for (&v, chosen) in members.iter().zip(chosen) {
-        let (label, arcs) = field.choose(v, clock, votes);
+    field.for_each(members, |index, v| {
+        let (label, arcs) = field.choose(v, clock, &mut desk.votes);
         tally.scanned += arcs;
         if label != field.label(v) {
-            *chosen = label;
+            chosen[index] = label;
             tally.changed += 1;
         }
-    }
+    });
     tally
 }
 
@@ -121,7 +128,7 @@ impl<P: Program> Rounds for PhasedRounds<'_, P> {
             let tally = self.choose(clock, observer)?;
             if tally.changed > 0 {
                 self.for_changed(|v, label| self.field.commit(v, label));
-                self.for_changed(|v, label| self.field.wake_neighbors(v, label));
+                self.for_changed(|v, _| self.field.wake_neighbors(v, self.field.label(v)));
             }
             round = round.plus(tally);
         }

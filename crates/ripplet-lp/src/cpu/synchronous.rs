@@ -6,14 +6,13 @@
 //! settle   where the two differ: move totals, wake neighbours
 //! ```
 
-use super::active::vertices_of;
-use super::field::Field;
-use super::votes::Votes;
+use super::field::{Desk, Field};
 use crate::hash::{Clock, mix};
 use crate::rounds::{Observer, Rounds};
 use crate::{Label, Program, Round, RunError};
 use rayon::prelude::*;
 use std::collections::TryReserveError;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -35,38 +34,36 @@ impl<'a, P: Program> SyncRounds<'a, P> {
     }
 
     /// Chooses for the active vertices of some words, which stop being active.
-    fn choose(&self, words: std::ops::Range<usize>, clock: Clock, votes: &mut Votes) -> Round {
-        let mut tally = Round::default();
-        for word in words {
-            let bits = self.field.active.take(word);
-            let last = ((word + 1) * 64).min(self.next.len());
-            for v in word * 64..last {
-                self.next[v].store(self.field.label(v as u32), Relaxed);
-            }
-            for v in vertices_of(word, bits) {
-                let (label, arcs) = self.field.choose(v, clock, votes);
-                self.next[v as usize].store(label, Relaxed);
-                tally.visited += 1;
-                tally.scanned += arcs;
-            }
+    fn choose(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
+        let all = words.start * 64..(words.end * 64).min(self.next.len());
+        for v in all {
+            self.next[v].store(self.field.label(v as u32), Relaxed);
         }
+        let Desk { votes, vertices } = desk;
+        self.field.active.take(words, vertices);
+        let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };
+        self.field.for_each(vertices, |_, v| {
+            let (label, arcs) = self.field.choose(v, clock, votes);
+            self.next[v as usize].store(label, Relaxed);
+            tally.scanned += arcs;
+        });
         tally
     }
 
     /// After the swap: `next` has the labels before. Returns the changes and their fingerprint.
-    fn settle(&self, vertices: std::ops::Range<usize>) -> (u64, u64) {
-        let (mut changed, mut print) = (0, 0u64);
-        for v in vertices {
-            let (before, now) = (self.next[v].load(Relaxed), self.field.label(v as u32));
-            if before != now {
-                self.field.shift_total(v as u32, before, now);
-                self.field.wake_neighbors(v as u32, now);
-                changed += 1;
-                print =
-                    print.wrapping_add(trace(v as u32, now)).wrapping_sub(trace(v as u32, before));
-            }
-        }
-        (changed, print)
+    fn settle(&self, part: Range<usize>, desk: &mut Desk) -> (u64, u64) {
+        let before = |v: u32| self.next[v as usize].load(Relaxed);
+        let changed = |v: &u32| before(*v) != self.field.label(*v);
+        desk.vertices.clear();
+        desk.vertices.extend((part.start as u32..part.end as u32).filter(changed));
+        let mut print = 0u64;
+        self.field.for_each(&desk.vertices, |_, v| {
+            let (before, now) = (before(v), self.field.label(v));
+            self.field.shift_total(v, before, now);
+            self.field.wake_neighbors(v, now);
+            print = print.wrapping_add(trace(v, now)).wrapping_sub(trace(v, before));
+        });
+        (desk.vertices.len() as u64, print)
     }
 }
 
@@ -83,7 +80,7 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
                 }
                 let start = task * WORDS_PER_TASK;
                 let part = start..(start + WORDS_PER_TASK).min(words);
-                Ok(self.field.with_votes(|votes| self.choose(part, clock, votes)))
+                Ok(self.field.at_desk(|desk| self.choose(part, clock, desk)))
             })
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))?;
         std::mem::swap(&mut self.field.labels, &mut self.next);
@@ -92,7 +89,8 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
             .into_par_iter()
             .map(|task| {
                 let start = task * WORDS_PER_TASK * 64;
-                self.settle(start..(start + WORDS_PER_TASK * 64).min(vertices))
+                let part = start..(start + WORDS_PER_TASK * 64).min(vertices);
+                self.field.at_desk(|desk| self.settle(part, desk))
             })
             .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.wrapping_add(b.1)));
         self.field.end_round();

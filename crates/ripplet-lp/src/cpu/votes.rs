@@ -2,110 +2,152 @@
 
 use crate::{Label, Vote};
 
-/// No vertex has this id, so no label is it.
-const FREE: Label = Label::MAX;
+/// Slots of the table for each vote, at least: most labels find their slot at once.
+const SLOTS_PER_VOTE: usize = 3;
 
-/// An open-addressing hash table from label to summed votes, for one vertex at a time.
+/// The votes of one vertex at a time, and a hash table from label to their sum.
 ///
-/// The table holds twice as many slots as the vertex has arcs, so a probe is short, and a small
-/// vertex uses a small part of it, which stays in the first-level cache:
+/// Votes are first collected, then counted: collecting waits for memory and nothing else, counting
+/// works in the first-level cache. A small vertex uses a small part of the table, and the table is
+/// never cleared: a slot belongs to the vertex whose number its tag carries. The table grows to the
+/// largest vertex that it meets.
 ///
 /// ```text
-/// votes  7 7 3 7 9      slots  · 9 · · 3 · 7 ·      used  6 4 1
-///                               1     1   3          cleared by walking `used`
+/// ballots   7 7 3 7 9                      collect
+/// sums      1 2 1 3 1                      count: the sum of each vote's label so far,
+/// slots     · 9 · · 3 · 7 ·                         and the slot has it for the next vote
+///             1     1   3
+/// the highest sum, 3, stands beside label 7: each label reaches its total once
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Votes {
+    ballots: Vec<Vote>,
+    sums: Vec<u64>,
     slots: Vec<Slot>,
-    used: Vec<u32>,
-    /// 32 − log₂ of the slots in use for the current vertex.
-    shift: u32,
-    cast: u64,
+    /// The number of the current vertex; tags of other numbers are free slots.
+    number: u32,
 }
 
-/// A label and the sum of its votes, in 12 bytes.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, packed(4))]
+/// A label, tagged with the number of its vertex, and the sum of its votes.
+#[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    label: Label,
-    weight: u64,
+    tag: u64,
+    sum: u64,
+}
+
+/// What counting tells of a vertex's votes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Count {
+    /// The sum of all votes.
+    pub cast: u64,
+    /// The largest sum of a label; 0 without votes.
+    pub top: u64,
 }
 
 impl Votes {
-    /// An empty table, which grows to the largest vertex that it meets.
-    pub fn new() -> Votes {
-        Votes { slots: Vec::new(), used: Vec::new(), shift: 31, cast: 0 }
-    }
-
-    /// Bytes that the table has occupied once it met a vertex of this degree.
+    /// Bytes that are occupied once a vertex of this degree was counted.
     pub fn bytes_for(degree: u64) -> u64 {
-        let slots = Self::slots_for(degree);
-        (slots * size_of::<Slot>() + slots / 2 * size_of::<u32>()) as u64
+        let (votes, slots) = (room_for(degree as usize), slots_for(room_for(degree as usize)));
+        (votes * (size_of::<Vote>() + size_of::<u64>()) + slots * size_of::<Slot>()) as u64
     }
 
-    fn slots_for(degree: u64) -> usize {
-        (2 * degree).next_power_of_two().max(8) as usize
-    }
-
-    /// Makes room for a vertex of this degree; the table must be clear.
+    /// Begins a vertex with at most this many votes.
     #[inline]
-    pub fn begin(&mut self, degree: u64) {
-        debug_assert!(self.used.is_empty());
-        let slots = Self::slots_for(degree);
-        if slots > self.slots.len() {
-            self.grow(slots);
+    pub fn begin(&mut self, degree: usize) {
+        self.ballots.clear();
+        if degree > self.sums.len() {
+            self.grow(degree);
         }
-        self.shift = 32 - slots.trailing_zeros();
-        self.cast = 0;
     }
 
     #[cold]
-    fn grow(&mut self, slots: usize) {
-        // The table is clear: free it first, so that the old and the new are never there together.
-        (self.slots, self.used) = (Vec::new(), Vec::new());
-        self.slots = vec![Slot { label: FREE, weight: 0 }; slots];
-        self.used = Vec::with_capacity(slots / 2);
+    fn grow(&mut self, degree: usize) {
+        // Nothing is kept: free the old first, so that the two are never there together.
+        *self = Votes::default();
+        let votes = room_for(degree);
+        self.ballots = Vec::with_capacity(votes);
+        self.sums = vec![0; votes];
+        self.slots = vec![Slot::default(); slots_for(votes)];
     }
 
-    /// Adds a vote.
+    /// Adds votes.
     #[inline]
-    pub fn add(&mut self, vote: Vote) {
-        let weight = u64::from(vote.weight);
-        self.cast += weight;
-        let mask = (1usize << (32 - self.shift)) - 1;
-        // Fibonacci hashing: the golden ratio spreads consecutive labels over the table.
-        let mut at = (vote.label.wrapping_mul(0x9e37_79b9) >> self.shift) as usize;
-        loop {
-            let slot = &mut self.slots[at];
-            if slot.label == vote.label {
-                slot.weight += weight;
-                return;
-            }
-            if slot.label == FREE {
-                *slot = Slot { label: vote.label, weight };
-                self.used.push(at as u32);
-                return;
-            }
-            at = (at + 1) & mask;
+    pub fn collect(&mut self, votes: impl Iterator<Item = Vote>) {
+        self.ballots.extend(votes);
+    }
+
+    /// Counts the votes collected since [`Votes::begin`].
+    #[inline]
+    pub fn count(&mut self) -> Count {
+        if self.number == u32::MAX {
+            self.slots.fill(Slot::default());
+            self.number = 0;
         }
-    }
-
-    /// The sum of all votes.
-    #[inline]
-    pub fn cast(&self) -> u64 {
-        self.cast
-    }
-
-    /// Clears the table, calling `visit(label, sum)` for each label on the way.
-    #[inline]
-    pub fn drain(&mut self, mut visit: impl FnMut(Label, u64)) {
-        for &at in &self.used {
-            let slot = &mut self.slots[at as usize];
-            visit(slot.label, slot.weight);
-            slot.label = FREE;
+        self.number += 1;
+        let used = slots_for(self.ballots.len()).min(self.slots.len());
+        let slots = &mut self.slots[..used];
+        let mut count = Count { cast: 0, top: 0 };
+        for (ballot, running) in self.ballots.iter().zip(&mut self.sums) {
+            let weight = u64::from(ballot.weight);
+            let slot = find(slots, self.number, ballot.label);
+            let sum =
+                if slot.tag == tag(self.number, ballot.label) { slot.sum } else { 0 } + weight;
+            *slot = Slot { tag: tag(self.number, ballot.label), sum };
+            *running = sum;
+            count.cast += weight;
+            count.top = count.top.max(sum);
         }
-        self.used.clear();
+        count
     }
+
+    /// The labels whose votes sum up to `top`, each at least once.
+    #[inline]
+    pub fn leaders(&self, top: u64) -> impl Iterator<Item = Label> {
+        let sums = self.ballots.iter().zip(&self.sums);
+        sums.filter(move |(_, sum)| **sum == top).map(|(ballot, _)| ballot.label)
+    }
+
+    /// Every label with the sum of its votes, each at least once.
+    pub fn all(&mut self) -> impl Iterator<Item = (Label, u64)> {
+        let used = slots_for(self.ballots.len()).min(self.slots.len());
+        let slots = &mut self.slots[..used];
+        self.ballots.iter().map(|ballot| (ballot.label, find(slots, self.number, ballot.label).sum))
+    }
+}
+
+/// The slot that has a label, or the free one where it belongs. `slots` is a power of two long
+/// and not full.
+#[inline]
+fn find(slots: &mut [Slot], number: u32, label: Label) -> &mut Slot {
+    let mask = slots.len() - 1;
+    // Fibonacci hashing: the golden ratio spreads consecutive labels over the table.
+    let spread = label.wrapping_mul(0x9e37_79b9);
+    let mut at = (u64::from(spread) * slots.len() as u64 >> 32) as usize;
+    loop {
+        let held = slots[at & mask].tag;
+        let same = held == tag(number, label);
+        let free = held >> 32 != u64::from(number);
+        if same | free {
+            return &mut slots[at & mask];
+        }
+        at += 1;
+    }
+}
+
+#[inline]
+fn tag(number: u32, label: Label) -> u64 {
+    u64::from(number) << 32 | u64::from(label)
+}
+
+/// Votes that the arrays hold where a vertex of this degree must fit.
+fn room_for(degree: usize) -> usize {
+    degree.next_power_of_two().max(64)
+}
+
+/// Slots in use for so many votes.
+#[inline]
+fn slots_for(votes: usize) -> usize {
+    (SLOTS_PER_VOTE * votes).next_power_of_two()
 }
 
 #[cfg(test)]
@@ -117,33 +159,41 @@ mod tests {
     proptest! {
         #[test]
         fn sums_are_those_of_a_map(lists in prop::collection::vec(
-            prop::collection::vec((0u32..40, 0u32..=u32::MAX), 0..60), 1..5)) {
-            let mut votes = Votes::new();
+            prop::collection::vec((0u32..40, 0u32..=u32::MAX), 0..200), 1..5)) {
+            let mut votes = Votes::default();
+            // The numbers run out within this test.
+            votes.begin(1);
+            votes.number = u32::MAX - 2;
             for list in lists {
-                let mut expected = BTreeMap::new();
-                votes.begin(list.len() as u64);
-                for &(label, weight) in &list {
-                    // Labels that collide: high bits only.
-                    let label = label << 26 | label;
-                    votes.add(Vote { label, weight });
-                    *expected.entry(label).or_insert(0) += u64::from(weight);
+                // Labels that collide: they differ in few bits.
+                let ballot = |&(label, weight)| Vote { label: label << 26 | label, weight };
+                let mut expected: BTreeMap<Label, u64> = BTreeMap::new();
+                for vote in list.iter().map(ballot) {
+                    *expected.entry(vote.label).or_default() += u64::from(vote.weight);
                 }
-                prop_assert_eq!(votes.cast(), expected.values().sum::<u64>());
-                let mut seen = BTreeMap::new();
-                votes.drain(|label, sum| {
-                    seen.insert(label, sum);
-                });
-                prop_assert_eq!(seen, expected);
+                votes.begin(list.len());
+                votes.collect(list.iter().map(ballot));
+                let count = votes.count();
+                let top = expected.values().copied().max().unwrap_or(0);
+                prop_assert_eq!(count, Count { cast: expected.values().sum(), top });
+                prop_assert_eq!(&votes.all().collect::<BTreeMap<_, _>>(), &expected);
+                let mut leaders: Vec<Label> = votes.leaders(top).collect();
+                leaders.sort_unstable();
+                leaders.dedup();
+                expected.retain(|_, sum| *sum == top);
+                prop_assert_eq!(leaders, expected.into_keys().collect::<Vec<_>>());
             }
         }
     }
 
     #[test]
-    fn planned_bytes_are_those_of_the_table() {
-        for degree in [0, 1, 4, 5, 1000] {
-            let mut votes = Votes::new();
-            votes.begin(degree);
-            let held = votes.slots.capacity() * 12 + votes.used.capacity() * 4;
+    fn planned_bytes_are_those_of_the_arrays() {
+        for degree in [1, 64, 65, 1000] {
+            let mut votes = Votes::default();
+            votes.begin(degree as usize);
+            let held = votes.ballots.capacity() * 8
+                + votes.sums.capacity() * 8
+                + votes.slots.capacity() * 16;
             assert_eq!(Votes::bytes_for(degree), held as u64);
         }
     }

@@ -24,7 +24,7 @@ impl Program for Cdlp {
     }
 
     #[inline]
-    fn label_score(&self, _v: Vertex<'_>, candidate: Candidate) -> u64 {
+    fn label_score(&self, _v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
         candidate.frequency
     }
 

@@ -1,0 +1,161 @@
+//! A graph's neighbour lists as plain slices, and how to have them in the cache in time.
+
+use ripplet_graph::{Graph, Neighbors, VertexId};
+use std::sync::atomic::AtomicU32;
+
+/// A graph's neighbour lists as plain slices: looked up once a run, not once a vertex.
+pub(super) struct Lists<'a> {
+    shards: Vec<ShardLists<'a>>,
+}
+
+struct ShardLists<'a> {
+    first: VertexId,
+    end: VertexId,
+    out: Neighbors<'a>,
+    incoming: Option<Neighbors<'a>>,
+}
+
+/// Where a vertex's lists are.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'s, 'a> {
+    shard: &'s ShardLists<'a>,
+    local: usize,
+}
+
+impl<'a> Lists<'a> {
+    pub fn new(graph: &'a Graph) -> Lists<'a> {
+        let shards = graph.shards().iter().map(|shard| {
+            let (vertices, out, incoming) = (shard.vertices(), shard.out(), shard.incoming());
+            ShardLists { first: vertices.start, end: vertices.end, out, incoming }
+        });
+        Lists { shards: shards.collect() }
+    }
+
+    #[inline]
+    pub fn of(&self, v: VertexId) -> Place<'_, 'a> {
+        let shard = match &*self.shards {
+            [only] => only,
+            shards => &shards[shards.partition_point(|shard| shard.end <= v)],
+        };
+        Place { shard, local: (v - shard.first) as usize }
+    }
+}
+
+impl<'a> Place<'_, 'a> {
+    /// Calls `visit(neighbors, weights)` for each list that the vertex hears from.
+    #[inline]
+    pub fn each(self, mut visit: impl FnMut(&'a [VertexId], Option<&'a [u32]>)) {
+        let (out, local) = (&self.shard.out, self.local);
+        visit(out.of(local), out.weights_of(local));
+        if let Some(incoming) = &self.shard.incoming {
+            visit(incoming.of(local), incoming.weights_of(local));
+        }
+    }
+
+    /// The number of arcs that touch the vertex.
+    #[inline]
+    pub fn degree(self) -> u64 {
+        let incoming = self.shard.incoming.map_or(0, |list| u64::from(list.degree(self.local)));
+        u64::from(self.shard.out.degree(self.local)) + incoming
+    }
+
+    /// The summed weights of the arcs that touch the vertex.
+    #[inline]
+    pub fn strength(self) -> u64 {
+        let mut sum = 0;
+        self.each(|neighbors, weights| {
+            sum += match weights {
+                Some(weights) => weights.iter().map(|&w| u64::from(w)).sum(),
+                None => neighbors.len() as u64,
+            }
+        });
+        sum
+    }
+}
+
+/// How many vertices ahead of the one at work each step of [`Lists::ahead`] is.
+const AHEAD: usize = 6;
+/// Neighbours whose labels are fetched ahead: for longer lists the processor's own reordering
+/// hides the latency.
+const LABELS_AHEAD: usize = 64;
+/// Neighbours in a cache line.
+const LINE: usize = 64 / size_of::<VertexId>();
+
+impl Lists<'_> {
+    /// Calls `visit` for each vertex in turn, and meanwhile fetches what the next ones need.
+    ///
+    /// What a vertex needs lies in three places, each of which tells where the next is: offsets,
+    /// neighbours, labels. Waiting for memory three times for each vertex would take longer than
+    /// all the counting; so each step is begun a few vertices before it is needed.
+    #[inline]
+    pub fn ahead(
+        &self,
+        vertices: &[VertexId],
+        labels: &[AtomicU32],
+        mut visit: impl FnMut(usize, VertexId),
+    ) {
+        for &v in vertices.iter().take(3 * AHEAD) {
+            self.of(v).fetch_offsets();
+        }
+        for &v in vertices.iter().take(2 * AHEAD) {
+            self.of(v).fetch_neighbors();
+        }
+        for &v in vertices.iter().take(AHEAD) {
+            self.of(v).fetch_labels(labels);
+        }
+        for (index, &v) in vertices.iter().enumerate() {
+            if let Some(&v) = vertices.get(index + 3 * AHEAD) {
+                self.of(v).fetch_offsets();
+            }
+            if let Some(&v) = vertices.get(index + 2 * AHEAD) {
+                self.of(v).fetch_neighbors();
+            }
+            if let Some(&v) = vertices.get(index + AHEAD) {
+                self.of(v).fetch_labels(labels);
+                fetch(labels, v as usize);
+            }
+            visit(index, v);
+        }
+    }
+}
+
+impl Place<'_, '_> {
+    #[inline]
+    fn fetch_offsets(self) {
+        fetch(self.shard.out.offsets(), self.local);
+        if let Some(incoming) = &self.shard.incoming {
+            fetch(incoming.offsets(), self.local);
+        }
+    }
+
+    #[inline]
+    fn fetch_neighbors(self) {
+        self.each(|neighbors, weights| {
+            for at in (0..neighbors.len().min(LABELS_AHEAD)).step_by(LINE) {
+                fetch(neighbors, at);
+                weights.inspect(|weights| fetch(weights, at));
+            }
+        });
+    }
+
+    #[inline]
+    fn fetch_labels(self, labels: &[AtomicU32]) {
+        self.each(|neighbors, _| {
+            neighbors.iter().take(LABELS_AHEAD).for_each(|&u| fetch(labels, u as usize));
+        });
+    }
+}
+
+/// Asks for a value's cache line; does nothing where there is no such value, or no such
+/// instruction.
+#[inline]
+fn fetch<T>(values: &[T], index: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if let Some(value) = values.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing and never faults; the pointer is a live reference's.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = (values, index);
+}
