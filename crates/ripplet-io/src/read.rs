@@ -1,5 +1,6 @@
 //! Which reader a file is for, and what its bytes come out of.
 
+use crate::columnar;
 use crate::text::{self, Fault, Text, Vertices};
 use crate::{Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use ripplet_graph::EdgeTable;
@@ -30,7 +31,7 @@ pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadE
         (None, None) => return Err(unknown_format(path)),
     };
     match format {
-        Format::Parquet | Format::Arrow => Err(unknown_format(path)),
+        Format::Parquet | Format::Arrow => columnar::read(path, format, options),
         Format::Rg => Err(ReadError::content(
             path,
             Place::File,

@@ -27,14 +27,13 @@
 //! file, whoever overwrites or cuts the file *in place* while it is open breaks its reader;
 //! [`write`] never does that (it replaces the file, and open graphs keep the old one).
 
+use crate::map::map;
 use crate::write::whole_file;
 use crate::{Place, ReadError, WriteError};
-use memmap2::Mmap;
 use rayon::prelude::*;
 use ripplet_graph::{
     Adjacency, Buffer, Direction, Graph, Names, Neighbors, Shard, VertexIds, WeightScale,
 };
-use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -94,20 +93,7 @@ pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
 /// # Errors
 /// Where the file cannot be read, is not an `.rg` of this version, or is damaged in any byte.
 pub fn open(path: &Path) -> Result<Graph, ReadError> {
-    let io_error = |error| ReadError::io(path, Place::File, error);
-    let file = File::open(path).map_err(io_error)?;
-    let metadata = file.metadata().map_err(io_error)?;
-    if !metadata.is_file() {
-        return Err(ReadError::content(path, Place::File, "an .rg must be a file on a disk"));
-    }
-    // Mapping nothing is an error of the system with a poor sentence.
-    if metadata.len() < HEADER_BYTES {
-        return Err(cut(path, metadata.len()));
-    }
-    // SAFETY: the pages are read only through this mapping, which the graph's buffers keep alive.
-    // That no other process overwrites the file in place cannot be enforced on any system; the
-    // module's documentation says so, and this crate's own writer replaces files instead.
-    let map = unsafe { Mmap::map(&file) }.map_err(io_error)?;
+    let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     from_bytes(Arc::new(map), path)
 }
 
@@ -317,10 +303,9 @@ impl Opener<'_> {
 
     fn ids(&mut self) -> Result<VertexIds, ReadError> {
         Ok(match self.header.id_kind {
-            0 => VertexIds::Consecutive {
-                first: self.header.first_id,
-                count: self.header.vertices,
-            },
+            0 => {
+                VertexIds::Consecutive { first: self.header.first_id, count: self.header.vertices }
+            }
             1 => VertexIds::Unsigned(self.section(IDS, 0)?),
             2 => VertexIds::Signed(self.section(IDS, 0)?),
             _ => {
@@ -355,8 +340,7 @@ impl Opener<'_> {
         let entry: [u64; 3] = bytemuck::pod_read_unaligned(&bytes[at as usize..][..24]);
         let [what, begin, length] = entry;
         let end = begin.checked_add(length).filter(|&end| end <= self.header.data_end);
-        let (true, true, Some(end)) =
-            (what == pair(kind, shard), begin == aligned(self.end), end)
+        let (true, true, Some(end)) = (what == pair(kind, shard), begin == aligned(self.end), end)
         else {
             return Err(self.wrong(at, "this section is not where, or not what, it must be"));
         };

@@ -1,5 +1,116 @@
-//! Outputs: whole files or none.
+//! Outputs: communities and graphs, as whole files or none.
+//!
+//! ```text
+//! vertices or arcs ─▶ blocks, formatted (and compressed) in parallel ─▶ written in order ─▶ AtomicFile
+//! ```
+//!
+//! The format and the compression are told by the file's name. The bytes do not depend on the
+//! number of threads: blocks are cut by rows, not by threads, and each is compressed on its own (a
+//! `.gz` has several members, a `.zst` several frames, as their standards provide).
+//!
+//! Memory: a few blocks a thread, which is some megabytes.
 
+mod arcs;
 mod atomic_file;
+mod columnar;
+mod communities;
+mod graph;
+mod text;
 
 pub use atomic_file::{AtomicFile, OutputsStopped, remove_unfinished, whole_file};
+pub use communities::{Naming, write_communities};
+pub use graph::write_graph;
+
+use rayon::prelude::*;
+use std::io;
+
+/// Makes the blocks `0..count` in parallel and hands them to `take` in order, which works while
+/// the next ones are made.
+fn in_order<T: Send>(
+    count: usize,
+    make: impl Fn(usize) -> io::Result<T> + Sync,
+    mut take: impl FnMut(T) -> io::Result<()> + Send,
+) -> io::Result<()> {
+    let wave = 2 * rayon::current_num_threads();
+    let made = |from: usize| -> Vec<io::Result<T>> {
+        (from..count.min(from + wave)).into_par_iter().map(&make).collect()
+    };
+    let (mut ready, mut next) = (made(0), wave.min(count));
+    while !ready.is_empty() {
+        let take_all = || ready.into_iter().try_for_each(|block| take(block?));
+        let (taken, following) = rayon::join(take_all, || made(next));
+        taken?;
+        (ready, next) = (following, count.min(next + wave));
+    }
+    Ok(())
+}
+
+/// An error of the caller's or the user's making, as a sentence.
+fn refused(sentence: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, sentence.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A disk with room for some bytes.
+    struct Disk {
+        room: usize,
+        taken: usize,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            match bytes.len().min(self.room - self.taken) {
+                0 if !bytes.is_empty() => Err(io::ErrorKind::StorageFull.into()),
+                now => {
+                    self.taken += now;
+                    Ok(now)
+                }
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Checks that `write` tells of a disk that is full after any number of bytes.
+    pub(super) fn fails_at_every_byte(
+        write: impl Fn(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) {
+        let mut endless = Disk { room: usize::MAX, taken: 0 };
+        write(&mut endless).unwrap();
+        for room in 0..endless.taken {
+            let error = write(&mut Disk { room, taken: 0 }).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull, "room for {room}: {error}");
+        }
+        write(&mut Disk { room: endless.taken, taken: 0 }).unwrap();
+    }
+
+    #[test]
+    fn blocks_arrive_in_order_and_stop_at_the_first_error() {
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for count in [0, 1, 5, 100] {
+                let mut taken = Vec::new();
+                let push = |block| {
+                    taken.push(block);
+                    Ok(())
+                };
+                pool.install(|| in_order(count, Ok, push)).unwrap();
+                assert_eq!(taken, (0..count).collect::<Vec<_>>());
+            }
+            let fail = |block| if block == 40 { Err(refused("no")) } else { Ok(block) };
+            let mut taken = 0;
+            let count = |_| {
+                taken += 1;
+                Ok(())
+            };
+            assert!(pool.install(|| in_order(100, fail, count)).is_err());
+            assert_eq!(taken, 40);
+        }
+    }
+}

@@ -18,7 +18,8 @@ pub fn example(direction: Direction) -> Graph {
 pub fn any_ids() -> impl Strategy<Value = VertexIds> {
     let names = prop::collection::btree_set("[a-zé ,\"]{0,6}", 0..20);
     prop_oneof![
-        (0u64..1 << 40, 0u32..20).prop_map(|(first, count)| VertexIds::Consecutive { first, count }),
+        (0u64..1 << 40, 0u32..20)
+            .prop_map(|(first, count)| VertexIds::Consecutive { first, count }),
         prop::collection::btree_set(any::<u64>(), 0..20)
             .prop_map(|ids| VertexIds::Unsigned(ids.into_iter().collect::<Vec<_>>().into())),
         prop::collection::btree_set(any::<i64>(), 0..20)

@@ -1,0 +1,273 @@
+//! Parquet and Arrow IPC (file and stream): tables with a row an edge.
+//!
+//! ```text
+//! mapped file ─▶ row groups, batches ─▶ blocks of ends (parallel) ─▶ intern ─▶ EdgeTable
+//! ```
+//!
+//! The columns are found by name ([`crate::Columns`]); others are not read. Ids may be integers of
+//! any width, or strings (`Utf8`, `LargeUtf8`, `Utf8View`), either also behind a dictionary. Where
+//! both columns are integers, so are the ids, and negative ones are welcome; an integer beside a
+//! string takes `--ids names`. Weights may be numbers of any type.
+//!
+//! A null is an error that names the row, as is a weight that is NaN, infinite or negative.
+//!
+//! Memory: the table, as much again while it is put together, and what a batch a thread takes to
+//! decode. The file is mapped, so whoever overwrites it in place meanwhile breaks the reading.
+//!
+//! Determinism: the table, and the row of the first error, do not depend on the number of threads.
+
+mod table;
+mod values;
+
+pub(crate) use table::Table;
+pub(crate) use values::Values;
+
+use crate::intern::{Ends, Interned, NameSet, Sign};
+use crate::intern::{intern_integers, intern_names, into_column, signed};
+use crate::map::map;
+use crate::text::Fault;
+use crate::{Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::Schema;
+use bytes::Bytes;
+use ripplet_graph::EdgeTable;
+use std::path::Path;
+
+/// Reads the edges of a Parquet or Arrow IPC file, on the threads of the current rayon pool.
+///
+/// # Errors
+/// Where the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
+pub fn read(path: &Path, format: Format, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
+    let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+    edges(Bytes::from_owner(bytes), format, options).map_err(|fault| fault.of(path))
+}
+
+/// Reads the edges of a file that is in memory, as [`read`] does one on a disk; an error calls it
+/// `(bytes)`.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn parse(bytes: Vec<u8>, format: Format, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
+    edges(bytes.into(), format, options).map_err(|fault| fault.of(Path::new("(bytes)")))
+}
+
+impl Fault {
+    /// What is wrong with a row, counted from 0.
+    pub(crate) fn row(row: u64, sentence: impl Into<String>) -> Fault {
+        Fault { place: Place::Row(row), kind: ReadErrorKind::Content(sentence.into()) }
+    }
+}
+
+fn edges(bytes: Bytes, format: Format, options: &ReadOptions) -> Result<EdgeTable, Fault> {
+    let table = Table::open(bytes, format)?;
+    let layout = Layout::of(table.schema(), options).map_err(Fault::whole)?;
+    let like = NameSet::default();
+    let blocks = table.map(&layout.columns, |batch, first| Block::of(&batch, first, &layout, &like))?;
+    let (ends, weights): (Vec<_>, Vec<_>) = blocks.into_iter().map(|b| (b.ends, b.weights)).unzip();
+    let Interned { ids, sources, targets } = match layout.ids {
+        Ids::Names => intern_name_ends(like, ends)?,
+        Ids::Integers => intern_integer_ends(ends, options.ids)?,
+    };
+    if sources.is_empty() {
+        return Err(Fault::whole("the table has no rows: expected a row for each edge"));
+    }
+    let table = EdgeTable::new(ids, sources, targets)?;
+    match layout.weight {
+        Some(_) => Ok(table.with_weights(into_column(weights))?),
+        None => Ok(table),
+    }
+}
+
+/// Which columns are read, and what the ids are.
+struct Layout {
+    /// The columns of the file to read, ascending.
+    columns: Vec<usize>,
+    /// Where among these the ends and the weight are.
+    source: usize,
+    target: usize,
+    weight: Option<usize>,
+    ids: Ids,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ids {
+    Integers,
+    Names,
+}
+
+impl Layout {
+    fn of(schema: &Schema, options: &ReadOptions) -> Result<Layout, String> {
+        let names = &options.columns;
+        let source = find(schema, &names.source)?;
+        let target = find(schema, &names.target)?;
+        let weight = options.weighted.then(|| find(schema, &names.weight)).transpose()?;
+        let ids = Ids::of(schema, [source, target], options.ids)?;
+        if let Some(weight) = weight.filter(|&at| !values::is_number(schema.field(at).data_type())) {
+            let field = schema.field(weight);
+            let (name, kind) = (field.name(), field.data_type());
+            return Err(format!("the column `{name}` is {kind}, but weights are numbers"));
+        }
+        let mut columns: Vec<usize> = [source, target].into_iter().chain(weight).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let place = |column| columns.partition_point(|&c| c < column);
+        let (source, target, weight) = (place(source), place(target), weight.map(place));
+        Ok(Layout { columns, source, target, weight, ids })
+    }
+}
+
+fn find(schema: &Schema, name: &str) -> Result<usize, String> {
+    schema.fields().iter().position(|field| field.name() == name).ok_or_else(|| {
+        let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        format!(
+            "there is no column `{name}`; the columns are {}: use --columns to name those to read",
+            names.join(", ")
+        )
+    })
+}
+
+impl Ids {
+    fn of(schema: &Schema, columns: [usize; 2], asked: IdKind) -> Result<Ids, String> {
+        let [source, target] = columns.map(|column| schema.field(column));
+        let kind = |field: &arrow_schema::Field| match values::id_kind(field.data_type()) {
+            Some(kind) => Ok(kind),
+            None => Err(format!(
+                "the column `{}` is {}, but ids are integers or strings",
+                field.name(),
+                field.data_type()
+            )),
+        };
+        match (kind(source)?, kind(target)?, asked) {
+            (_, _, IdKind::Names) | (Ids::Names, Ids::Names, IdKind::Auto) => Ok(Ids::Names),
+            (Ids::Integers, Ids::Integers, _) => Ok(Ids::Integers),
+            (_, _, IdKind::Auto) => Err(format!(
+                "`{}` is {} and `{}` is {}: use --ids names to read both as names",
+                source.name(),
+                source.data_type(),
+                target.name(),
+                target.data_type()
+            )),
+            _ => Err("the ids are strings, not integers: leave --ids out".into()),
+        }
+    }
+}
+
+/// What some rows hold.
+struct Block {
+    ends: BlockEnds,
+    weights: Vec<f64>,
+}
+
+enum BlockEnds {
+    /// The bits of the integers; signed ones are in two's complement.
+    Integers { ends: Ends, negative: Option<u64>, large: Option<u64> },
+    /// Numbers in the set, which holds the block's names.
+    Names(NameSet, Vec<[u32; 2]>),
+}
+
+impl Block {
+    /// The rows of a batch, the first of which is row `first` of the table.
+    fn of(
+        batch: &RecordBatch,
+        first: u64,
+        layout: &Layout,
+        like: &NameSet,
+    ) -> Result<Block, Fault> {
+        let column = |at: usize| batch.column(at).as_ref();
+        let columns = [layout.source, layout.target].map(column);
+        let weights = layout.weight.map(column);
+        let nulls = columns.iter().chain(&weights).filter_map(|column| values::first_null(*column));
+        let weighed = weights.map_or(Ok(vec![]), values::weights);
+        let null = nulls.min();
+        let heavy = weighed.as_ref().err().map(|fault| fault.row);
+        if let Some(row) = null.filter(|&row| heavy.is_none_or(|heavy| row <= heavy)) {
+            let sentence = "a null: each edge has two ends, and a weight where weights are read";
+            return Err(Fault::row(first + row as u64, sentence));
+        }
+        let weights =
+            weighed.map_err(|fault| Fault::row(first + fault.row as u64, fault.sentence))?;
+        let ends = match layout.ids {
+            Ids::Integers => BlockEnds::integers(columns, first)?,
+            Ids::Names => BlockEnds::names(columns, like.alike())?,
+        };
+        Ok(Block { ends, weights })
+    }
+}
+
+impl BlockEnds {
+    fn integers(columns: [&dyn Array; 2], first: u64) -> Result<BlockEnds, Fault> {
+        let [sources, targets] = columns.map(Values::of);
+        let (Values::Integers(sources), Values::Integers(targets)) = (sources?, targets?) else {
+            return Err(Fault::whole("a batch has strings where the table has integers"));
+        };
+        let either = |a: Option<usize>, b: Option<usize>| {
+            a.into_iter().chain(b).min().map(|row| first + row as u64)
+        };
+        let negative = either(sources.first_negative(), targets.first_negative());
+        let large = either(sources.first_large(), targets.first_large());
+        let mut ends = Ends::with_capacity(sources.bits.len());
+        let rows = sources.bits.iter().zip(&targets.bits);
+        rows.for_each(|(&source, &target)| ends.push([source, target]));
+        Ok(BlockEnds::Integers { ends, negative, large })
+    }
+
+    fn names(columns: [&dyn Array; 2], mut set: NameSet) -> Result<BlockEnds, Fault> {
+        let [sources, targets] = columns.map(Values::of);
+        let mut number = |values: Values<'_>| {
+            values.numbers(&mut set).map_err(|error| Fault::whole(error.sentence()))
+        };
+        let (sources, targets) = (number(sources?)?, number(targets?)?);
+        let ends = sources.into_iter().zip(targets).map(|(s, t)| [s, t]).collect();
+        Ok(BlockEnds::Names(set, ends))
+    }
+}
+
+/// Joins the blocks' names, one block after the other.
+fn intern_name_ends(mut names: NameSet, blocks: Vec<BlockEnds>) -> Result<Interned, Fault> {
+    let mut numbers = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let BlockEnds::Names(set, mut ends) = block else { continue };
+        let number = names.merge(&set).map_err(|error| Fault::whole(error.sentence()))?;
+        ends.as_flattened_mut().iter_mut().for_each(|end| *end = number[*end as usize]);
+        numbers.push(ends);
+    }
+    Ok(intern_names(&names, numbers))
+}
+
+/// Decides whether the ids are signed: where one is negative, or `asked` says so.
+fn intern_integer_ends(blocks: Vec<BlockEnds>, asked: IdKind) -> Result<Interned, Fault> {
+    let (mut all, mut first_negative, mut first_large) = (Vec::with_capacity(blocks.len()), None, None);
+    for block in blocks {
+        let BlockEnds::Integers { ends, negative, large } = block else { continue };
+        all.push(ends);
+        first_negative = first_negative.or(negative);
+        first_large = first_large.or(large);
+    }
+    if let (IdKind::Unsigned, Some(row)) = (asked, first_negative) {
+        return Err(Fault::row(row, "a vertex id is negative; use --ids signed"));
+    }
+    let signed_ids = asked == IdKind::Signed || first_negative.is_some();
+    if let (true, Some(row)) = (signed_ids, first_large) {
+        let sentence = "a vertex id is 2^63 or more, and others are signed; use --ids names";
+        return Err(Fault::row(row, sentence));
+    }
+    let sign = if signed_ids { Sign::Signed } else { Sign::Unsigned };
+    if signed_ids {
+        all.iter_mut().for_each(make_signed);
+    }
+    intern_integers(all, sign).map_err(|error| Fault::whole(error.sentence()))
+}
+
+/// From two's complement to the form that interning sorts by.
+fn make_signed(ends: &mut Ends) {
+    let narrow = std::mem::replace(ends, Ends::Wide(vec![]));
+    *ends = Ends::Wide(match narrow {
+        Ends::Narrow(pairs) => {
+            pairs.into_iter().map(|pair| pair.map(|id| signed(i64::from(id)))).collect()
+        }
+        Ends::Wide(mut pairs) => {
+            pairs.as_flattened_mut().iter_mut().for_each(|id| *id = signed(*id as i64));
+            pairs
+        }
+    });
+}

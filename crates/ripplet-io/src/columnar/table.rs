@@ -1,0 +1,202 @@
+//! A table in a file: its schema, and its rows in batches.
+
+use crate::Format;
+use crate::text::Fault;
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use bytes::{Buf, Bytes};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+use rayon::prelude::*;
+use std::io::Cursor;
+
+/// Rows that one task takes.
+const ROWS: usize = 1 << 16;
+/// Tasks' worth of rows that are decoded before they are worked on.
+const SLICES: usize = 16;
+/// What an Arrow IPC file starts with; a stream does not.
+const ARROW_FILE: &[u8] = b"ARROW1";
+
+/// An opened Parquet or Arrow IPC file.
+pub(crate) struct Table {
+    bytes: Bytes,
+    schema: SchemaRef,
+    container: Container,
+}
+
+enum Container {
+    Parquet(ArrowReaderMetadata),
+    ArrowFile,
+    ArrowStream,
+}
+
+impl Table {
+    /// Reads what a file says about itself.
+    pub(crate) fn open(bytes: Bytes, format: Format) -> Result<Table, Fault> {
+        if format == Format::Parquet {
+            let options = ArrowReaderOptions::new();
+            let metadata =
+                ArrowReaderMetadata::load(&Mapped(bytes.clone()), options).map_err(no_parquet)?;
+            let schema = metadata.schema().clone();
+            return Ok(Table { bytes, schema, container: Container::Parquet(metadata) });
+        }
+        let reader = Cursor::new(bytes.clone());
+        let (schema, container) = if bytes.starts_with(ARROW_FILE) {
+            let schema = FileReader::try_new(reader, None).map_err(no_arrow)?.schema();
+            (schema, Container::ArrowFile)
+        } else {
+            let schema = StreamReader::try_new(reader, None).map_err(no_arrow)?.schema();
+            (schema, Container::ArrowStream)
+        };
+        Ok(Table { bytes, schema, container })
+    }
+
+    /// The columns there are.
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// What `visit` makes of the rows, in their order: it is given some rows of the columns
+    /// `columns` (ascending), and the number of the first of these rows, and runs in parallel.
+    ///
+    /// # Errors
+    /// The first in the order of the rows, whether the file's or `visit`'s.
+    pub(crate) fn map<T: Send>(
+        &self,
+        columns: &[usize],
+        visit: impl Fn(RecordBatch, u64) -> Result<T, Fault> + Sync,
+    ) -> Result<Vec<T>, Fault> {
+        let reader = || Cursor::new(self.bytes.clone());
+        let projection = Some(columns.to_vec());
+        match &self.container {
+            Container::Parquet(metadata) => self.map_row_groups(metadata, columns, visit),
+            Container::ArrowFile => {
+                let batches = FileReader::try_new(reader(), projection).map_err(no_arrow)?;
+                map_batches(batches.map(|batch| batch.map_err(no_arrow)), 0, &visit)
+            }
+            Container::ArrowStream => {
+                let batches = StreamReader::try_new(reader(), projection).map_err(no_arrow)?;
+                map_batches(batches.map(|batch| batch.map_err(no_arrow)), 0, &visit)
+            }
+        }
+    }
+
+    fn map_row_groups<T: Send>(
+        &self,
+        metadata: &ArrowReaderMetadata,
+        columns: &[usize],
+        visit: impl Fn(RecordBatch, u64) -> Result<T, Fault> + Sync,
+    ) -> Result<Vec<T>, Fault> {
+        let groups = metadata.metadata().row_groups();
+        let mut first = 0u64;
+        let firsts = groups.iter().map(|group| {
+            let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+            let next = first.saturating_add(rows);
+            std::mem::replace(&mut first, next)
+        });
+        let work: Vec<(usize, u64)> = firsts.enumerate().collect();
+        let mapped: Vec<_> = work
+            .into_par_iter()
+            .map(|(group, first)| {
+                let bytes = Mapped(self.bytes.clone());
+                let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata.clone());
+                let mask = ProjectionMask::roots(rows.parquet_schema(), columns.iter().copied());
+                let rows = rows.with_row_groups(vec![group]).with_projection(mask);
+                let batches = rows.with_batch_size(ROWS).build().map_err(no_parquet)?;
+                let batches = batches.map(|batch| batch.map_err(broken_parquet));
+                map_batches(batches, first, &visit)
+            })
+            .collect();
+        let mut blocks = Vec::new();
+        for some in mapped {
+            blocks.append(&mut some?);
+        }
+        Ok(blocks)
+    }
+}
+
+/// Decodes batches one after the other, and works on some of them at once.
+fn map_batches<T: Send>(
+    mut batches: impl Iterator<Item = Result<RecordBatch, Fault>>,
+    first: u64,
+    visit: &(impl Fn(RecordBatch, u64) -> Result<T, Fault> + Sync),
+) -> Result<Vec<T>, Fault> {
+    let (mut blocks, mut row, mut end) = (Vec::new(), first, Ok(()));
+    let mut more = true;
+    while more {
+        let mut slices = Vec::with_capacity(SLICES);
+        while more && slices.len() < SLICES {
+            match batches.next() {
+                Some(Ok(batch)) => {
+                    for at in (0..batch.num_rows()).step_by(ROWS) {
+                        let rows = ROWS.min(batch.num_rows() - at);
+                        slices.push((batch.slice(at, rows), row + at as u64));
+                    }
+                    row += batch.num_rows() as u64;
+                }
+                // The rows before may hold an error, too, which then comes first.
+                Some(Err(fault)) => (more, end) = (false, Err(fault)),
+                None => more = false,
+            }
+        }
+        let visited: Vec<_> =
+            slices.into_par_iter().map(|(batch, first)| visit(batch, first)).collect();
+        for block in visited {
+            blocks.push(block?);
+        }
+    }
+    end.map(|()| blocks)
+}
+
+fn no_parquet(error: ParquetError) -> Fault {
+    Fault::whole(format!("this is no Parquet file that can be read: {error}"))
+}
+
+fn broken_parquet(error: ArrowError) -> Fault {
+    Fault::whole(format!("the Parquet file is damaged: {error}"))
+}
+
+fn no_arrow(error: ArrowError) -> Fault {
+    Fault::whole(format!("this is no Arrow IPC file or stream that can be read: {error}"))
+}
+
+/// The bytes of a file, asked for in pieces. A piece that a damaged file asks for may lie anywhere.
+struct Mapped(Bytes);
+
+impl Mapped {
+    fn piece(&self, start: u64, length: usize) -> Option<Bytes> {
+        let start = usize::try_from(start).ok()?;
+        let end = start.checked_add(length).filter(|&end| end <= self.0.len())?;
+        Some(self.0.slice(start..end))
+    }
+
+    fn outside(&self, start: u64) -> ParquetError {
+        let length = self.0.len();
+        ParquetError::EOF(format!("it asks for bytes from {start} on, but has {length}"))
+    }
+}
+
+impl Length for Mapped {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+}
+
+impl ChunkReader for Mapped {
+    type T = bytes::buf::Reader<Bytes>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        let rest = usize::try_from(start).ok().and_then(|start| self.0.len().checked_sub(start));
+        let piece = rest.and_then(|rest| self.piece(start, rest));
+        piece.map(Bytes::reader).ok_or_else(|| self.outside(start))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        self.piece(start, length).ok_or_else(|| self.outside(start))
+    }
+}

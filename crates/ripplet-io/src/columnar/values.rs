@@ -1,0 +1,245 @@
+//! A column's values, whatever type they are stored as.
+
+use super::Ids;
+use crate::intern::{NameSet, TooManyVertices};
+use crate::text::Fault;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, LargeStringArray, StringArray, StringViewArray};
+use arrow_schema::DataType;
+use ripplet_graph::ExternalId;
+use std::borrow::Cow;
+
+/// The values of a column without nulls.
+pub(crate) enum Values<'a> {
+    Integers(Integers),
+    Strings(Strings<'a>),
+}
+
+/// Integers of any type.
+pub(crate) struct Integers {
+    /// As they are, or in two's complement.
+    pub(crate) bits: Vec<u64>,
+    /// Whether the type has a sign.
+    signed: bool,
+}
+
+/// Strings of any type.
+pub(crate) enum Strings<'a> {
+    Utf8(&'a StringArray),
+    Large(&'a LargeStringArray),
+    View(&'a StringViewArray),
+    Dictionary { keys: Vec<u64>, values: Box<Strings<'a>> },
+}
+
+/// What is wrong with a row of a batch.
+#[derive(Debug)]
+pub(super) struct RowFault {
+    pub(super) row: usize,
+    pub(super) sentence: String,
+}
+
+/// What ids of this type are, if any.
+pub(super) fn id_kind(kind: &DataType) -> Option<Ids> {
+    match kind {
+        DataType::Dictionary(_, values) => match **values {
+            DataType::Dictionary(..) => None,
+            ref values => id_kind(values),
+        },
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Ids::Names),
+        kind if kind.is_integer() => Some(Ids::Integers),
+        _ => None,
+    }
+}
+
+/// Whether values of this type can be weights.
+pub(super) fn is_number(kind: &DataType) -> bool {
+    kind.is_integer() || kind.is_floating()
+}
+
+/// The first row of a column that has a null, itself or in the dictionary.
+pub(super) fn first_null(column: &dyn Array) -> Option<usize> {
+    let nulls = column.logical_nulls()?;
+    (nulls.null_count() > 0).then(|| nulls.iter().position(|valid| !valid))?
+}
+
+/// Numbers as weights: finite, 0 or above.
+pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
+    let weights: Vec<f64> = match column.data_type() {
+        DataType::Float16 => {
+            column.as_primitive::<Float16Type>().values().iter().map(|w| w.to_f64()).collect()
+        }
+        DataType::Float32 => {
+            column.as_primitive::<Float32Type>().values().iter().map(|&w| w.into()).collect()
+        }
+        DataType::Float64 => column.as_primitive::<Float64Type>().values().to_vec(),
+        _ => {
+            let integers = integers(column).unwrap_or(Integers { bits: vec![], signed: false });
+            let weight = |&bits: &u64| if integers.signed { bits as i64 as f64 } else { bits as f64 };
+            integers.bits.iter().map(weight).collect()
+        }
+    };
+    // What a null stands for is arbitrary: it is another error.
+    let wrong = |&row: &usize| !(weights[row].is_finite() && weights[row] >= 0.0) && column.is_valid(row);
+    match (0..weights.len()).find(wrong) {
+        Some(row) => {
+            let weight = weights[row];
+            let sentence =
+                format!("`{weight}` is not a weight: expected a finite number, 0 or above");
+            Err(RowFault { row, sentence })
+        }
+        // No negative zero: sums and prints do not need two.
+        None => Ok(weights.into_iter().map(|weight| weight + 0.0).collect()),
+    }
+}
+
+impl<'a> Values<'a> {
+    /// The values of a column that [`id_kind`] accepts and that has no nulls.
+    pub(crate) fn of(column: &'a dyn Array) -> Result<Values<'a>, Fault> {
+        let unfit = || Fault::whole("the columns of a batch do not fit the table's schema");
+        match id_kind(column.data_type()).ok_or_else(unfit)? {
+            Ids::Integers => integers(column).map(Values::Integers).ok_or_else(unfit),
+            Ids::Names => strings(column).map(Values::Strings).ok_or_else(unfit),
+        }
+    }
+
+    /// The value of a row, or `None` where a dictionary lacks it.
+    pub(crate) fn get(&self, row: usize) -> Option<ExternalId<'_>> {
+        Some(match self {
+            Values::Integers(integers) if integers.signed => {
+                ExternalId::Signed(integers.bits[row] as i64)
+            }
+            Values::Integers(integers) => ExternalId::Unsigned(integers.bits[row]),
+            Values::Strings(strings) => ExternalId::Name(strings.get(row)?),
+        })
+    }
+
+    /// The number of each value in `set`, to which new ones are added; integers as they print.
+    pub(super) fn numbers(&self, set: &mut NameSet) -> Result<Vec<u32>, TooManyVertices> {
+        match self {
+            Values::Strings(Strings::Dictionary { keys, values }) => {
+                numbers_by_key(keys, values, set)
+            }
+            Values::Strings(strings) => {
+                (0..strings.len()).map(|row| set.number(strings.get(row).unwrap_or_default())).collect()
+            }
+            Values::Integers(integers) => {
+                (0..integers.bits.len()).map(|row| set.number(&integers.print(row))).collect()
+            }
+        }
+    }
+}
+
+/// Each value of the dictionary that occurs is hashed once.
+fn numbers_by_key(
+    keys: &[u64],
+    values: &Strings<'_>,
+    set: &mut NameSet,
+) -> Result<Vec<u32>, TooManyVertices> {
+    let value = |key: u64| values.get(key as usize).unwrap_or_default();
+    // A dictionary much larger than the batch is not worth an array of its size.
+    if values.len() > 4 * keys.len() {
+        return keys.iter().map(|&key| set.number(value(key))).collect();
+    }
+    let mut known: Vec<Option<u32>> = vec![None; values.len()];
+    let mut number = |&key: &u64| {
+        let Some(slot) = known.get_mut(key as usize) else { return set.number("") };
+        match *slot {
+            Some(number) => Ok(number),
+            None => Ok(*slot.insert(set.number(value(key))?)),
+        }
+    };
+    keys.iter().map(&mut number).collect()
+}
+
+impl Integers {
+    /// The first row with a negative value.
+    pub(super) fn first_negative(&self) -> Option<usize> {
+        self.signed.then(|| self.first_high())?
+    }
+
+    /// The first row with a value of 2⁶³ or more.
+    pub(super) fn first_large(&self) -> Option<usize> {
+        if self.signed { None } else { self.first_high() }
+    }
+
+    fn first_high(&self) -> Option<usize> {
+        self.bits.iter().position(|bits| bits >> 63 == 1)
+    }
+
+    fn print(&self, row: usize) -> Cow<'static, str> {
+        let bits = self.bits[row];
+        Cow::Owned(if self.signed { (bits as i64).to_string() } else { bits.to_string() })
+    }
+}
+
+impl Strings<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Strings::Utf8(array) => array.len(),
+            Strings::Large(array) => array.len(),
+            Strings::View(array) => array.len(),
+            Strings::Dictionary { keys, .. } => keys.len(),
+        }
+    }
+
+    /// A row's string; `None` outside of the array, or where the dictionary lacks it.
+    fn get(&self, row: usize) -> Option<&str> {
+        if row >= self.len() {
+            return None;
+        }
+        match self {
+            Strings::Utf8(array) => Some(array.value(row)),
+            Strings::Large(array) => Some(array.value(row)),
+            Strings::View(array) => Some(array.value(row)),
+            Strings::Dictionary { keys, values } => values.get(keys[row] as usize),
+        }
+    }
+}
+
+/// The integers of a column, which may be behind a dictionary.
+fn integers(column: &dyn Array) -> Option<Integers> {
+    macro_rules! bits {
+        ($kind:ty, $signed:expr) => {{
+            let values = column.as_primitive_opt::<$kind>()?.values();
+            // Sign extension is what makes two's complement of the narrower types.
+            let bits = values.iter().map(|&value| value as i64 as u64).collect();
+            Some(Integers { bits, signed: $signed })
+        }};
+    }
+    match column.data_type() {
+        DataType::Int8 => bits!(Int8Type, true),
+        DataType::Int16 => bits!(Int16Type, true),
+        DataType::Int32 => bits!(Int32Type, true),
+        DataType::Int64 => bits!(Int64Type, true),
+        DataType::UInt8 => bits!(UInt8Type, false),
+        DataType::UInt16 => bits!(UInt16Type, false),
+        DataType::UInt32 => bits!(UInt32Type, false),
+        DataType::UInt64 => bits!(UInt64Type, false),
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary_opt()?;
+            let (keys, values) =
+                (integers(dictionary.keys())?, integers(dictionary.values().as_ref())?);
+            let value = |&key: &u64| values.bits.get(key as usize).copied();
+            let bits = keys.bits.iter().map(value).collect::<Option<_>>()?;
+            Some(Integers { bits, signed: values.signed })
+        }
+        _ => None,
+    }
+}
+
+/// The strings of a column, which may be behind a dictionary.
+fn strings(column: &dyn Array) -> Option<Strings<'_>> {
+    match column.data_type() {
+        DataType::Utf8 => column.as_string_opt().map(Strings::Utf8),
+        DataType::LargeUtf8 => column.as_string_opt().map(Strings::Large),
+        DataType::Utf8View => column.as_string_view_opt().map(Strings::View),
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary_opt()?;
+            let keys = integers(dictionary.keys())?.bits;
+            let values = Box::new(strings(dictionary.values().as_ref())?);
+            Some(Strings::Dictionary { keys, values })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,142 @@
+//! A graph's arcs in blocks of bounded size, whatever the degrees.
+
+use ripplet_graph::{Direction, Graph, VertexId};
+
+/// Slots in a block: enough work for a task, little enough memory.
+const SLOTS: u64 = 1 << 16;
+
+/// The arcs of a graph in order, cut into blocks.
+///
+/// A vertex takes a slot for each arc in its `out` list and one for the end of its list, so that a
+/// block is bounded both where a vertex has many arcs and where many vertices have none.
+pub(super) struct Arcs<'a> {
+    graph: &'a Graph,
+    /// Blocks before each shard, and in total.
+    before: Vec<usize>,
+}
+
+/// What stands in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// An arc.
+    Arc {
+        source: VertexId,
+        target: VertexId,
+        /// The stored weight, where the graph has weights.
+        weight: Option<u32>,
+        /// Whether it is the first of its source.
+        first: bool,
+    },
+    /// The end of a vertex's list.
+    End,
+}
+
+impl<'a> Arcs<'a> {
+    pub(super) fn of(graph: &'a Graph) -> Arcs<'a> {
+        let mut before = vec![0];
+        for shard in graph.shards() {
+            let slots = shard.out().neighbors().len() as u64 + shard.vertices().len() as u64;
+            before.push(before[before.len() - 1] + slots.div_ceil(SLOTS) as usize);
+        }
+        Arcs { graph, before }
+    }
+
+    /// How many blocks there are.
+    pub(super) fn blocks(&self) -> usize {
+        self.before[self.before.len() - 1]
+    }
+
+    /// Visits the slots of a block.
+    pub(super) fn for_each(&self, block: usize, mut visit: impl FnMut(Slot)) {
+        let index = self.before.partition_point(|&blocks| blocks <= block) - 1;
+        let shard = &self.graph.shards()[index];
+        let (out, vertices) = (shard.out(), shard.vertices());
+        let (offsets, neighbors, weights) = (out.offsets(), out.neighbors(), out.weights());
+        let slots = neighbors.len() as u64 + vertices.len() as u64;
+        let begin = (block - self.before[index]) as u64 * SLOTS;
+        let end = slots.min(begin + SLOTS);
+        let end_of = |local: usize| u64::from(offsets[local + 1]) + local as u64 + 1;
+        let mut local = partition_point(vertices.len(), |local| end_of(local) <= begin);
+        for slot in begin..end {
+            let arc = (slot - local as u64) as usize;
+            if slot + 1 == end_of(local) {
+                visit(Slot::End);
+                local += 1;
+                continue;
+            }
+            visit(Slot::Arc {
+                source: vertices.start + local as u32,
+                target: neighbors[arc],
+                weight: weights.map(|weights| weights[arc]),
+                first: arc == offsets[local] as usize,
+            });
+        }
+    }
+
+    /// Visits the arcs of a block that stand for edges: each undirected edge once, from its
+    /// smaller end.
+    pub(super) fn for_each_edge(
+        &self,
+        block: usize,
+        mut visit: impl FnMut(VertexId, VertexId, Option<u32>),
+    ) {
+        let both = self.graph.direction() == Direction::Directed;
+        self.for_each(block, |slot| {
+            if let Slot::Arc { source, target, weight, .. } = slot
+                && (both || source <= target)
+            {
+                visit(source, target, weight);
+            }
+        });
+    }
+}
+
+/// The first of `0..count` for which `before` no longer holds.
+fn partition_point(count: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+
+    #[test]
+    fn blocks_visit_every_arc_and_every_end_once_whatever_the_degrees() {
+        let leaves = 150_000;
+        // A hub over several blocks, its leaves, and as many vertices without any arc.
+        let ids = VertexIds::Consecutive { first: 0, count: 2 * leaves + 1 };
+        let table = EdgeTable::new(ids, vec![0; leaves as usize], (1..=leaves).collect()).unwrap();
+        for shard_arcs in [1 << 31, 200_000] {
+            let graph =
+                GraphBuilder::new().shard_arcs(shard_arcs).build(table.clone()).unwrap();
+            let arcs = Arcs::of(&graph);
+            let (mut sources, mut ends, mut firsts, mut edges) = (Vec::new(), 0, 0, Vec::new());
+            for block in 0..arcs.blocks() {
+                let mut slots = 0;
+                arcs.for_each(block, |slot| {
+                    slots += 1;
+                    match slot {
+                        Slot::Arc { source, first, .. } => {
+                            sources.push(source);
+                            firsts += u32::from(first);
+                        }
+                        Slot::End => ends += 1,
+                    }
+                });
+                assert!((1..=SLOTS).contains(&slots));
+                arcs.for_each_edge(block, |source, target, _| edges.push((source, target)));
+            }
+            assert_eq!(ends, graph.vertices());
+            assert_eq!(firsts, leaves + 1);
+            assert_eq!(sources.len() as u64, graph.arcs());
+            assert!(sources.is_sorted());
+            assert_eq!(edges, (1..=leaves).map(|leaf| (0, leaf)).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Graphs out, for `ripplet convert`.
+
+use super::arcs::{Arcs, Slot};
+use super::text::{Fields, decimal, push_integer, push_weight, write_text};
+use super::{AtomicFile, columnar, refused, whole_file};
+use crate::{Compression, Format, WriteError, rg};
+use rayon::prelude::*;
+use ripplet_graph::{Direction, Graph, VertexIds};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Vertices in a block of LDBC's vertex file.
+const ROWS: usize = 1 << 16;
+
+/// Writes a graph in any format, whole or not at all; answers how many vertices it leaves out.
+///
+/// The name tells the format, unless `format` does; text formats also go out as `.gz` and `.zst`,
+/// and to standard output (`-`, an edge list unless `format` says otherwise). An undirected edge is
+/// written once, in METIS twice, as that format wants. Weights go out where the graph has them, as
+/// short decimals that have the same fixed-point form.
+///
+/// Edge lists and tables name edges only: vertices without edges are left out, and counted in the
+/// result. METIS and MatrixMarket number the vertices from 1: consecutive ids are shifted (a
+/// comment says by how much); other ids are refused, as they could not come back. LDBC writes two
+/// files, `.e` and `.v`, each whole.
+///
+/// # Errors
+/// Where the name tells no format, the format cannot hold the graph, or the operating system
+/// refuses; nothing is left behind.
+pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result<u64, WriteError> {
+    let error = |source| WriteError { path: path.into(), source };
+    let (format, compression) = plan(graph, path, format).map_err(error)?;
+    match format {
+        Format::Rg => rg::write(graph, path).map(|()| 0),
+        Format::Ldbc => write_ldbc(graph, path, compression).map(|()| 0),
+        _ => {
+            whole_file(path, |out| write_to(out, graph, format, compression))?;
+            let tells_vertices = matches!(format, Format::MatrixMarket | Format::Metis);
+            Ok(if tells_vertices { 0 } else { without_edges(graph) })
+        }
+    }
+}
+
+/// The format, after all that can be wrong before the first byte.
+fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Format, Compression)> {
+    let standard_output = path == Path::new("-");
+    let told = Format::of_path(path);
+    let compression = told.map_or_else(|| compression_of(path), |(_, compression)| compression);
+    let format = match (format, told) {
+        (Some(format), _) | (None, Some((format, _))) => format,
+        (None, None) if standard_output => Format::EdgeList,
+        (None, None) => {
+            let names = Format::names();
+            return Err(refused(format!("the name does not tell the format, one of: {names}")));
+        }
+    };
+    if !format.is_text() && compression != Compression::None {
+        return Err(refused("only text formats go out as .gz or .zst: choose another name"));
+    }
+    match format {
+        Format::Ldbc if standard_output => return Err(refused("LDBC has two files: name one")),
+        Format::Ldbc if matches!(graph.ids(), VertexIds::Names(_)) => {
+            return Err(refused("LDBC's ids are integers, but these are names: write .csv"));
+        }
+        Format::Metis => check_metis(graph)?,
+        Format::MatrixMarket => {
+            numbered_from(graph.ids(), "MatrixMarket")?;
+        }
+        _ => Fields::of(format).map_or(Ok(()), |fields| fields.check(graph.ids()))?,
+    }
+    Ok((format, compression))
+}
+
+/// The compression of a name whose inner extension is unknown.
+fn compression_of(path: &Path) -> Compression {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("gz") => Compression::Gzip,
+        Some("zst") => Compression::Zstd,
+        _ => Compression::None,
+    }
+}
+
+fn check_metis(graph: &Graph) -> io::Result<()> {
+    numbered_from(graph.ids(), "METIS")?;
+    if graph.direction() == Direction::Directed {
+        return Err(refused("METIS holds undirected graphs only: write another format"));
+    }
+    if graph.weight_scale().exponent() > 0 {
+        return Err(refused("METIS holds whole weights only, but these have fractions"));
+    }
+    match graph.self_loops() {
+        0 => Ok(()),
+        loops => Err(refused(format!("METIS holds no self-loops, but the graph has {loops}"))),
+    }
+}
+
+/// The external id of the first vertex, where the ids are consecutive.
+fn numbered_from(ids: &VertexIds, format: &str) -> io::Result<u64> {
+    match ids {
+        VertexIds::Consecutive { first, .. } => Ok(*first),
+        _ if ids.is_empty() => Ok(1),
+        VertexIds::Names(_) => {
+            Err(refused(format!("{format} numbers vertices from 1 and cannot hold names")))
+        }
+        _ => Err(refused(format!(
+            "{format} numbers vertices from 1 to n, but these ids have gaps and would be lost"
+        ))),
+    }
+}
+
+fn without_edges(graph: &Graph) -> u64 {
+    let in_shard = |shard: &ripplet_graph::Shard| {
+        (0..shard.vertices().len()).into_par_iter().filter(|&v| shard.degree(v) == 0).count() as u64
+    };
+    graph.shards().iter().map(in_shard).sum()
+}
+
+fn write_to(
+    out: &mut (dyn Write + Send),
+    graph: &Graph,
+    format: Format,
+    compression: Compression,
+) -> io::Result<()> {
+    match (format, Fields::of(format)) {
+        (_, Some(fields)) => write_edges(out, graph, fields, compression, true),
+        (Format::MatrixMarket, _) => write_matrix(out, graph, compression),
+        (Format::Metis, _) => write_metis(out, graph, compression),
+        (Format::Parquet | Format::Arrow, _) => write_table(out, graph, format),
+        (format, _) => Err(refused(format!("{} is not written here", format.name()))),
+    }
+}
+
+/// A line an edge.
+fn write_edges(
+    out: &mut (dyn Write + Send),
+    graph: &Graph,
+    fields: Fields,
+    compression: Compression,
+    header: bool,
+) -> io::Result<()> {
+    let (arcs, ids, scale) = (Arcs::of(graph), graph.ids(), graph.weight_scale());
+    let columns = ["source", "target", "weight"];
+    let columns = if graph.is_weighted() { &columns[..] } else { &columns[..2] };
+    let head = if header { fields.header(columns) } else { String::new() };
+    write_text(out, compression, &head, arcs.blocks(), |block, text| {
+        arcs.for_each_edge(block, |source, target, weight| {
+            fields.push_id(text, ids, source);
+            text.push(fields.separator());
+            fields.push_id(text, ids, target);
+            if let Some(weight) = weight {
+                text.push(fields.separator());
+                push_weight(text, decimal(scale, weight));
+            }
+            text.push(b'\n');
+        });
+    })
+}
+
+/// MatrixMarket: the lower triangle where the graph is undirected.
+fn write_matrix(
+    out: &mut (dyn Write + Send),
+    graph: &Graph,
+    compression: Compression,
+) -> io::Result<()> {
+    let (arcs, scale) = (Arcs::of(graph), graph.weight_scale());
+    let values = match graph.is_weighted() {
+        false => "pattern",
+        true if scale.exponent() == 0 => "integer",
+        true => "real",
+    };
+    let symmetry = match graph.direction() {
+        Direction::Directed => "general",
+        Direction::Undirected => "symmetric",
+    };
+    let first = first_vertex_comment(graph, "MatrixMarket")?;
+    let (n, entries) = (graph.vertices(), graph.edges());
+    let head = format!(
+        "%%MatrixMarket matrix coordinate {values} {symmetry}\n{first}{n} {n} {entries}\n"
+    );
+    write_text(out, compression, &head, arcs.blocks(), |block, text| {
+        arcs.for_each_edge(block, |source, target, weight| {
+            let directed = graph.direction() == Direction::Directed;
+            let (row, column) = if directed { (source, target) } else { (target, source) };
+            push_integer(text, row + 1);
+            text.push(b' ');
+            push_integer(text, column + 1);
+            if let Some(weight) = weight {
+                text.push(b' ');
+                push_weight(text, decimal(scale, weight));
+            }
+            text.push(b'\n');
+        });
+    })
+}
+
+/// METIS: a line a vertex with its neighbours.
+fn write_metis(
+    out: &mut (dyn Write + Send),
+    graph: &Graph,
+    compression: Compression,
+) -> io::Result<()> {
+    let (arcs, scale) = (Arcs::of(graph), graph.weight_scale());
+    let weights = if graph.is_weighted() { " 001" } else { "" };
+    let first = first_vertex_comment(graph, "METIS")?;
+    let head = format!("{first}{} {}{weights}\n", graph.vertices(), graph.edges());
+    write_text(out, compression, &head, arcs.blocks(), |block, text| {
+        arcs.for_each(block, |slot| match slot {
+            Slot::Arc { target, weight, first, .. } => {
+                if !first {
+                    text.push(b' ');
+                }
+                push_integer(text, target + 1);
+                if let Some(weight) = weight {
+                    text.push(b' ');
+                    push_weight(text, decimal(scale, weight));
+                }
+            }
+            Slot::End => text.push(b'\n'),
+        });
+    })
+}
+
+/// A line that keeps what the numbering from 1 would lose, where it loses something.
+fn first_vertex_comment(graph: &Graph, format: &str) -> io::Result<String> {
+    Ok(match numbered_from(graph.ids(), format)? {
+        1 => String::new(),
+        first => format!("% vertex 1 was {first}, and so on\n"),
+    })
+}
+
+fn write_table(out: &mut (dyn Write + Send), graph: &Graph, format: Format) -> io::Result<()> {
+    let (arcs, ids, scale) = (Arcs::of(graph), graph.ids(), graph.weight_scale());
+    let mut columns = vec![("source", ids.into()), ("target", ids.into())];
+    if graph.is_weighted() {
+        columns.push(("weight", columnar::Type::Weight));
+    }
+    columnar::write_table(out, format, columnar::schema(&columns), arcs.blocks(), |block| {
+        let (mut sources, mut targets, mut weights) = (vec![], vec![], vec![]);
+        arcs.for_each_edge(block, |source, target, weight| {
+            sources.push(source);
+            targets.push(target);
+            weights.extend(weight.map(|weight| decimal(scale, weight)));
+        });
+        let mut columns = vec![
+            columnar::ids(ids, sources.iter().copied())?,
+            columnar::ids(ids, targets.iter().copied())?,
+        ];
+        if graph.is_weighted() {
+            columns.push(columnar::weights(weights));
+        }
+        Ok(columns)
+    })
+}
+
+/// LDBC: the vertices in `.v`, the edges in `.e` beside it.
+fn write_ldbc(graph: &Graph, path: &Path, compression: Compression) -> Result<(), WriteError> {
+    let suffix = match compression {
+        Compression::None => "",
+        Compression::Gzip => ".gz",
+        Compression::Zstd => ".zst",
+    };
+    let stem = if suffix.is_empty() { path.into() } else { path.with_extension("") };
+    let vertex_path = stem.with_extension(format!("v{suffix}"));
+    let mut vertices = AtomicFile::create(&vertex_path)?;
+    let mut edges = AtomicFile::create(path)?;
+    write_vertices(&mut vertices, graph.ids(), compression)
+        .map_err(|source| WriteError { path: vertex_path.clone(), source })?;
+    write_edges(&mut edges, graph, Fields::Blank, compression, false)
+        .map_err(|source| WriteError { path: path.into(), source })?;
+    // The vertices first: whoever waits for the `.e` then finds both.
+    vertices.commit()?;
+    edges.commit().inspect_err(|_| {
+        // Without its edges it would pass for a graph that has none.
+        let _ = std::fs::remove_file(vertex_path);
+    })
+}
+
+fn write_vertices(
+    out: &mut (dyn Write + Send),
+    ids: &VertexIds,
+    compression: Compression,
+) -> io::Result<()> {
+    write_text(out, compression, "", ids.len().div_ceil(ROWS), |block, text| {
+        for vertex in block * ROWS..ids.len().min((block + 1) * ROWS) {
+            Fields::Blank.push_id(text, ids, vertex as u32);
+            text.push(b'\n');
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::fails_at_every_byte;
+    use super::*;
+    use ripplet_graph::{EdgeTable, GraphBuilder};
+
+    #[test]
+    fn a_full_disk_is_an_error_in_every_format() {
+        let ids = VertexIds::Consecutive { first: 1, count: 4 };
+        let table = EdgeTable::new(ids, vec![0, 1, 1], vec![1, 2, 3]).unwrap();
+        let table = table.with_weights(vec![1.0, 2.0, 3.0]).unwrap();
+        let graph = GraphBuilder::new().build(table).unwrap();
+        for format in [
+            Format::EdgeList,
+            Format::Tsv,
+            Format::Csv,
+            Format::MatrixMarket,
+            Format::Metis,
+            Format::Parquet,
+            Format::Arrow,
+        ] {
+            fails_at_every_byte(|out| write_to(out, &graph, format, Compression::None));
+        }
+        fails_at_every_byte(|out| write_vertices(out, graph.ids(), Compression::Gzip));
+    }
+}

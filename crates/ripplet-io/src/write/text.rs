@@ -1,0 +1,226 @@
+//! Text in blocks, plain or compressed, and how ids and weights look in it.
+
+use super::{in_order, refused};
+use crate::{Compression, Format};
+use rayon::prelude::*;
+use ripplet_graph::{ExternalId, VertexId, VertexIds, WeightScale};
+use std::io::{self, Write};
+
+/// Room that a block of text begins with: most fit.
+const BLOCK_BYTES: usize = 1 << 20;
+/// What zstd itself chooses.
+const ZSTD_LEVEL: i32 = 3;
+
+/// Writes `head` and the blocks `0..blocks`, which `format` appends to an empty text.
+pub(super) fn write_text(
+    out: &mut (dyn Write + Send),
+    compression: Compression,
+    head: &str,
+    blocks: usize,
+    format: impl Fn(usize, &mut Vec<u8>) + Sync,
+) -> io::Result<()> {
+    // A compressed file of nothing has a frame all the same.
+    if !head.is_empty() || blocks == 0 {
+        out.write_all(&packed(compression, head.into())?)?;
+    }
+    let make = |block| {
+        let mut text = Vec::with_capacity(BLOCK_BYTES);
+        format(block, &mut text);
+        packed(compression, text)
+    };
+    in_order(blocks, make, |bytes| out.write_all(&bytes))
+}
+
+fn packed(compression: Compression, text: Vec<u8>) -> io::Result<Vec<u8>> {
+    match compression {
+        Compression::None => Ok(text),
+        Compression::Gzip => {
+            let level = flate2::Compression::default();
+            let mut out = flate2::write::GzEncoder::new(Vec::new(), level);
+            out.write_all(&text)?;
+            out.finish()
+        }
+        Compression::Zstd => zstd::bulk::compress(&text, ZSTD_LEVEL),
+    }
+}
+
+/// How the fields of a line are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fields {
+    /// A blank between them, and no header.
+    Blank,
+    /// A tab.
+    Tab,
+    /// A comma; fields that need it are in quotes.
+    Comma,
+}
+
+impl Fields {
+    /// The fields of a table's format, `None` where it is no table of text.
+    pub(super) fn of(format: Format) -> Option<Fields> {
+        match format {
+            Format::EdgeList => Some(Fields::Blank),
+            Format::Tsv => Some(Fields::Tab),
+            Format::Csv => Some(Fields::Comma),
+            _ => None,
+        }
+    }
+
+    pub(super) fn separator(self) -> u8 {
+        match self {
+            Fields::Blank => b' ',
+            Fields::Tab => b'\t',
+            Fields::Comma => b',',
+        }
+    }
+
+    /// The first line, where there is one.
+    pub(super) fn header(self, names: &[&str]) -> String {
+        match self {
+            Fields::Blank => String::new(),
+            _ => names.join(&char::from(self.separator()).to_string()) + "\n",
+        }
+    }
+
+    /// Refuses names that a reader could not tell apart again.
+    pub(super) fn check(self, ids: &VertexIds) -> io::Result<()> {
+        let VertexIds::Names(names) = ids else { return Ok(()) };
+        let unfit = |name: &str| match self {
+            _ if name.contains(['\n', '\r']) => Some("holds a line end: write .parquet or .arrow"),
+            Fields::Comma => None,
+            _ if name.is_empty() => Some("is empty: write .csv"),
+            _ if name.starts_with(['#', '%']) => Some("would be read as a comment: write .csv"),
+            Fields::Tab if name.contains('\t') => Some("holds a tab: write .csv"),
+            Fields::Blank if name.contains([' ', '\t', ',', ';']) => {
+                Some("holds a blank, comma or semicolon: write .csv")
+            }
+            _ if name.contains('"') => Some("holds a quotation mark: write .csv"),
+            _ => None,
+        };
+        let found = (0..names.len())
+            .into_par_iter()
+            .find_map_first(|at| unfit(names.get(at)).map(|why| (at, why)));
+        match found {
+            Some((at, why)) => Err(refused(format!("the vertex id {:?} {why}", names.get(at)))),
+            None => Ok(()),
+        }
+    }
+
+    /// Appends a vertex's external id.
+    pub(super) fn push_id(self, text: &mut Vec<u8>, ids: &VertexIds, vertex: VertexId) {
+        match ids.get(vertex) {
+            ExternalId::Unsigned(id) => push_integer(text, id),
+            ExternalId::Signed(id) => push_integer(text, id),
+            ExternalId::Name(name) if self == Fields::Comma => push_quoted(text, name),
+            ExternalId::Name(name) => text.extend_from_slice(name.as_bytes()),
+        }
+    }
+}
+
+/// A field of a `.csv`: in quotes where it holds what would end it, or begin a comment, or vanish.
+fn push_quoted(text: &mut Vec<u8>, name: &str) {
+    let plain = !name.is_empty()
+        && name.trim().len() == name.len()
+        && !name.starts_with(['#', '%'])
+        && !name.contains([',', '"']);
+    if plain {
+        return text.extend_from_slice(name.as_bytes());
+    }
+    text.push(b'"');
+    for part in name.split_inclusive('"') {
+        text.extend_from_slice(part.as_bytes());
+        if part.ends_with('"') {
+            text.push(b'"');
+        }
+    }
+    text.push(b'"');
+}
+
+pub(super) fn push_integer(text: &mut Vec<u8>, value: impl itoa::Integer) {
+    text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
+/// Appends a weight: a decimal that reads back as the same number.
+pub(super) fn push_weight(text: &mut Vec<u8>, weight: f64) {
+    // Up to here every whole number is a double, and prints as the integer that it is.
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+    let written = match weight {
+        w if w.fract() == 0.0 && w < WHOLE => {
+            push_integer(text, w as u64);
+            Ok(())
+        }
+        w if (1e-5..1e17).contains(&w) => write!(text, "{w}"),
+        w => write!(text, "{w:e}"),
+    };
+    written.expect("memory takes every byte");
+}
+
+/// The weight that a stored one stands for, as the shortest decimal with the same stored form.
+///
+/// A stored weight has up to 32 bits, so ten digits always tell it from its neighbours; a weight
+/// such as 0.1, which came through the fixed point as 0.0999999996, goes out as 0.1 again.
+pub(super) fn decimal(scale: WeightScale, stored: u32) -> f64 {
+    let exact = scale.weight(u64::from(stored));
+    if exact == 0.0 || scale.exponent() <= 0 {
+        return exact;
+    }
+    let magnitude = exact.log10().floor() as i32 + 1;
+    let with_digits = |digits: i32| {
+        let factor = 10f64.powi(digits - magnitude);
+        (exact * factor).round() / factor
+    };
+    let same = |w: &f64| w.is_finite() && scale.quantize(*w) == stored;
+    (6..=10).map(with_digits).find(same).unwrap_or(exact)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use ripplet_graph::Names;
+
+    proptest! {
+        #[test]
+        fn decimals_are_stored_as_what_they_came_from(
+            stored in 1u32.., exponent in -60i32..300,
+        ) {
+            let scale = WeightScale::from_exponent(exponent).unwrap();
+            let weight = decimal(scale, stored);
+            prop_assert_eq!(scale.quantize(weight), stored);
+            let mut text = Vec::new();
+            push_weight(&mut text, weight);
+            let text = String::from_utf8(text).unwrap();
+            prop_assert_eq!(text.parse::<f64>().unwrap(), weight);
+        }
+    }
+
+    #[test]
+    fn short_decimals_come_back_short() {
+        let weights = [0.1, 0.25, 3.7, 123.456, 0.001];
+        let scale = WeightScale::fitting(&weights);
+        for weight in weights {
+            assert_eq!(decimal(scale, scale.quantize(weight)), weight);
+        }
+    }
+
+    #[test]
+    fn names_that_would_be_read_as_something_else_are_refused_or_quoted() {
+        let ids = |name: &str| VertexIds::Names(Names::new([name]));
+        for name in ["a b", "a,b", "#a", "%", "", "a\tb", "\"a\""] {
+            assert!(Fields::Blank.check(&ids(name)).is_err(), "{name:?} in .txt");
+            assert!(Fields::Comma.check(&ids(name)).is_ok(), "{name:?} in .csv");
+        }
+        for name in ["a\nb", "a\r"] {
+            for fields in [Fields::Blank, Fields::Tab, Fields::Comma] {
+                assert!(fields.check(&ids(name)).is_err(), "{name:?}");
+            }
+        }
+        for (name, quoted) in
+            [("a", "a"), ("a,b", "\"a,b\""), ("say \"a\"", "\"say \"\"a\"\"\""), ("", "\"\"")]
+        {
+            let mut text = Vec::new();
+            Fields::Comma.push_id(&mut text, &ids(name), 0);
+            assert_eq!(String::from_utf8(text).unwrap(), quoted);
+        }
+    }
+}
