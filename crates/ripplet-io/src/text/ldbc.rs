@@ -8,9 +8,7 @@ use super::rows::{Row, integers, line_of_row, name, not_an_id};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, show};
 use super::{Fault, Text};
-use crate::intern::{
-    IdSlice, NameSet, Ranks, Sign, into_column, into_columns,
-};
+use crate::intern::{IdSlice, NameSet, Ranks, Sign, into_column, into_columns};
 use crate::{IdKind, ReadOptions};
 use ripplet_graph::{EdgeTable, VertexId, VertexIds};
 use std::collections::HashSet;

@@ -122,9 +122,11 @@ impl Header {
             (true, Some(count), 4) if count > 0 => count,
             (false, None, 2..=3) | (false, Some(0), 4) => 0,
             _ => {
-                return Err("the fourth number of the header, how many weights a vertex has, does \
+                return Err(
+                    "the fourth number of the header, how many weights a vertex has, does \
                              not fit the third, which says whether there are any"
-                    .into());
+                        .into(),
+                );
             }
         };
         if weighted && !edge_weights {
