@@ -9,7 +9,8 @@
 
 use crate::{Label, RunError};
 use rayon::prelude::*;
-use ripplet_graph::{Graph, VertexId};
+use ripplet_graph::{Graph, Shard, VertexId};
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -36,29 +37,40 @@ pub fn split_disconnected(
 
     let before = count_distinct(labels, graph.vertices());
     for shard in graph.shards() {
-        let first = shard.vertices().start;
         let tasks = shard.vertices().len().div_ceil(VERTICES_PER_TASK);
-        let list = shard.out();
         (0..tasks).into_par_iter().try_for_each(|task| {
             if is_cancelled() {
                 return Err(RunError::Cancelled);
             }
-            let start = task * VERTICES_PER_TASK;
-            for local in start..(start + VERTICES_PER_TASK).min(shard.vertices().len()) {
-                let v = first + local as u32;
-                let label = labels[v as usize];
-                for &u in list.of(local) {
-                    if labels[u as usize] == label {
-                        unite(&parents, u, v);
-                    }
-                }
-            }
+            let first = shard.vertices().start + (task * VERTICES_PER_TASK) as u32;
+            let end = first.saturating_add(VERTICES_PER_TASK as u32).min(shard.vertices().end);
+            join(shard, first..end, labels, &parents);
             Ok(())
         })?;
     }
     labels.par_iter_mut().enumerate().for_each(|(v, label)| *label = root(&parents, v as u32));
     let after = labels.par_iter().enumerate().filter(|(v, label)| *v as u32 == **label).count();
     Ok((after as u64 - before) as u32)
+}
+
+/// Joins each of some vertices with its neighbours of the same label.
+fn join(shard: &Shard, vertices: Range<VertexId>, labels: &[Label], parents: &[AtomicU32]) {
+    let lists = shard.out();
+    for v in vertices {
+        let list = lists.of((v - shard.vertices().start) as usize);
+        // An undirected edge stands in both ends' lists: once is enough.
+        let list = match shard.incoming() {
+            None => &list[..list.partition_point(|&u| u < v)],
+            Some(_) => list,
+        };
+        let label = labels[v as usize];
+        let mut top = root(parents, v);
+        for &u in list {
+            if labels[u as usize] == label && parents[u as usize].load(Relaxed) != top {
+                top = unite(parents, u, top);
+            }
+        }
+    }
 }
 
 /// The number of distinct labels: vertices are marked, anything else is sorted.
@@ -100,16 +112,17 @@ fn root(parents: &[AtomicU32], mut v: VertexId) -> VertexId {
     }
 }
 
-/// Joins two trees, the larger root below the smaller.
-fn unite(parents: &[AtomicU32], a: VertexId, b: VertexId) {
+/// Joins two trees, the larger root below the smaller, which is returned.
+fn unite(parents: &[AtomicU32], a: VertexId, b: VertexId) -> VertexId {
     let (mut a, mut b) = (root(parents, a), root(parents, b));
     while a != b {
         let (small, large) = (a.min(b), a.max(b));
         match parents[large as usize].compare_exchange(large, small, Relaxed, Relaxed) {
-            Ok(_) => return,
+            Ok(_) => return small,
             Err(_) => (a, b) = (root(parents, small), root(parents, large)),
         }
     }
+    a
 }
 
 #[cfg(test)]

@@ -66,6 +66,12 @@ pub trait Program: Sync {
         Self::Score::HIGHEST
     }
 
+    /// Whether a label's score can only fall when its total rises, all else equal.
+    ///
+    /// An engine may then score a label by the largest total of any label first: where that
+    /// reaches [`Program::score_bound`], the label's own total need not be looked up.
+    const FALLS_WITH_TOTAL: bool = false;
+
     /// The label that `v` has from now on, given the best label and its score.
     #[inline]
     fn update_vertex(&self, _v: Vertex<'_>, label: Label, _score: Self::Score) -> Label {
@@ -135,15 +141,28 @@ pub struct Candidate<'a> {
     pub cast: u64,
     /// The sum of [`Candidate::total`] over all labels.
     pub grand_total: u64,
-    pub(crate) totals: &'a [AtomicU32],
+    pub(crate) total: Total<'a>,
+}
+
+/// Where a candidate's total comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Total<'a> {
+    /// Looked up when a hook asks for it: it lies anywhere in memory.
+    Kept(&'a [AtomicU32]),
+    /// No label's total exceeds this.
+    AtMost(u32),
 }
 
 impl Candidate<'_> {
     /// What the engine keeps for this label, by [`Program::label_total`]; 0 where it keeps nothing.
     #[inline]
     pub fn total(&self) -> u32 {
-        // Read only where a hook asks for it: it lies anywhere in memory.
-        self.totals.get(self.label as usize).map_or(0, |total| total.load(Relaxed))
+        match self.total {
+            Total::Kept(totals) => {
+                totals.get(self.label as usize).map_or(0, |total| total.load(Relaxed))
+            }
+            Total::AtMost(total) => total,
+        }
     }
 }
 

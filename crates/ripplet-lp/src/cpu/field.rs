@@ -5,6 +5,7 @@ use super::lists::Lists;
 use super::totals::Totals;
 use super::votes::{Count, Votes};
 use crate::hash::{Clock, Stream, mix};
+use crate::program::Total;
 use crate::{Candidate, Label, Neighbor, Program, Score, Settings, Ties, Vertex, Vote, Wake};
 use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
@@ -137,9 +138,15 @@ impl<'a, P: Program> Field<'a, P> {
             Ties::Smallest => votes.leaders(count.top).min(),
         };
         let leader = leader.unwrap_or(v.label);
-        let score = self.score(v, leader, count.top, count);
         let bound = |frequency| self.program.score_bound(frequency);
-        if score.is_eligible() && score >= bound(count.top) && score > bound(count.top - 1) {
+        let wins = |score: P::Score| {
+            score.is_eligible() && score >= bound(count.top) && score > bound(count.top - 1)
+        };
+        let mut score = self.score(v, leader, count.top, count, self.totals.at_most());
+        if !P::FALLS_WITH_TOTAL || !wins(score) {
+            score = self.score(v, leader, count.top, count, self.totals.kept());
+        }
+        if wins(score) {
             return self.program.update_vertex(v, leader, score);
         }
         self.best_of_all(v, votes, count)
@@ -163,7 +170,7 @@ impl<'a, P: Program> Field<'a, P> {
             if !beats(self.program.score_bound(frequency)) {
                 continue;
             }
-            let score = self.score(v, label, frequency, count);
+            let score = self.score(v, label, frequency, count, self.totals.kept());
             if beats(score) {
                 best = Some((score, rank, label));
             }
@@ -172,10 +179,16 @@ impl<'a, P: Program> Field<'a, P> {
     }
 
     #[inline]
-    fn score(&self, v: Vertex<'_>, label: Label, frequency: u64, count: Count) -> P::Score {
-        let totals = &self.totals.of_label;
+    fn score(
+        &self,
+        v: Vertex<'_>,
+        label: Label,
+        frequency: u64,
+        count: Count,
+        total: Total<'_>,
+    ) -> P::Score {
         let (cast, grand_total) = (count.cast, self.totals.grand);
-        self.program.label_score(v, Candidate { label, frequency, cast, totals, grand_total })
+        self.program.label_score(v, Candidate { label, frequency, cast, grand_total, total })
     }
 
     /// Moves `v`, which no other thread moves, from its label to `next`.
@@ -184,6 +197,12 @@ impl<'a, P: Program> Field<'a, P> {
         let before = self.label(v);
         self.labels[v as usize].store(next, Relaxed);
         self.shift_total(v, before, next);
+    }
+
+    /// Fetches what [`Field::commit`] will write.
+    #[inline]
+    pub fn fetch_commit(&self, v: VertexId, next: Label) {
+        self.totals.fetch(self.label(v), next);
     }
 
     /// Moves what `v` adds to label totals.

@@ -149,7 +149,7 @@ impl Place<'_, '_> {
 /// Asks for a value's cache line; does nothing where there is no such value, or no such
 /// instruction.
 #[inline]
-fn fetch<T>(values: &[T], index: usize) {
+pub(super) fn fetch<T>(values: &[T], index: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if let Some(value) = values.get(index) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -19,6 +19,8 @@ use ripplet_graph::VertexId;
 const WORDS_PER_TASK: usize = 256;
 /// Vertices that one task handles.
 const VERTICES_PER_TASK: usize = 256;
+/// Vertices between a commit and the one whose totals are fetched.
+const COMMITS_AHEAD: usize = 8;
 /// In `chosen`: the vertex keeps its label. No vertex has this id.
 const KEEP: Label = Label::MAX;
 
@@ -84,17 +86,42 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
 
-    /// Calls `act` for each vertex of the phase that changes, with its new label.
-    fn for_changed(&self, act: impl Fn(VertexId, Label) + Sync) {
+    /// Writes the phase's changes to labels and label totals.
+    fn commit(&self) {
+        let field = &self.field;
+        self.for_changed(|changes| {
+            for (index, &(v, label)) in changes.iter().enumerate() {
+                if let Some(&(v, label)) = changes.get(index + COMMITS_AHEAD) {
+                    field.fetch_commit(v, label);
+                }
+                field.commit(v, label);
+            }
+        });
+    }
+
+    /// Wakes the neighbours of those who changed.
+    fn wake(&self) {
+        let field = &self.field;
+        self.for_changed(|changes| {
+            field.at_desk(|Desk { vertices, .. }| {
+                vertices.clear();
+                vertices.extend(changes.iter().map(|(v, _)| v));
+                field.for_each(vertices, |index, v| field.wake_neighbors(v, changes[index].1));
+            });
+        });
+    }
+
+    /// Calls `act` with the changes of the phase, some at a time: vertices and their new labels.
+    fn for_changed(&self, act: impl Fn(&[(VertexId, Label)]) + Sync) {
         let members = self.members.par_chunks(VERTICES_PER_TASK);
         members.zip(self.chosen.par_chunks(VERTICES_PER_TASK)).for_each(|(members, chosen)| {
-            self.field.at_desk(|Desk { vertices, .. }| {
-                let changes = members.iter().zip(chosen).filter(|(_, chosen)| **chosen != KEEP);
-                vertices.clear();
-                vertices.extend(changes.clone().map(|(v, _)| v));
-                let mut labels = changes.map(|(_, label)| *label);
-                self.field.for_each(vertices, |_, v| act(v, labels.next().unwrap_or(KEEP)));
-            });
+            let mut changes = [(0, 0); VERTICES_PER_TASK];
+            let mut count = 0;
+            for (&v, &label) in members.iter().zip(chosen).filter(|(_, label)| **label != KEEP) {
+                changes[count] = (v, label);
+                count += 1;
+            }
+            act(&changes[..count]);
         });
     }
 }
@@ -127,8 +154,8 @@ impl<P: Program> Rounds for PhasedRounds<'_, P> {
             self.gather(clock, phase);
             let tally = self.choose(clock, observer)?;
             if tally.changed > 0 {
-                self.for_changed(|v, label| self.field.commit(v, label));
-                self.for_changed(|v, _| self.field.wake_neighbors(v, self.field.label(v)));
+                self.commit();
+                self.wake();
             }
             round = round.plus(tally);
         }

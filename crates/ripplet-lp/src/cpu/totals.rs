@@ -1,7 +1,8 @@
 //! What the program wants kept for every label: members, or their summed degrees.
 
-use super::lists::Lists;
+use super::lists::{Lists, fetch};
 use crate::hash::{Clock, Stream, mix};
+use crate::program::Total;
 use crate::{Label, LabelTotal};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
@@ -11,8 +12,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The totals of all labels; empty where the program wants none.
 pub(super) struct Totals {
-    pub of_label: Vec<AtomicU32>,
+    of_label: Vec<AtomicU32>,
     pub grand: u64,
+    /// No total exceeds this, nor ever did.
+    most: AtomicU32,
     share: Share,
 }
 
@@ -38,7 +41,8 @@ impl Totals {
         let vertices = 0..labels.len() as u32;
         let share = match kept {
             LabelTotal::None => {
-                return Ok(Totals { of_label: Vec::new(), grand: 0, share: Share::One });
+                let (of_label, most) = (Vec::new(), AtomicU32::new(0));
+                return Ok(Totals { of_label, grand: 0, most, share: Share::One });
             }
             LabelTotal::Members => Share::One,
             LabelTotal::Volume => {
@@ -55,7 +59,27 @@ impl Totals {
             u64::from(share)
         };
         let grand = vertices.into_par_iter().map(add).sum();
-        Ok(Totals { of_label, grand, share })
+        let most = of_label.par_iter().map(|total| total.load(Relaxed)).max().unwrap_or(0);
+        Ok(Totals { of_label, grand, most: AtomicU32::new(most), share })
+    }
+
+    /// A candidate's own total.
+    #[inline]
+    pub fn kept(&self) -> Total<'_> {
+        Total::Kept(&self.of_label)
+    }
+
+    /// A bound on every candidate's total, which lies at hand.
+    #[inline]
+    pub fn at_most(&self) -> Total<'_> {
+        Total::AtMost(self.most.load(Relaxed))
+    }
+
+    /// Fetches the totals of labels that will be shifted.
+    #[inline]
+    pub fn fetch(&self, from: Label, to: Label) {
+        fetch(&self.of_label, from as usize);
+        fetch(&self.of_label, to as usize);
     }
 
     /// Moves what `v` adds from one label to another.
@@ -64,7 +88,10 @@ impl Totals {
         if !self.of_label.is_empty() {
             let share = self.share.of(v, lists);
             self.of_label[from as usize].fetch_sub(share, Relaxed);
-            self.of_label[to as usize].fetch_add(share, Relaxed);
+            let total = self.of_label[to as usize].fetch_add(share, Relaxed).wrapping_add(share);
+            if total > self.most.load(Relaxed) {
+                self.most.fetch_max(total, Relaxed);
+            }
         }
     }
 }

@@ -87,6 +87,7 @@ impl Program for Lpa {
     type Score = u64;
     const NAME: &'static str = "lpa";
     const WAKE: Wake = Wake::Disagreement;
+    const FALLS_WITH_TOTAL: bool = true;
 
     fn label_total(&self) -> LabelTotal {
         if self.resolution == Resolution::OFF { LabelTotal::None } else { LabelTotal::Volume }
@@ -107,6 +108,7 @@ impl Program for Lpa {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::Total;
     use std::sync::atomic::AtomicU32;
 
     #[test]
@@ -123,8 +125,9 @@ mod tests {
     fn the_guard_compares_exactly_at_the_extremes() {
         let lpa = Lpa::default();
         let exceeds = |frequency, cast, total, grand_total| {
-            let totals = &[AtomicU32::new(total)];
-            lpa.exceeds_chance(Candidate { label: 0, frequency, cast, totals, grand_total })
+            let totals = [AtomicU32::new(total)];
+            let total = Total::Kept(&totals);
+            lpa.exceeds_chance(Candidate { label: 0, frequency, cast, grand_total, total })
         };
         assert!(exceeds(1, 4, 5, 20));
         assert!(!exceeds(1, 4, 6, 20));
