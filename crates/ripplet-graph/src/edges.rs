@@ -68,9 +68,15 @@ impl EdgeTable {
         if !ids.is_valid() {
             return Err(EdgeTableError::BadIds);
         }
+        let vertices = ids.len();
         for column in [&sources, &targets] {
-            if let Some(row) = column.iter().position(|&v| v as usize >= ids.len()) {
-                let (vertex, vertices) = (column[row], ids.len());
+            // The largest is found many rows at a time, the first that is too large only if need be.
+            let largest = column.iter().fold(0, |largest, &v| v.max(largest));
+            if column.is_empty() || (largest as usize) < vertices {
+                continue;
+            }
+            if let Some(row) = column.iter().position(|&v| v as usize >= vertices) {
+                let vertex = column[row];
                 return Err(EdgeTableError::NoSuchVertex { row, vertex, vertices });
             }
         }
@@ -146,6 +152,11 @@ impl EdgeTable {
     pub fn bytes(&self) -> u64 {
         let row = 8 + if self.weights.is_some() { 8 } else { 0 };
         self.ids.bytes() + self.len() as u64 * row
+    }
+
+    /// The columns, for putting the rows in another order.
+    pub(crate) fn columns_mut(&mut self) -> (&mut [VertexId], &mut [VertexId], Option<&mut [f64]>) {
+        (&mut self.sources, &mut self.targets, self.weights.as_deref_mut())
     }
 
     pub(crate) fn into_columns(self) -> [Vec<VertexId>; 2] {
