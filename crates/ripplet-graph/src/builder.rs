@@ -1,15 +1,17 @@
 //! From an edge table to a graph, by counting.
 //!
 //! ```text
-//! count arcs a vertex ─▶ cut into shards ─▶ for each range of about 1/24 of a shard's arcs:
-//!                          scan the table, place the range's arcs, sort each list, merge, append
+//! count arcs a vertex ─▶ cut into shards ─▶ group the table's rows by range
+//!                                       ─▶ for each range of about 1/24 of a shard's arcs:
+//!                                            place the arcs, sort each list, merge, append
 //! ```
 //!
 //! Memory: the table, the finished graph, and at most 5 % more. That is why arcs are placed range
 //! by range, straight into the end of the finished array, instead of all at once: what merging
-//! duplicates frees is used by the next range. Reading the table once a range costs little: it
-//! streams, and the range that is written stays in the cache.
+//! duplicates frees is used by the next range. Rows are grouped in place (see `grouped.rs`), so
+//! that a range reads only its own, and what it writes stays in the cache.
 
+use crate::grouped::{Classes, Groups};
 use crate::{Adjacency, Direction, EdgeTable, Graph, Shard, VertexId, WeightScale, as_atomic};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -125,9 +127,10 @@ impl GraphBuilder {
     /// # Errors
     /// Where one vertex has more arcs than a shard may hold, or memory is refused.
     pub fn build(&self, edges: EdgeTable) -> Result<Graph, BuildError> {
+        let mut edges = edges;
         let mut scale = edges.weights().map_or(WeightScale::ONE, WeightScale::fitting);
         let (scale, shards) = loop {
-            match self.build_shards(&edges, scale) {
+            match self.build_shards(&mut edges, scale) {
                 Ok(shards) => break (scale, shards),
                 Err(Failure::WeightOverflow { sum }) => scale = scale.coarser_for(sum),
                 Err(Failure::Error(error)) => return Err(error),
@@ -137,52 +140,50 @@ impl GraphBuilder {
         Ok(graph.expect("the builder makes what a graph is"))
     }
 
-    fn build_shards(&self, edges: &EdgeTable, scale: WeightScale) -> Result<Vec<Shard>, Failure> {
+    fn build_shards(
+        &self,
+        edges: &mut EdgeTable,
+        scale: WeightScale,
+    ) -> Result<Vec<Shard>, Failure> {
         let roles: &[Role] = match self.direction {
-            Direction::Undirected => &[Role::Both],
-            Direction::Directed if edges.is_in_both_directions() => &[Role::Both, Role::Both],
-            Direction::Directed => &[Role::Out, Role::Incoming],
+            Direction::Directed if !edges.is_in_both_directions() => &[Role::Out, Role::Incoming],
+            _ => &[Role::Both],
         };
-        let sources: Vec<_> = roles
-            .iter()
-            .map(|&role| ArcSource {
-                edges,
-                role,
-                keep_loops: self.self_loops == SelfLoops::Keep,
-                scale,
-            })
-            .collect();
-        // The counts become the finished offsets in place, shard by shard.
-        let mut counts: Vec<Vec<u32>> =
-            sources.iter().map(ArcSource::count).collect::<Result<_, _>>()?;
-        let ranges = self.cut(&counts);
-        let mut shards = Vec::with_capacity(ranges.len());
-        for vertices in ranges {
-            let mut lists = Vec::with_capacity(2);
-            for (source, counts) in sources.iter().zip(&mut counts) {
-                let slots = vertices.start as usize..vertices.end as usize;
-                let alone = slots.len() + 1 == counts.len();
-                // The common case, one shard, keeps the array; several copy their part out of it.
-                let mut offsets = if alone {
-                    std::mem::take(counts)
-                } else {
-                    let mut part = Vec::with_capacity(slots.len() + 1);
-                    part.extend_from_slice(&counts[slots]);
-                    part.push(0);
-                    part
-                };
-                let adjacency = self.place(source, vertices.clone(), &mut offsets)?;
-                lists.push(Adjacency::new(
-                    offsets.into(),
-                    adjacency.0.into(),
-                    adjacency.1.map(Into::into),
-                ));
-            }
-            let mut lists = lists.into_iter();
-            let out = lists.next().expect("every graph has an out list");
-            shards.push(Shard::new(vertices, out, lists.next()));
+        let keep_loops = self.self_loops == SelfLoops::Keep;
+        let rows = roles.iter().map(|&role| Rows { edges, role, keep_loops });
+        let mut counts: Vec<_> = rows.map(|rows| rows.count()).collect::<Result<_, _>>()?;
+        let shards = self.cut(&counts);
+        let build = |vertices| self.build_shard(edges, scale, roles, vertices, &mut counts);
+        shards.into_iter().map(build).collect()
+    }
+
+    /// Builds the lists of `vertices`, for each role by its `counts`.
+    fn build_shard(
+        &self,
+        edges: &mut EdgeTable,
+        scale: WeightScale,
+        roles: &[Role],
+        vertices: Range<VertexId>,
+        counts: &mut [Vec<u32>],
+    ) -> Result<Shard, Failure> {
+        let mut counts: Vec<_> = counts.iter_mut().map(|c| take_part(c, &vertices)).collect();
+        let classes: Vec<_> =
+            counts.iter().map(|counts| Classes::new(ranges(counts, vertices.start))).collect();
+        let groups = Groups::sort(edges, &classes[0], &classes[classes.len() - 1]);
+        let keep_loops = self.self_loops == SelfLoops::Keep;
+        let mut lists = Vec::with_capacity(2);
+        for ((&role, classes), counts) in roles.iter().zip(&classes).zip(&mut counts) {
+            let arcs = Arcs { rows: Rows { edges, role, keep_loops }, groups: &groups, scale };
+            let (neighbors, weights) = self.place(&arcs, classes.ranges(), counts)?;
+            let offsets = std::mem::take(counts);
+            lists.push(Adjacency::new(offsets.into(), neighbors.into(), weights.map(Into::into)));
         }
-        Ok(shards)
+        let mut lists = lists.into_iter();
+        let out = lists.next().expect("every graph has an out list");
+        let incoming = (self.direction == Direction::Directed)
+            // Rows that stand for both directions: what enters is what leaves.
+            .then(|| lists.next().unwrap_or_else(|| out.clone()));
+        Ok(Shard::new(vertices, out, incoming))
     }
 
     /// Cuts the vertices where the next one's arcs would exceed a shard, in either direction.
@@ -194,37 +195,34 @@ impl GraphBuilder {
             .collect()
     }
 
-    /// Fills one shard's lists. `counts` holds each vertex's arcs (and a last slot), and becomes
-    /// the offsets.
+    /// Fills one shard's lists, range by range. `counts` holds each vertex's arcs (and a last
+    /// slot), and becomes the offsets.
     fn place(
         &self,
-        source: &ArcSource<'_>,
-        vertices: Range<VertexId>,
+        arcs: &Arcs<'_>,
+        ranges: &[Range<VertexId>],
         counts: &mut [u32],
     ) -> Result<(Vec<VertexId>, Option<Vec<u32>>), Failure> {
         let slots = counts.len() - 1;
         let total: u64 = counts[..slots].iter().map(|&c| u64::from(c)).sum();
-        let weighted = source.edges.weights().is_some();
+        let weighted = arcs.rows.edges.weights().is_some();
         let mut neighbors: Vec<u32> = reserve(total)?;
         let mut weights: Vec<u32> = reserve(if weighted { total } else { 0 })?;
 
-        let limit = (total / RANGES).max(MIN_RANGE_ARCS);
-        let ranges: Vec<_> = cut_by(slots, limit, |slot| u64::from(counts[slot])).collect();
-        let mut end = 0u32;
-        for range in ranges {
-            let part = vertices.start + range.start as u32..vertices.start + range.end as u32;
-            let counts = &mut counts[range];
-            let arcs = counts.iter().map(|&c| c as usize).sum::<usize>();
+        let (mut end, mut rest) = (0u32, &mut counts[..]);
+        for (class, range) in ranges.iter().enumerate() {
+            let counts = rest.split_off_mut(..range.len()).expect("ranges cover the slots");
+            let size = counts.iter().map(|&c| c as usize).sum::<usize>();
             let base = neighbors.len();
-            neighbors.resize(base + arcs, 0);
+            neighbors.resize(base + size, 0);
             let tail = &mut neighbors[base..];
             let kept = if weighted {
-                weights.resize(base + arcs, 0);
+                weights.resize(base + size, 0);
                 let tail_weights = &mut weights[base..];
-                source.scatter_weighted(part, counts, tail, tail_weights);
+                arcs.scatter_weighted(class, range.start, counts, tail, tail_weights);
                 self.merge_weighted(counts, tail, tail_weights)?
             } else {
-                source.scatter(part, counts, tail);
+                arcs.scatter(class, range.start, counts, tail);
                 self.merge(counts, tail)
             };
             neighbors.truncate(base + kept);
@@ -235,7 +233,7 @@ impl GraphBuilder {
                 *count = begin;
             }
         }
-        counts[slots] = end;
+        rest[0] = end;
         neighbors.shrink_to_fit();
         weights.shrink_to_fit();
         Ok((neighbors, weighted.then_some(weights)))
@@ -312,36 +310,36 @@ enum Role {
     Both,
 }
 
-/// The arcs that a table's rows stand for, in one direction.
-struct ArcSource<'a> {
+/// The rows of a table, and what they mean in one role.
+struct Rows<'a> {
     edges: &'a EdgeTable,
     role: Role,
     keep_loops: bool,
-    scale: WeightScale,
 }
 
-impl ArcSource<'_> {
-    /// Calls `visit(owner, neighbor, row)` for each arc, in parallel over rows.
-    fn for_each(&self, visit: impl Fn(VertexId, VertexId, usize) + Sync) {
+impl Rows<'_> {
+    /// Calls `visit(owner, neighbor, row)` for the arcs that rows are at their sources.
+    #[inline]
+    fn at_sources(&self, rows: Range<usize>, visit: impl Fn(VertexId, VertexId, usize)) {
         let (sources, targets) = (self.edges.sources(), self.edges.targets());
-        let parts = sources.par_chunks(ROWS_PER_TASK).zip(targets.par_chunks(ROWS_PER_TASK));
-        parts.enumerate().for_each(|(part, (sources, targets))| {
-            let first = part * ROWS_PER_TASK;
-            for (row, (&s, &t)) in sources.iter().zip(targets).enumerate() {
-                if s == t {
-                    if self.keep_loops {
-                        visit(s, t, first + row);
-                    }
-                    continue;
-                }
-                if self.role != Role::Incoming {
-                    visit(s, t, first + row);
-                }
-                if self.role != Role::Out {
-                    visit(t, s, first + row);
-                }
+        for ((&s, &t), row) in sources[rows.clone()].iter().zip(&targets[rows.clone()]).zip(rows) {
+            if s != t || self.keep_loops {
+                visit(s, t, row);
             }
-        });
+        }
+    }
+
+    /// Calls `visit(owner, neighbor, row)` for the arcs that rows are at their targets.
+    #[inline]
+    fn at_targets(&self, rows: Range<usize>, visit: impl Fn(VertexId, VertexId, usize)) {
+        // A loop is one arc: where both ends have arcs, it is that of its source.
+        let keep_loops = self.keep_loops && self.role == Role::Incoming;
+        let (sources, targets) = (self.edges.sources(), self.edges.targets());
+        for ((&s, &t), row) in sources[rows.clone()].iter().zip(&targets[rows.clone()]).zip(rows) {
+            if s != t || keep_loops {
+                visit(t, s, row);
+            }
+        }
     }
 
     /// Arcs of each vertex, and one more slot.
@@ -352,8 +350,18 @@ impl ArcSource<'_> {
             self.refuse_huge_vertices()?;
         }
         let shared = as_atomic(&mut counts);
-        self.for_each(|owner, _, _| {
+        let visit = |owner: VertexId, _, _| {
             shared[owner as usize].fetch_add(1, Relaxed);
+        };
+        (0..self.edges.len().div_ceil(ROWS_PER_TASK)).into_par_iter().for_each(|task| {
+            let first = task * ROWS_PER_TASK;
+            let rows = first..(first + ROWS_PER_TASK).min(self.edges.len());
+            if self.role != Role::Incoming {
+                self.at_sources(rows.clone(), visit);
+            }
+            if self.role != Role::Out {
+                self.at_targets(rows, visit);
+            }
         });
         let largest =
             counts.par_iter().enumerate().max_by_key(|(v, c)| (**c, std::cmp::Reverse(*v)));
@@ -381,21 +389,40 @@ impl ArcSource<'_> {
         let id = self.edges.ids().get(vertex as u32).to_string();
         BuildError::TooManyArcs { id, arcs, limit: MAX_SHARD_ARCS }
     }
+}
 
-    /// Places the neighbours of the vertices `part` in their lists, in any order.
-    fn scatter(&self, part: Range<VertexId>, counts: &[u32], arcs: &mut [VertexId]) {
+/// The arcs of a shard, class by class of their owners.
+struct Arcs<'a> {
+    rows: Rows<'a>,
+    groups: &'a Groups,
+    scale: WeightScale,
+}
+
+impl Arcs<'_> {
+    /// Calls `visit(owner, neighbor, row)` for each arc whose owner is of the class, in parallel.
+    fn for_each(&self, class: usize, visit: impl Fn(VertexId, VertexId, usize) + Sync + Copy) {
+        if self.rows.role != Role::Incoming {
+            self.groups.with_source_in(class, |rows| self.rows.at_sources(rows, visit));
+        }
+        if self.rows.role != Role::Out {
+            self.groups.with_target_in(class, |rows| self.rows.at_targets(rows, visit));
+        }
+    }
+
+    /// Places the neighbours of a class, whose first vertex is `first`, in their lists, in any
+    /// order.
+    fn scatter(&self, class: usize, first: VertexId, counts: &[u32], arcs: &mut [VertexId]) {
         let mut cursors = ends(counts);
         let (cursors, arcs) = (as_atomic(&mut cursors), as_atomic(arcs));
-        self.for_each(|owner, neighbor, _| {
-            if let Some(at) = claim(&part, cursors, owner) {
-                arcs[at].store(neighbor, Relaxed);
-            }
+        self.for_each(class, |owner, neighbor, _| {
+            arcs[claim(cursors, owner - first)].store(neighbor, Relaxed);
         });
     }
 
     fn scatter_weighted(
         &self,
-        part: Range<VertexId>,
+        class: usize,
+        first: VertexId,
         counts: &[u32],
         arcs: &mut [VertexId],
         weights: &mut [u32],
@@ -403,21 +430,41 @@ impl ArcSource<'_> {
         let mut cursors = ends(counts);
         let (cursors, arcs) = (as_atomic(&mut cursors), as_atomic(arcs));
         let stored = as_atomic(weights);
-        let real = self.edges.weights().expect("called where there are weights");
-        self.for_each(|owner, neighbor, row| {
-            if let Some(at) = claim(&part, cursors, owner) {
-                arcs[at].store(neighbor, Relaxed);
-                stored[at].store(self.scale.quantize(real[row]), Relaxed);
-            }
+        let real = self.rows.edges.weights().expect("called where there are weights");
+        self.for_each(class, |owner, neighbor, row| {
+            let at = claim(cursors, owner - first);
+            arcs[at].store(neighbor, Relaxed);
+            stored[at].store(self.scale.quantize(real[row]), Relaxed);
         });
     }
 }
 
-/// The next free place in `owner`'s list, or `None` where `owner` is not in `part`.
+/// The next free place in the list of a slot.
 #[inline]
-fn claim(part: &Range<VertexId>, cursors: &[AtomicU32], owner: VertexId) -> Option<usize> {
-    let cursor = cursors.get(owner.wrapping_sub(part.start) as usize)?;
-    Some(cursor.fetch_sub(1, Relaxed) as usize - 1)
+fn claim(cursors: &[AtomicU32], slot: u32) -> usize {
+    cursors[slot as usize].fetch_sub(1, Relaxed) as usize - 1
+}
+
+/// The counts of some vertices and a last slot. The common case, one shard, keeps the array;
+/// several copy their part out of it.
+fn take_part(counts: &mut Vec<u32>, vertices: &Range<VertexId>) -> Vec<u32> {
+    if vertices.len() + 1 == counts.len() {
+        return std::mem::take(counts);
+    }
+    let mut part = Vec::with_capacity(vertices.len() + 1);
+    part.extend_from_slice(&counts[vertices.start as usize..vertices.end as usize]);
+    part.push(0);
+    part
+}
+
+/// The ranges in which a shard's lists are placed; `counts` has a last slot more.
+fn ranges(counts: &[u32], first: VertexId) -> Vec<Range<VertexId>> {
+    let slots = counts.len() - 1;
+    let total: u64 = counts[..slots].iter().map(|&c| u64::from(c)).sum();
+    let limit = (total / RANGES).max(MIN_RANGE_ARCS);
+    cut_by(slots, limit, |slot| u64::from(counts[slot]))
+        .map(|range| first + range.start as u32..first + range.end as u32)
+        .collect()
 }
 
 /// Where each list ends, counted from the first list's begin.

@@ -14,6 +14,7 @@ mod buffer;
 mod builder;
 mod edges;
 mod graph;
+mod grouped;
 mod ids;
 mod weight;
 
