@@ -1,8 +1,8 @@
 """Runs ripplet and its peers on one graph and prints one JSON line a run.
 
     python bench/peers run GRAPH [--truth FILE] [--threads N] [--repeat N] [--peers NAME,...]
-    python bench/peers readers EDGELIST [--repeat N]
-    python bench/peers table RUNS.jsonl...
+    python bench/peers readers EDGELIST [--threads N] [--repeat N]
+    python bench/peers table RUNS.jsonl... [--quiet CORES]
     python bench/peers score GRAPH LABELS [--truth FILE]
     python bench/peers pack GRAPH OUT.npz [--truth FILE]
     python bench/peers self-test
@@ -14,6 +14,7 @@ GRAPH is a text edge list or an .npz made by `pack`, which loads in a second. Th
 import argparse
 import itertools
 import json
+import math
 import sys
 
 import machine
@@ -52,14 +53,22 @@ def command_line() -> argparse.ArgumentParser:
     )
     run.set_defaults(command=run_peers)
 
-    read = commands.add_parser("readers", help="time the peers' readers of text edge lists")
+    read = commands.add_parser("readers", help="time the readers of text edge lists")
     read.add_argument("file", metavar="EDGELIST")
+    read.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
     read.add_argument("--repeat", type=positive, default=3, metavar="N")
     read.set_defaults(command=run_readers)
 
     show = commands.add_parser("table", help="medians and ratios of raw runs, as Markdown")
     show.add_argument("files", nargs="+", metavar="RUNS.jsonl")
-    show.set_defaults(command=lambda a: print(table.of(a.files)))
+    show.add_argument(
+        "--quiet",
+        type=float,
+        default=math.inf,
+        metavar="CORES",
+        help="leave out runs during which others kept more cores busy",
+    )
+    show.set_defaults(command=lambda a: print(table.of(a.files, a.quiet)))
 
     rate = commands.add_parser("score", help="modularity and NMI of labels from any program")
     rate.add_argument("graph", metavar="GRAPH")
@@ -73,7 +82,7 @@ def command_line() -> argparse.ArgumentParser:
     pack.add_argument("--truth", metavar="FILE")
     pack.set_defaults(command=lambda a: Graph.load(a.graph, a.truth).save(a.out))
 
-    test = commands.add_parser("self-test", help="check the scores and every peer")
+    test = commands.add_parser("self-test", help="check the judge, the loading, the peers")
     test.set_defaults(command=lambda _: self_test.run())
     return parser
 
@@ -84,7 +93,8 @@ def run_peers(arguments: argparse.Namespace) -> None:
     emit(machine.describe())
     # Rounds, not blocks: what else the machine does in a minute then falls on every peer alike.
     for seed, peer in itertools.product(range(1, arguments.repeat + 1), peers):
-        run = peer.run(seed)
+        with machine.Neighbours() as others:
+            run = peer.run(seed)
         emit(
             {
                 "kind": "run",
@@ -95,6 +105,7 @@ def run_peers(arguments: argparse.Namespace) -> None:
                 "seed": seed if peer.seeded else None,
                 "seconds": run.seconds,
                 "iterations": run.iterations,
+                "cores_of_others": others.cores,
                 **score.of(graph, run.labels),
                 **run.details,
             }
@@ -103,13 +114,19 @@ def run_peers(arguments: argparse.Namespace) -> None:
 
 def run_readers(arguments: argparse.Namespace) -> None:
     emit(machine.describe())
-    for line in readers.time_all(arguments.file, arguments.repeat):
+    for line in readers.time_all(arguments.file, arguments.repeat, arguments.threads):
         emit(line)
 
 
 def score_labels(arguments: argparse.Namespace) -> None:
     graph = Graph.load(arguments.graph, arguments.truth)
-    emit({"kind": "score", "graph": graph.name, **score.of(graph, graph.read_labels(arguments.labels))})
+    emit(
+        {
+            "kind": "score",
+            "graph": graph.name,
+            **score.of(graph, graph.read_labels(arguments.labels)),
+        }
+    )
 
 
 def emit(line: dict) -> None:

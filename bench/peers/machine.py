@@ -2,6 +2,7 @@
 
 import os
 import platform
+import time
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -23,6 +24,47 @@ def describe() -> dict:
         "python": platform.python_version(),
         "load": os.getloadavg()[0],
     }
+
+
+SHORTEST_WINDOW = 0.5
+"""Seconds: processor time is counted in ticks of 10 ms, so shorter windows tell nothing."""
+
+
+class Neighbours:
+    """How much of the machine others take while a `with` block runs.
+
+    `cores` is the mean number of cores that were busy without this process and its children, time
+    stolen by the host included; None where the system does not tell or the block was too short. At
+    0 the measurement had the machine to itself.
+    """
+
+    cores: float | None = None
+
+    def __enter__(self) -> "Neighbours":
+        self.start = time.perf_counter(), busy_seconds(), own_seconds()
+        return self
+
+    def __exit__(self, *_) -> None:
+        start, busy, own = self.start
+        window = time.perf_counter() - start
+        if busy is not None and window >= SHORTEST_WINDOW:
+            others = busy_seconds() - busy - (own_seconds() - own)
+            self.cores = round(max(0.0, others / window), 2)
+
+
+def busy_seconds() -> float | None:
+    """Seconds that all cores together have worked, or the host has taken from them."""
+    try:
+        ticks = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+    except OSError:
+        return None
+    user, nice, system, _idle, _wait, irq, softirq, steal = map(int, ticks)
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def own_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def field(path: str, name: str) -> str | None:

@@ -1,5 +1,6 @@
-"""Checks the judge against networkx and scikit-learn, and that every peer finds plain communities."""
+"""Checks the judge against networkx and scikit-learn, and what else could make a table wrong."""
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import networkx
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
+import ripplet
 import roster
 import score
 from graph import UNKNOWN, Graph
@@ -20,6 +22,7 @@ def run() -> None:
     check_scores(club, graph)
     check_loading(graph)
     check_peers()
+    check_peak_memory()
     print("self-test: all as it should be")
 
 
@@ -66,6 +69,18 @@ def check_peers() -> None:
         assert run.seconds > 0, name
         quality = score.of(graph, run.labels)
         assert quality["nmi"] > 0.7, (name, quality)
+
+
+def check_peak_memory() -> None:
+    """A small program started by a large one is not charged with the large one's memory."""
+    ballast = np.ones(300_000_000, dtype=np.uint8)
+    ripplet.PROGRAM, binary = sys.executable, ripplet.PROGRAM
+    small = ripplet.peak_memory_of(["-S", "-c", "pass"])
+    large = ripplet.peak_memory_of(["-S", "-c", "b = b'1' * 150_000_000"])
+    ripplet.PROGRAM = binary
+    del ballast
+    assert small < 50e6, small
+    assert 150e6 < large < 200e6, large
 
 
 def edge_set(graph: Graph) -> set[tuple[int, int]]:

@@ -2,34 +2,47 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from math import inf
 from statistics import median
 
 
-def of(paths: Iterable[str]) -> str:
-    """Markdown: a table of runs for each graph, and one of readers for each file."""
+def of(paths: Iterable[str], quiet: float = inf) -> str:
+    """Markdown: tables of the runs and of ripplet's memory for each graph, of readers for each file.
+
+    Lines whose run had more than `quiet` cores' worth of others beside it are left out, and counted.
+    """
     runs, reads = defaultdict(lambda: defaultdict(list)), defaultdict(lambda: defaultdict(list))
+    left_out = 0
+    for line in lines_of(paths):
+        if (line.get("cores_of_others") or 0) > quiet:
+            left_out += 1
+        elif line["kind"] == "run":
+            graph = f"{line['graph']}: {line['vertices']:,} vertices, {line['edges']:,} edges"
+            key = f"{line['peer']} {line['version']} {line['variant']}", line["threads"]
+            runs[graph][key].append(line)
+        elif line["kind"] == "read":
+            file_name = f"{line['file']}: {line['bytes'] / 1e6:.0f} MB"
+            reads[file_name][f"{line['peer']} {line['version']}", line["threads"]].append(line)
+    blocks = [f"Left out: {left_out} runs beside others.\n"] if left_out else []
+    for graph, groups in runs.items():
+        blocks += [table_of_runs(graph, groups), table_of_memory(graph, groups)]
+    blocks += [table_of_reads(file_name, groups) for file_name, groups in reads.items()]
+    return "\n".join(block for block in blocks if block)
+
+
+def lines_of(paths: Iterable[str]) -> Iterator[dict]:
     for path in paths:
         with open(path, encoding="utf-8") as file:
-            for line in map(json.loads, file):
-                if line["kind"] == "run":
-                    graph = f"{line['graph']}: {line['vertices']:,} vertices, {line['edges']:,} edges"
-                    key = f"{line['peer']} {line['version']} {line['variant']}", line["threads"]
-                    runs[graph][key].append(line)
-                elif line["kind"] == "read":
-                    file_name = f"{line['file']}: {line['bytes'] / 1e6:.0f} MB"
-                    key = f"{line['peer']} {line['version']}", line["threads"]
-                    reads[file_name][key].append(line)
-    blocks = [table_of_runs(graph, groups) for graph, groups in runs.items()]
-    blocks += [table_of_reads(file_name, groups) for file_name, groups in reads.items()]
-    return "\n".join(blocks)
+            yield from map(json.loads, file)
 
 
 def table_of_runs(graph: str, groups: dict) -> str:
     rows = [
         f"{graph}\n",
-        "| peer | threads | runs | seconds, median [min … max] | × fastest | modularity | NMI | communities |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|",
+        "| peer | threads | runs | seconds, median [min … max] | × fastest | modularity | NMI "
+        "| communities | others' cores |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     fastest = min(median(values(lines, "seconds")) for lines in groups.values())
     for (peer, threads), lines in by_median(groups):
@@ -37,21 +50,44 @@ def table_of_runs(graph: str, groups: dict) -> str:
         rows.append(
             f"| {peer} | {threads} | {len(lines)} | {spread(seconds)} "
             f"| {median(seconds) / fastest:.1f} | {middle(lines, 'modularity', 4)} "
-            f"| {middle(lines, 'nmi', 3)} | {middle(lines, 'communities', 0)} |"
+            f"| {middle(lines, 'nmi', 3)} | {middle(lines, 'communities', 0)} "
+            f"| {middle(lines, 'cores_of_others', 1)} |"
         )
     return "\n".join(rows) + "\n"
+
+
+def table_of_memory(graph: str, groups: dict) -> str:
+    """Bytes a vertex beside the graph, of the runs that tell: as planned, and as the process had."""
+    rows = [
+        f"{graph}\n",
+        "| run | threads | graph, MB | planned beside it, bytes a vertex | measured, bytes a vertex |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for (peer, threads), lines in groups.items():
+        lines = [line for line in lines if "peak_rss_bytes" in line]
+        if not lines:
+            continue
+        vertices, planned = lines[0]["vertices"], lines[0]["stats"]["bytes"]
+        peak = max(line["peak_rss_bytes"] for line in lines)
+        rows.append(
+            f"| {peer} | {threads} | {planned['graph_host'] / 1e6:.0f} "
+            f"| {planned['algorithm_host'] / vertices:.1f} "
+            f"| {(peak - planned['graph_host']) / vertices:.1f} |"
+        )
+    return "\n".join(rows) + "\n" if len(rows) > 3 else ""
 
 
 def table_of_reads(file_name: str, groups: dict) -> str:
     rows = [
         f"{file_name}\n",
-        "| reader | returns | threads | runs | seconds, median [min … max] | MB/s, median |",
-        "|---|---|--:|--:|--:|--:|",
+        "| reader | returns | threads | runs | seconds, median [min … max] | MB/s, median | others' cores |",
+        "|---|---|--:|--:|--:|--:|--:|",
     ]
     for (peer, threads), lines in by_median(groups):
         rows.append(
             f"| {peer} | {lines[0]['returns']} | {threads} | {len(lines)} "
-            f"| {spread(values(lines, 'seconds'))} | {middle(lines, 'mb_per_second', 0)} |"
+            f"| {spread(values(lines, 'seconds'))} | {middle(lines, 'mb_per_second', 0)} "
+            f"| {middle(lines, 'cores_of_others', 1)} |"
         )
     return "\n".join(rows) + "\n"
 
@@ -61,11 +97,11 @@ def by_median(groups: dict) -> list:
 
 
 def values(lines: list[dict], field: str) -> list:
-    return [line[field] for line in lines if line[field] is not None]
+    return [line[field] for line in lines]
 
 
 def middle(lines: list[dict], field: str, digits: int) -> str:
-    numbers = values(lines, field)
+    numbers = [line[field] for line in lines if line.get(field) is not None]
     return f"{median(numbers):,.{digits}f}" if numbers else ""
 
 
