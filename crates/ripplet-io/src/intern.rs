@@ -124,7 +124,22 @@ impl Ends {
 
     /// Rewrites each end, into columns as long as the ends.
     fn rank_into(&self, ranks: &Ranks, sources: &mut [VertexId], targets: &mut [VertexId]) {
-        let rank = |id: u64| ranks.rank(id).expect("the ranks were built from these ends");
+        let known = |id: u64| ranks.rank(id).expect("the ranks were built from these ends");
+        match ranks.order {
+            Order::Consecutive => {
+                self.map_into(|id| (id - ranks.least) as VertexId, sources, targets)
+            }
+            _ => self.map_into(known, sources, targets),
+        }
+    }
+
+    #[inline]
+    fn map_into(
+        &self,
+        rank: impl Fn(u64) -> VertexId,
+        sources: &mut [VertexId],
+        targets: &mut [VertexId],
+    ) {
         let columns = sources.iter_mut().zip(targets);
         match self {
             Ends::Narrow(narrow) => columns.zip(narrow).for_each(|((source, target), ends)| {
@@ -218,12 +233,14 @@ impl IdSlice<'_> {
 
     /// The least and the largest id, where there is one.
     fn range(self) -> Option<(u64, u64)> {
-        let mut range: Option<(u64, u64)> = None;
-        self.for_each(|id| {
-            let (low, high) = range.unwrap_or((id, id));
-            range = Some((low.min(id), high.max(id)));
-        });
-        range
+        fn range<T: Copy + Ord>(ids: &[T]) -> Option<(T, T)> {
+            let start = *ids.first()?;
+            Some(ids.iter().fold((start, start), |(a, b), &id| (a.min(id), b.max(id))))
+        }
+        match self {
+            IdSlice::Narrow(ids) => range(ids).map(|(a, b)| (a.into(), b.into())),
+            IdSlice::Wide(ids) => range(ids),
+        }
     }
 
     /// The ids that occur, ascending.

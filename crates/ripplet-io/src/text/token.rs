@@ -71,7 +71,7 @@ pub(super) fn weight(token: &[u8]) -> Result<f64, String> {
 ///
 /// Eight bytes at a time: a byte is a digit where adding 0x76 to it, less `'0'`, leaves bit 7 clear;
 /// the digits are then moved to the high end and added up in pairs, fours and eights.
-#[inline]
+#[inline(always)]
 pub(super) fn digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let word = u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?) ^ ZEROS;
     let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
