@@ -1,11 +1,14 @@
-//! Times generators and the builder:
-//! `cargo run --release -p ripplet-graph --example generate_speed`.
+//! Times generators and the builder, all or the one named:
+//! `cargo run --release -p ripplet-graph --example generate_speed [planted]`.
 
 use ripplet_graph::generate::{Planted, Rmat, Road, Social, Web};
 use ripplet_graph::{EdgeTable, GraphBuilder};
 use std::time::Instant;
 
 fn report(name: &str, make: impl Fn() -> EdgeTable) {
+    if std::env::args().nth(1).is_some_and(|only| only != name) {
+        return;
+    }
     let start = Instant::now();
     let table = make();
     let generated = start.elapsed().as_secs_f64();

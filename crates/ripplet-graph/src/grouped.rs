@@ -203,6 +203,8 @@ mod tests {
     use crate::VertexIds;
     use std::sync::Mutex;
 
+    type Visit<'a> = dyn Fn(Range<usize>) + Sync + 'a;
+
     #[test]
     fn classes_are_those_of_the_ranges() {
         for (start, step) in [(0u32, 1u32), (7, 3), (100, 5000)] {
@@ -240,7 +242,7 @@ mod tests {
             let (s, t) = (table.sources()[row], table.targets()[row]);
             assert_eq!((s, t), (sources[old as usize], targets[old as usize]));
         }
-        let found = |visit: &dyn Fn(&(dyn Fn(Range<usize>) + Sync))| {
+        let found = |visit: &dyn Fn(&Visit<'_>)| {
             let rows = Mutex::new(Vec::new());
             visit(&|run| rows.lock().unwrap().extend(run));
             let mut rows = rows.into_inner().unwrap();

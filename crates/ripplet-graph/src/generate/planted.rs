@@ -18,7 +18,7 @@ mod pairing;
 mod shape;
 
 use super::permutation::Permutation;
-use super::random::mix;
+use super::random::derive;
 use super::{GenerateError, columns, table, vertex_count};
 use crate::{EdgeTable, VertexId};
 use rayon::prelude::*;
@@ -92,7 +92,7 @@ impl Planted {
         let shape = Shape::draw(self, vertices)?;
         pairing::pair_stubs(self, &shape, &mut columns)?;
 
-        let ids = Permutation::new(u64::from(vertices), mix(self.seed ^ 0x706c_616e_7465_64));
+        let ids = Permutation::new(u64::from(vertices), derive(self.seed, "planted ids"));
         let id = |slot: u32| ids.of(u64::from(slot)) as VertexId;
         for column in &mut columns {
             column.par_iter_mut().for_each(|vertex| *vertex = id(*vertex));

@@ -10,8 +10,7 @@ impl Stream {
     /// The stream of part `part` of the work `purpose`; different triples give streams that have
     /// nothing to do with each other.
     pub(super) fn new(seed: u64, purpose: &str, part: u64) -> Stream {
-        let named = purpose.bytes().fold(mix(seed), |hash, byte| mix(hash ^ u64::from(byte)));
-        Stream(Xoshiro256PlusPlus::seed_from_u64(mix(named ^ mix(part))))
+        Stream(Xoshiro256PlusPlus::seed_from_u64(mix(derive(seed, purpose) ^ mix(part))))
     }
 
     pub(super) fn bits(&mut self) -> u64 {
@@ -44,6 +43,11 @@ impl Stream {
             values.swap(last, self.below(last as u64 + 1) as usize);
         }
     }
+}
+
+/// A seed of its own for each purpose.
+pub(super) fn derive(seed: u64, purpose: &str) -> u64 {
+    purpose.bytes().fold(mix(seed), |hash, byte| mix(hash ^ u64::from(byte)))
 }
 
 /// The finalizer of SplitMix64: a bijection that scatters.

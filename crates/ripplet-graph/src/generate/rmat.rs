@@ -8,7 +8,7 @@
 //! *R-MAT*, SDM 2004; Graph500 specification 3.0, section 3.
 
 use super::permutation::Permutation;
-use super::random::{Stream, mix};
+use super::random::{Stream, derive};
 use super::{GenerateError, VERTICES_PER_STREAM, columns, scaled, table};
 use crate::EdgeTable;
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ impl Rmat {
     pub fn generate(&self) -> Result<EdgeTable, GenerateError> {
         let (vertices, rows) = scaled(self.scale, self.edge_factor)?;
         let limits = self.limits()?;
-        let scramble = Permutation::new(u64::from(vertices), mix(self.seed));
+        let scramble = Permutation::new(u64::from(vertices), derive(self.seed, "rmat ids"));
         let mut columns = columns(rows)?;
         for column in &mut columns {
             column.resize(rows as usize, 0);

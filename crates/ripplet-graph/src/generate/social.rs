@@ -3,7 +3,7 @@
 //! What runs fast on `web` and slow here lives from locality. Memory: the table.
 
 use super::permutation::Permutation;
-use super::random::mix;
+use super::random::derive;
 use super::{GenerateError, Web, table};
 use crate::{EdgeTable, VertexId};
 use rayon::prelude::*;
@@ -53,7 +53,7 @@ impl Social {
     }
 
     fn ids(&self, vertices: u32) -> Permutation {
-        Permutation::new(u64::from(vertices), mix(self.web.seed ^ 0x736f_6369_616c))
+        Permutation::new(u64::from(vertices), derive(self.web.seed, "social ids"))
     }
 }
 

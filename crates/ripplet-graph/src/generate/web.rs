@@ -7,7 +7,7 @@
 //! Memory: the table, and 4 bytes a block. Truth: [`Web::blocks`].
 
 use super::permutation::Permutation;
-use super::random::{PowerLaw, Stream, mix};
+use super::random::{PowerLaw, Stream, derive};
 use super::{GenerateError, VERTICES_PER_STREAM, columns, scaled, table};
 use crate::{EdgeTable, VertexId};
 use rayon::prelude::*;
@@ -163,7 +163,7 @@ struct Hubs {
 impl Hubs {
     fn new(vertices: u32, exponent: f64, seed: u64) -> Hubs {
         let ranks = PowerLaw::new(1.0, f64::from(vertices) + 1.0, 1.0 / (exponent - 1.0));
-        let ranking = Permutation::new(u64::from(vertices), mix(seed ^ 0x6875_6273));
+        let ranking = Permutation::new(u64::from(vertices), derive(seed, "web hubs"));
         Hubs { ranks, ranking, last: u64::from(vertices) - 1 }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::GenerateError;
 use super::super::permutation::Permutation;
-use super::super::random::{Stream, mix};
+use super::super::random::{Stream, derive, mix};
 use super::Planted;
 use super::shape::{Degree, Shape};
 use rayon::prelude::*;
@@ -178,7 +178,7 @@ fn pair_outside(planted: &Planted, shape: &Shape, stubs: Vec<u32>, columns: &mut
     let base = columns[0].len();
     let mut stubs = stubs;
     for round in 0..ROUNDS {
-        let seed = mix(planted.seed ^ mix(round));
+        let seed = derive(planted.seed, "planted outside") ^ mix(round);
         let refused = pair_once(&stubs, seed, &community_of, columns);
         let few = refused.len() < 64 || refused.len() > stubs.len() / 2;
         stubs = refused;
