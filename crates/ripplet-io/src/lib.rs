@@ -12,6 +12,7 @@
 mod error;
 mod format;
 mod intern;
+mod labels;
 mod map;
 mod options;
 mod read;
@@ -23,5 +24,6 @@ pub mod write;
 
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
+pub use labels::{parse_groups, parse_labels, read_groups, read_labels};
 pub use options::{Columns, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges};

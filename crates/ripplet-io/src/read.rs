@@ -125,7 +125,7 @@ fn vertex_file(edges: &Path) -> Result<PathBuf, ReadError> {
 }
 
 /// The text of a file, or of standard input, decompressed.
-fn open(path: &Path) -> Result<Text<'static>, Fault> {
+pub(crate) fn open(path: &Path) -> Result<Text<'static>, Fault> {
     let named = Format::of_path(path).map_or(Compression::None, |(_, compression)| compression);
     let system = |error| Fault { place: Place::File, kind: ReadErrorKind::Io(error) };
     let mut file: Box<dyn Read + Send> = if path == Path::new("-") {

@@ -16,11 +16,12 @@
 //!
 //! Determinism: the table, and the row of the first error, do not depend on the number of threads.
 
+mod ipc;
 mod table;
 mod values;
 
 pub(crate) use table::Table;
-pub(crate) use values::Values;
+pub(crate) use values::{Values, first_null, id_kind};
 
 use crate::intern::{Ends, Interned, NameSet, Sign};
 use crate::intern::{intern_integers, intern_names, into_column, signed};
@@ -90,7 +91,7 @@ struct Layout {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ids {
+pub(crate) enum Ids {
     Integers,
     Names,
 }

@@ -1,5 +1,6 @@
 //! A table in a file: its schema, and its rows in batches.
 
+use super::ipc;
 use crate::Format;
 use crate::text::Fault;
 use arrow_array::RecordBatch;
@@ -14,14 +15,12 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use rayon::prelude::*;
 use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Rows that one task takes.
 const ROWS: usize = 1 << 16;
 /// Tasks' worth of rows that are decoded before they are worked on.
 const SLICES: usize = 16;
-/// What an Arrow IPC file starts with; a stream does not.
-const ARROW_FILE: &[u8] = b"ARROW1";
-
 /// An opened Parquet or Arrow IPC file.
 pub(crate) struct Table {
     bytes: Bytes,
@@ -38,6 +37,10 @@ enum Container {
 impl Table {
     /// Reads what a file says about itself.
     pub(crate) fn open(bytes: Bytes, format: Format) -> Result<Table, Fault> {
+        guarded(|| Table::open_unguarded(bytes, format))
+    }
+
+    fn open_unguarded(bytes: Bytes, format: Format) -> Result<Table, Fault> {
         if format == Format::Parquet {
             let options = ArrowReaderOptions::new();
             let metadata =
@@ -45,8 +48,9 @@ impl Table {
             let schema = metadata.schema().clone();
             return Ok(Table { bytes, schema, container: Container::Parquet(metadata) });
         }
+        ipc::check(&bytes)?;
         let reader = Cursor::new(bytes.clone());
-        let (schema, container) = if bytes.starts_with(ARROW_FILE) {
+        let (schema, container) = if bytes.starts_with(ipc::MAGIC) {
             let schema = FileReader::try_new(reader, None).map_err(no_arrow)?.schema();
             (schema, Container::ArrowFile)
         } else {
@@ -76,11 +80,13 @@ impl Table {
         match &self.container {
             Container::Parquet(metadata) => self.map_row_groups(metadata, columns, visit),
             Container::ArrowFile => {
-                let batches = FileReader::try_new(reader(), projection).map_err(no_arrow)?;
+                let open = || FileReader::try_new(reader(), projection).map_err(no_arrow);
+                let batches = guarded(open)?;
                 map_batches(batches.map(|batch| batch.map_err(no_arrow)), 0, &visit)
             }
             Container::ArrowStream => {
-                let batches = StreamReader::try_new(reader(), projection).map_err(no_arrow)?;
+                let open = || StreamReader::try_new(reader(), projection).map_err(no_arrow);
+                let batches = guarded(open)?;
                 map_batches(batches.map(|batch| batch.map_err(no_arrow)), 0, &visit)
             }
         }
@@ -104,10 +110,12 @@ impl Table {
             .into_par_iter()
             .map(|(group, first)| {
                 let bytes = Mapped(self.bytes.clone());
-                let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata.clone());
+                let metadata = metadata.clone();
+                let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata);
                 let mask = ProjectionMask::roots(rows.parquet_schema(), columns.iter().copied());
                 let rows = rows.with_row_groups(vec![group]).with_projection(mask);
-                let batches = rows.with_batch_size(ROWS).build().map_err(no_parquet)?;
+                let rows = rows.with_batch_size(ROWS);
+                let batches = guarded(|| rows.build().map_err(no_parquet))?;
                 let batches = batches.map(|batch| batch.map_err(broken_parquet));
                 map_batches(batches, first, &visit)
             })
@@ -131,7 +139,7 @@ fn map_batches<T: Send>(
     while more {
         let mut slices = Vec::with_capacity(SLICES);
         while more && slices.len() < SLICES {
-            match batches.next() {
+            match guarded(|| batches.next().transpose()).transpose() {
                 Some(Ok(batch)) => {
                     for at in (0..batch.num_rows()).step_by(ROWS) {
                         let rows = ROWS.min(batch.num_rows() - at);
@@ -153,16 +161,34 @@ fn map_batches<T: Send>(
     end.map(|()| blocks)
 }
 
+/// Runs what the arrow and parquet crates do with a file's bytes.
+///
+/// Both mean to answer damage with an error, but a flipped byte in a page or a footer makes them
+/// panic in several places (the tests flip each byte). What a call had in hand is dropped then,
+/// and nothing of it is used again, so nothing half-done is seen.
+fn guarded<T>(read: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+        Err(Fault::whole("the file is damaged: its parts do not fit together, make it again"))
+    })
+}
+
 fn no_parquet(error: ParquetError) -> Fault {
-    Fault::whole(format!("this is no Parquet file that can be read: {error}"))
+    Fault::whole(format!("this is no Parquet file that can be read: {}", first_line(&error)))
 }
 
 fn broken_parquet(error: ArrowError) -> Fault {
-    Fault::whole(format!("the Parquet file is damaged: {error}"))
+    Fault::whole(format!("the Parquet file is damaged: {}", first_line(&error)))
 }
 
 fn no_arrow(error: ArrowError) -> Fault {
+    let error = first_line(&error);
     Fault::whole(format!("this is no Arrow IPC file or stream that can be read: {error}"))
+}
+
+/// What these crates say may hold parts of the file, and so may be long.
+fn first_line(error: &dyn std::error::Error) -> String {
+    const LONGEST: usize = 200;
+    error.to_string().chars().take_while(|c| !c.is_control()).take(LONGEST).collect()
 }
 
 /// The bytes of a file, asked for in pieces. A piece that a damaged file asks for may lie anywhere.

@@ -40,7 +40,7 @@ pub(super) struct RowFault {
 }
 
 /// What ids of this type are, if any.
-pub(super) fn id_kind(kind: &DataType) -> Option<Ids> {
+pub(crate) fn id_kind(kind: &DataType) -> Option<Ids> {
     match kind {
         DataType::Dictionary(_, values) => match **values {
             DataType::Dictionary(..) => None,
@@ -58,7 +58,7 @@ pub(super) fn is_number(kind: &DataType) -> bool {
 }
 
 /// The first row of a column that has a null, itself or in the dictionary.
-pub(super) fn first_null(column: &dyn Array) -> Option<usize> {
+pub(crate) fn first_null(column: &dyn Array) -> Option<usize> {
     let nulls = column.logical_nulls()?;
     (nulls.null_count() > 0).then(|| nulls.iter().position(|valid| !valid))?
 }

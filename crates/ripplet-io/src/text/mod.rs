@@ -19,6 +19,7 @@ mod layout;
 mod ldbc;
 mod matrix_market;
 mod metis;
+mod pairs;
 mod rows;
 mod source;
 mod table;
@@ -26,6 +27,7 @@ mod token;
 
 pub(crate) use decode::{compression_of, decoder};
 pub(crate) use ldbc::Vertices;
+pub(crate) use pairs::pairs;
 pub(crate) use source::Text;
 
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};

@@ -1,5 +1,8 @@
 //! The tests of the file formats, in one binary.
 
+mod atomic_file;
+mod columnar;
 mod graphs;
+mod labels;
 mod rg;
-mod text;
+mod write;

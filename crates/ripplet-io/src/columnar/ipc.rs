@@ -1,0 +1,108 @@
+//! What an Arrow IPC file says of its own sizes, checked before anything believes it.
+//!
+//! The arrow crate sets memory aside for a compressed buffer by the length written in front of it,
+//! which in a damaged file may be any number, and a process cannot survive being refused. So the
+//! messages are walked once, metadata only, and every buffer is held against the file and, where it
+//! is compressed, against the memory there is.
+
+use crate::text::Fault;
+use arrow_ipc::{Block, Message, RecordBatch};
+use std::ops::Range;
+
+/// What an Arrow IPC file begins and ends with; a stream does neither.
+pub(super) const MAGIC: &[u8] = b"ARROW1";
+/// What new streams put before the length of a message's metadata.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// Checks the sizes in a file or a stream. What cannot be walked is left for the reader to refuse.
+///
+/// # Errors
+/// Where a buffer lies outside of its message, or would not fit the memory.
+pub(super) fn check(bytes: &[u8]) -> Result<(), Fault> {
+    if bytes.starts_with(MAGIC) { check_file(bytes) } else { check_stream(bytes) }
+}
+
+fn check_file(bytes: &[u8]) -> Result<(), Fault> {
+    let footer = || {
+        let end = bytes.len().checked_sub(MAGIC.len() + 4)?;
+        let length = i32::from_le_bytes(bytes.get(end..end + 4)?.try_into().ok()?);
+        let begin = end.checked_sub(usize::try_from(length).ok()?)?;
+        arrow_ipc::root_as_footer(&bytes[begin..end]).ok()
+    };
+    let Some(footer) = footer() else { return Ok(()) };
+    let blocks = |blocks: Option<flatbuffers::Vector<'_, Block>>| -> Result<(), Fault> {
+        blocks.into_iter().flatten().try_for_each(|block| check_block(bytes, block))
+    };
+    blocks(footer.dictionaries())?;
+    blocks(footer.recordBatches())
+}
+
+fn check_block(bytes: &[u8], block: &Block) -> Result<(), Fault> {
+    let within = || {
+        let metadata = piece(bytes.len(), block.offset(), block.metaDataLength().into())?;
+        let body = piece(bytes.len(), i64::try_from(metadata.end).ok()?, block.bodyLength())?;
+        Some((&bytes[metadata], &bytes[body]))
+    };
+    let (metadata, body) = within().ok_or_else(outside)?;
+    let prefix = if metadata.starts_with(&CONTINUATION) { 8 } else { 4 };
+    let message = metadata.get(prefix..).ok_or_else(outside)?;
+    check_message(arrow_ipc::root_as_message(message).map_err(|_| outside())?, body)
+}
+
+fn check_stream(bytes: &[u8]) -> Result<(), Fault> {
+    let mut at = 0;
+    // A message is never empty, so this ends with the bytes.
+    while let Some((message, body, end)) = next_message(bytes, at) {
+        check_message(message, body)?;
+        at = end;
+    }
+    Ok(())
+}
+
+/// The message at a byte, its body, and where it ends.
+fn next_message(bytes: &[u8], at: usize) -> Option<(Message<'_>, &[u8], usize)> {
+    let word = |at: usize| bytes.get(at..at + 4);
+    let at = if word(at)? == CONTINUATION { at + 4 } else { at };
+    let length = i32::from_le_bytes(word(at)?.try_into().ok()?);
+    let metadata = piece(bytes.len(), at as i64 + 4, i64::from(length)).filter(|m| !m.is_empty())?;
+    let message = arrow_ipc::root_as_message(&bytes[metadata.clone()]).ok()?;
+    let body = piece(bytes.len(), metadata.end as i64, message.bodyLength())?;
+    Some((message, &bytes[body.clone()], body.end))
+}
+
+fn check_message(message: Message<'_>, body: &[u8]) -> Result<(), Fault> {
+    let dictionary = || message.header_as_dictionary_batch()?.data();
+    match message.header_as_record_batch().or_else(dictionary) {
+        Some(batch) => check_batch(batch, body),
+        None => Ok(()),
+    }
+}
+
+fn check_batch(batch: RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
+    for buffer in batch.buffers().into_iter().flatten() {
+        let within = piece(body.len(), buffer.offset(), buffer.length()).ok_or_else(outside)?;
+        let compressed = batch.compression().and(body[within].first_chunk::<8>());
+        // A negative length says that this buffer is not compressed after all.
+        let length = compressed.and_then(|first| usize::try_from(i64::from_le_bytes(*first)).ok());
+        if let Some(length) = length
+            && Vec::<u8>::new().try_reserve_exact(length).is_err()
+        {
+            return Err(Fault::whole(format!(
+                "a part of the file would take {length} bytes of memory, more than there are: it is \
+                 damaged, or too large"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A range of so many bytes, where it lies within `length` bytes.
+fn piece(length: usize, begin: i64, bytes: i64) -> Option<Range<usize>> {
+    let (begin, bytes) = (usize::try_from(begin).ok()?, usize::try_from(bytes).ok()?);
+    let end = begin.checked_add(bytes).filter(|&end| end <= length)?;
+    Some(begin..end)
+}
+
+fn outside() -> Fault {
+    Fault::whole("the Arrow file is damaged or cut short: a part lies outside of it")
+}

@@ -1,0 +1,74 @@
+//! Two fields a line: a vertex, and what a file says of it.
+
+use super::layout::{BLANKS, Separator, fields, is_row};
+use super::source::{Chunk, LineFault, lines};
+use super::{Fault, Text, token};
+use crate::Format;
+
+/// Reads the rows of a text chunk by chunk, in parallel: `row` puts one into what `start` makes, and
+/// `take` gets each chunk's outcome in the order of the text, with the number of the line before it.
+///
+/// A row's line counts from 1 in its chunk. Comments and blank lines are passed over, as are more
+/// fields than two, and the first row where `header` says that its first field is no vertex but a
+/// heading. `tabs` says that in a `.txt` fields may hold blanks and stand apart by tabs, where the
+/// first row has one.
+///
+/// # Errors
+/// The first of the text.
+pub(crate) fn pairs<T: Send>(
+    text: &mut Text<'_>,
+    format: Format,
+    tabs: bool,
+    header: impl Fn(&str) -> bool,
+    start: impl Fn() -> T + Sync,
+    row: impl Fn(&mut T, u32, &str, &str) -> Result<(), String> + Sync,
+    mut take: impl FnMut(T, u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    text.skip_lines(|line| !is_row(line))?;
+    let first = text.peek_line()?.unwrap_or_default();
+    let separator = separator(format, first, tabs);
+    let heading = fields(first, separator).next().and_then(Result::ok);
+    if heading.is_some_and(|field| std::str::from_utf8(&field).is_ok_and(&header)) {
+        text.skip_line();
+    }
+    let parse = |chunk: Chunk<'_>| {
+        let mut rows = start();
+        for (line, bytes) in (1..).zip(lines(chunk.bytes)) {
+            if is_row(bytes) {
+                let read = with_pair(bytes, separator, |id, value| row(&mut rows, line, id, value));
+                read.map_err(|sentence| LineFault { line: u64::from(line) - 1, sentence })?;
+            }
+        }
+        Ok(rows)
+    };
+    text.parse_chunks(parse, |rows, _, line| take(rows, line))
+}
+
+fn separator(format: Format, first: &[u8], tabs: bool) -> Separator {
+    let has = |byte: &u8| first.contains(byte);
+    match format {
+        Format::Tsv if has(&b'\t') => Separator::Each(b'\t'),
+        Format::Tsv | Format::Csv => {
+            b",\t;".iter().copied().find(has).map_or(BLANKS, Separator::Each)
+        }
+        _ if tabs && has(&b'\t') => Separator::Runs(b"\t"),
+        _ => BLANKS,
+    }
+}
+
+fn with_pair(
+    line: &[u8],
+    separator: Separator,
+    visit: impl FnOnce(&str, &str) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut fields = fields(line, separator);
+    let mut next = |what: &str| match fields.next() {
+        Some(field) => field,
+        None => Err(format!("{what} is missing: expected a vertex id and a label")),
+    };
+    let (id, value) = (next("the vertex id")?, next("the label")?);
+    let utf8 = |field| {
+        std::str::from_utf8(field).map_err(|_| format!("`{}` is not UTF-8", token::show(field)))
+    };
+    visit(utf8(&id)?, utf8(&value)?)
+}

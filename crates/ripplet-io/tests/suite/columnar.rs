@@ -1,0 +1,323 @@
+//! Parquet and Arrow: every type of column, every container, and what is wrong with them.
+
+use arrow_array::types::{Int8Type, UInt16Type};
+use arrow_array::*;
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use ripplet_graph::{EdgeTable, Names, VertexIds};
+use ripplet_io::{Columns, Format, IdKind, ReadError, ReadOptions, columnar};
+use std::sync::Arc;
+
+/// Files with a table in them: Parquet and Arrow, of several batches, in several compressions.
+fn files(columns: Vec<(&str, ArrayRef)>) -> Vec<(Format, Vec<u8>)> {
+    files_with(columns, 2)
+}
+
+fn files_with(columns: Vec<(&str, ArrayRef)>, group: usize) -> Vec<(Format, Vec<u8>)> {
+    let nullable = columns.into_iter().map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(nullable).unwrap();
+    let rows = batch.num_rows();
+    let parts = [batch.slice(0, rows / 2), batch.slice(rows / 2, rows - rows / 2)];
+    let mut files = Vec::new();
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::ZSTD(ZstdLevel::default()),
+        Compression::LZ4_RAW,
+    ] {
+        let properties = WriterProperties::builder()
+            .set_compression(compression)
+            .set_max_row_group_row_count(Some(group))
+            .build();
+        let mut file =
+            ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+        parts.iter().for_each(|part| file.write(part).unwrap());
+        files.push((Format::Parquet, file.into_inner().unwrap()));
+    }
+    for compression in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
+        let options =
+            || IpcWriteOptions::default().try_with_compression(compression).unwrap();
+        let schema = batch.schema();
+        let mut file =
+            FileWriter::try_new_with_options(Vec::new(), &schema, options()).unwrap();
+        let mut stream =
+            StreamWriter::try_new_with_options(Vec::new(), &schema, options()).unwrap();
+        for part in &parts {
+            file.write(part).unwrap();
+            stream.write(part).unwrap();
+        }
+        file.finish().unwrap();
+        stream.finish().unwrap();
+        files.push((Format::Arrow, file.into_inner().unwrap()));
+        files.push((Format::Arrow, stream.into_inner().unwrap()));
+    }
+    files
+}
+
+fn edges(source: ArrayRef, target: ArrayRef) -> Vec<(Format, Vec<u8>)> {
+    files(vec![("source", source), ("target", target)])
+}
+
+fn read_all(files: Vec<(Format, Vec<u8>)>, options: &ReadOptions) -> EdgeTable {
+    let mut tables =
+        files.into_iter().map(|(format, bytes)| columnar::parse(bytes, format, options).unwrap());
+    let first = tables.next().unwrap();
+    tables.for_each(|table| assert_eq!(table, first));
+    first
+}
+
+fn error_of(files: Vec<(Format, Vec<u8>)>, options: &ReadOptions) -> String {
+    let errors = files.into_iter().map(|(format, bytes)| {
+        columnar::parse(bytes, format, options).unwrap_err().to_string()
+    });
+    errors.reduce(|first, error| if first == error { first } else { format!("{first} / {error}") }).unwrap()
+}
+
+fn auto() -> ReadOptions {
+    ReadOptions::default()
+}
+
+fn weighted() -> ReadOptions {
+    ReadOptions { weighted: true, ..ReadOptions::default() }
+}
+
+fn cast<T: Array + 'static>(array: T) -> ArrayRef {
+    Arc::new(array)
+}
+
+fn integers_of_every_type(values: [u8; 5]) -> Vec<ArrayRef> {
+    let keys = Int8Array::from(vec![2, 0, 1, 4, 3]);
+    // Key `i` of the dictionary must stand for value `i` of the column.
+    let mut behind = [0u16; 5];
+    for (key, value) in keys.values().iter().zip(values) {
+        behind[*key as usize] = value.into();
+    }
+    let dictionary = DictionaryArray::new(keys, cast(UInt16Array::from(behind.to_vec())));
+    vec![
+        cast(Int8Array::from(values.map(|v| v as i8).to_vec())),
+        cast(Int16Array::from(values.map(i16::from).to_vec())),
+        cast(Int32Array::from(values.map(i32::from).to_vec())),
+        cast(Int64Array::from(values.map(i64::from).to_vec())),
+        cast(UInt8Array::from(values.to_vec())),
+        cast(UInt16Array::from(values.map(u16::from).to_vec())),
+        cast(UInt32Array::from(values.map(u32::from).to_vec())),
+        cast(UInt64Array::from(values.map(u64::from).to_vec())),
+        cast::<DictionaryArray<Int8Type>>(dictionary),
+    ]
+}
+
+fn strings_of_every_type(values: [&str; 5]) -> Vec<ArrayRef> {
+    let dictionary: DictionaryArray<UInt16Type> = values.into_iter().collect();
+    vec![
+        cast(StringArray::from(values.to_vec())),
+        cast(LargeStringArray::from(values.to_vec())),
+        cast(StringViewArray::from(values.to_vec())),
+        cast(dictionary),
+    ]
+}
+
+#[test]
+fn integers_of_every_type_are_ids() {
+    let ids = VertexIds::Unsigned(vec![1, 2, 3, 4, 7, 9].into());
+    let expected = EdgeTable::new(ids, vec![4, 2, 0, 4, 1], vec![0, 1, 2, 3, 5]).unwrap();
+    let targets = integers_of_every_type([1, 2, 3, 4, 9]);
+    for source in &integers_of_every_type([7, 3, 1, 7, 2]) {
+        for target in &targets {
+            let table = read_all(edges(source.clone(), target.clone()), &auto());
+            assert_eq!(table, expected, "{:?}", (source.data_type(), target.data_type()));
+        }
+    }
+}
+
+#[test]
+fn strings_of_every_type_are_ids() {
+    let ids = VertexIds::Names(Names::new(["", "a", "b", "long enough for a view", "é"]));
+    let expected = EdgeTable::new(ids, vec![2, 3, 2, 1, 0], vec![1, 2, 4, 1, 3]).unwrap();
+    let targets = strings_of_every_type(["a", "b", "é", "a", "long enough for a view"]);
+    for source in &strings_of_every_type(["b", "long enough for a view", "b", "a", ""]) {
+        for target in &targets {
+            let table = read_all(edges(source.clone(), target.clone()), &auto());
+            assert_eq!(table, expected, "{:?}", (source.data_type(), target.data_type()));
+        }
+    }
+}
+
+#[test]
+fn negative_and_very_large_integers_are_ids() {
+    let signed = || cast(Int64Array::from(vec![-5, 3, i64::MIN]));
+    let table = read_all(edges(signed(), cast(UInt8Array::from(vec![3, 3, 0]))), &auto());
+    assert_eq!(table.ids(), &VertexIds::Signed(vec![i64::MIN, -5, 0, 3].into()));
+    assert_eq!((table.sources(), table.targets()), (&[1, 3, 0][..], &[3, 3, 2][..]));
+
+    let large = || cast(UInt64Array::from(vec![u64::MAX, 1, 1 << 63]));
+    let table = read_all(edges(large(), large()), &auto());
+    assert_eq!(table.ids(), &VertexIds::Unsigned(vec![1, 1 << 63, u64::MAX].into()));
+
+    let error = error_of(edges(large(), signed()), &auto());
+    assert!(error.starts_with("(bytes) at row 0: ") && error.contains("2^63"), "{error}");
+    let unsigned = ReadOptions { ids: IdKind::Unsigned, ..auto() };
+    let error = error_of(edges(signed(), signed()), &unsigned);
+    assert!(error.contains("negative; use --ids signed"), "{error}");
+    let signed_ids = ReadOptions { ids: IdKind::Signed, ..auto() };
+    let error = error_of(edges(large(), large()), &signed_ids);
+    assert!(error.contains("--ids names"), "{error}");
+}
+
+#[test]
+fn integers_beside_strings_are_names_where_asked() {
+    let source = || cast(Int32Array::from(vec![-1, 20, 3]));
+    let target = || cast(StringArray::from(vec!["3", "a", "20"]));
+    let error = error_of(edges(source(), target()), &auto());
+    assert!(error.contains("`source` is Int32 and `target` is Utf8"), "{error}");
+    assert!(error.contains("--ids names"), "{error}");
+    let names = ReadOptions { ids: IdKind::Names, ..auto() };
+    let table = read_all(edges(source(), target()), &names);
+    assert_eq!(table.ids(), &VertexIds::Names(Names::new(["-1", "20", "3", "a"])));
+    assert_eq!((table.sources(), table.targets()), (&[0, 1, 2][..], &[2, 3, 1][..]));
+    let unsigned = ReadOptions { ids: IdKind::Unsigned, ..auto() };
+    assert!(error_of(edges(target(), target()), &unsigned).contains("strings, not integers"));
+}
+
+#[test]
+fn columns_are_found_by_name_in_any_order() {
+    let column = |values: Vec<u32>| cast(UInt32Array::from(values));
+    let table = || {
+        files(vec![
+            ("w", cast(Float32Array::from(vec![0.5, 2.0, 0.0]))),
+            ("to", column(vec![2, 3, 1])),
+            ("note", cast(BooleanArray::from(vec![None, Some(true), None]))),
+            ("from", column(vec![1, 2, 3])),
+        ])
+    };
+    let error = error_of(table(), &auto());
+    assert!(error.contains("no column `source`; the columns are w, to, note, from"), "{error}");
+    assert!(error.contains("--columns"), "{error}");
+    let [source, target, weight] = ["from", "to", "w"].map(String::from);
+    let columns = Columns { source, target, weight };
+    let options = ReadOptions { columns: columns.clone(), ..auto() };
+    let read = read_all(table(), &options);
+    assert_eq!(read.ids(), &VertexIds::Consecutive { first: 1, count: 3 });
+    assert_eq!((read.sources(), read.targets()), (&[0, 1, 2][..], &[1, 2, 0][..]));
+    assert_eq!(read.weights(), None);
+    let read = read_all(table(), &ReadOptions { weighted: true, ..options });
+    assert_eq!(read.weights(), Some(&[0.5, 2.0, 0.0][..]));
+    let note = Columns { source: "note".into(), ..columns };
+    let error = error_of(table(), &ReadOptions { columns: note, ..auto() });
+    assert!(error.contains("`note` is Boolean, but ids are integers or strings"), "{error}");
+}
+
+#[test]
+fn weights_of_every_type() {
+    let column = || cast(UInt32Array::from(vec![1, 2]));
+    let with = |weight: ArrayRef| {
+        files(vec![("source", column()), ("target", column()), ("weight", weight)])
+    };
+    let half = Float32Array::from(vec![0.5, 3.0]);
+    for weight in [cast(Float64Array::from(vec![0.5, 3.0])), cast(half)] {
+        assert_eq!(read_all(with(weight), &weighted()).weights(), Some(&[0.5, 3.0][..]));
+    }
+    for weight in [cast(Int8Array::from(vec![0, 3])), cast(UInt64Array::from(vec![0, 3]))] {
+        assert_eq!(read_all(with(weight), &weighted()).weights(), Some(&[0.0, 3.0][..]));
+    }
+    for (weight, what) in [
+        (cast(Float64Array::from(vec![1.0, f64::NAN])), "`NaN` is not a weight"),
+        (cast(Float32Array::from(vec![1.0, f32::INFINITY])), "`inf` is not a weight"),
+        (cast(Float64Array::from(vec![1.0, -0.5])), "`-0.5` is not a weight"),
+        (cast(Int32Array::from(vec![1, -2])), "`-2` is not a weight"),
+        (cast(Float64Array::from(vec![Some(1.0), None])), "a null"),
+    ] {
+        let error = error_of(with(weight), &weighted());
+        assert!(error.starts_with("(bytes) at row 1: ") && error.contains(what), "{error}");
+    }
+    let text = with(cast(StringArray::from(vec!["1", "2"])));
+    assert!(error_of(text, &weighted()).contains("`weight` is Utf8, but weights are numbers"));
+    let error = error_of(edges(column(), column()), &weighted());
+    assert!(error.contains("no column `weight`"), "{error}");
+}
+
+#[test]
+fn a_null_is_an_error_with_its_row() {
+    let some = || cast(UInt32Array::from(vec![1, 2, 3, 4, 5]));
+    let null = cast(UInt32Array::from(vec![Some(1), Some(2), Some(3), None, None]));
+    for (source, target) in [(some(), null.clone()), (null, some())] {
+        let error = error_of(edges(source, target), &auto());
+        assert!(error.starts_with("(bytes) at row 3: a null"), "{error}");
+    }
+    let keys = Int8Array::from(vec![0, 1, 0, 1, 0]);
+    let in_dictionary = DictionaryArray::new(keys, cast(StringArray::from(vec![Some("a"), None])));
+    let names = cast(StringArray::from(vec!["a", "b", "c", "d", "e"]));
+    let error = error_of(edges(names, cast(in_dictionary)), &auto());
+    assert!(error.starts_with("(bytes) at row 1: a null"), "{error}");
+}
+
+#[test]
+fn the_first_error_is_told_for_any_thread_count() {
+    let rows = 300_000;
+    let ids = || cast(UInt32Array::from_iter_values(0..rows));
+    let bad = |row: u32| (row == 250_000 || row == 123_456 || row == 299_999).then_some(f64::NAN);
+    let weights = Float64Array::from_iter_values((0..rows).map(|row| bad(row).unwrap_or(1.0)));
+    let columns = vec![("source", ids()), ("target", ids()), ("weight", cast(weights))];
+    for (format, bytes) in files_with(columns, 100_000) {
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let read = |options| pool.install(|| columnar::parse(bytes.clone(), format, &options));
+            let error = read(weighted()).unwrap_err().to_string();
+            assert!(error.starts_with("(bytes) at row 123456: "), "{error}");
+            let table = read(auto()).unwrap();
+            assert_eq!(table.ids(), &VertexIds::Consecutive { first: 0, count: rows });
+            assert!(table.sources().iter().copied().eq(0..rows));
+        }
+    }
+}
+
+#[test]
+fn no_rows_and_no_table_are_errors() {
+    let none = || cast(UInt32Array::from(Vec::<u32>::new()));
+    let error = error_of(edges(none(), none()), &auto());
+    assert!(error.contains("no rows"), "{error}");
+    for format in [Format::Parquet, Format::Arrow] {
+        for bytes in [&b""[..], b"1 2\n", b"PAR1", b"PAR1PAR1", b"ARROW1", b"ARROW1\0\0ARROW1"] {
+            let error = columnar::parse(bytes.to_vec(), format, &auto()).unwrap_err().to_string();
+            assert!(error.contains("this is no "), "{error}");
+        }
+        let missing = std::path::Path::new("/nowhere/at/all.parquet");
+        let error = columnar::read(missing, format, &auto()).unwrap_err().to_string();
+        assert!(error.contains("all.parquet: No such file"), "{error}");
+    }
+}
+
+/// What a damaged file reads as: any error or table will do, a panic will not.
+fn survives(bytes: Vec<u8>, format: Format) -> Result<EdgeTable, ReadError> {
+    columnar::parse(bytes.clone(), format, &weighted())
+        .and_then(|_| columnar::parse(bytes, format, &auto()))
+}
+
+#[test]
+fn cut_files_are_errors_and_flipped_bytes_do_not_panic() {
+    let ids = cast(StringArray::from(vec!["a", "b", "c", "a"]));
+    let numbers = cast(Int64Array::from(vec![1, 2, 3, -4]));
+    let weights = cast(Float64Array::from(vec![0.5, 2.0, 1.0, 0.0]));
+    let dictionary: DictionaryArray<UInt16Type> = ["x", "y", "x", "x"].into_iter().collect();
+    for (source, target) in [(ids, cast(dictionary)), (numbers.clone(), numbers)] {
+        let columns = vec![("source", source), ("target", target), ("weight", weights.clone())];
+        for (at, (format, bytes)) in files(columns).into_iter().enumerate() {
+            let stream = format == Format::Arrow && !bytes.starts_with(b"ARROW1");
+            for length in 0..bytes.len() {
+                let cut = survives(bytes[..length].to_vec(), format);
+                // A stream may end after any batch: nothing says how many there are.
+                assert!(cut.is_err() || stream, "file {at} cut to {length}");
+            }
+            for place in 0..bytes.len() {
+                for flip in [0x01, 0x80, 0xff] {
+                    let mut bytes = bytes.clone();
+                    bytes[place] ^= flip;
+                    let _ = survives(bytes, format);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Labels in: what is read, and what is wrong with it.
+
+use ripplet_graph::{Names, VertexIds};
+use ripplet_io::write::{Naming, write_communities};
+use ripplet_io::{Format, ReadOptions, parse_groups, parse_labels, read_groups, read_labels};
+
+fn four() -> VertexIds {
+    VertexIds::Unsigned(vec![1, 2, 30, 40].into())
+}
+
+#[test]
+fn labels_are_vertices() {
+    for (text, format) in [
+        ("30 1\n1 1\n# a comment\n\n40\t40\n2,30\n", Format::EdgeList),
+        ("id\tcommunity\n1\t1\n2\t30\n30\t1\n40\t40\n", Format::Tsv),
+        ("vertex,label,more\n1,1,x\n2,30,y\n30,1,z\n40,40,\n", Format::Csv),
+        ("1,1\r\n2,\"30\"\r\n30,1\r\n40,40", Format::Csv),
+    ] {
+        assert_eq!(parse_labels(text.as_bytes(), format, &four()).unwrap(), [0, 2, 0, 3], "{text}");
+    }
+}
+
+#[test]
+fn groups_are_anything_and_are_numbered_by_their_first_vertex() {
+    let text = "40 red\n30 7\n2 red\n1 7\n";
+    assert_eq!(parse_groups(text.as_bytes(), Format::EdgeList, &four()).unwrap(), [0, 1, 0, 1]);
+    let names = VertexIds::Names(Names::new(["New York", "a"]));
+    let text = "a\tthe south\nNew York\tthe north\n";
+    for format in [Format::EdgeList, Format::Tsv] {
+        assert_eq!(parse_groups(text.as_bytes(), format, &names).unwrap(), [0, 1]);
+    }
+}
+
+#[test]
+fn errors_name_the_line_and_what_was_expected() {
+    let error = |text: &str, format| parse_labels(text.as_bytes(), format, &four()).unwrap_err().to_string();
+    let txt = Format::EdgeList;
+    for (text, place, what) in [
+        ("1 1\n99 1\n", ":2: ", "`99` is no vertex of the graph"),
+        ("1 1\n2 99\n", ":2: ", "the label `99` is no vertex of the graph"),
+        ("1 1\n\n#\n1 2\n", ":4: ", "vertex 1 has a second label"),
+        ("1 1\n2\n", ":2: ", "the label is missing"),
+        ("1 1\n40 1\n", "(bytes): ", "2 of 4 vertices have no label, the first of them vertex 2"),
+        ("", "(bytes): ", "4 of 4 vertices have no label"),
+        ("-1 1\n", ":1: ", "`-1` is no vertex"),
+    ] {
+        let error = error(text, txt);
+        assert!(error.contains(place) && error.contains(what), "{error}");
+    }
+    assert!(error("1,\"1\n", Format::Csv).contains(":1: "), "an open quote");
+    assert!(error("1 1\n", Format::Metis).contains("labels are read from"));
+    let groups = parse_groups(b"1,\n", Format::Csv, &four()).unwrap_err().to_string();
+    assert!(groups.contains(":1: the label is empty"), "{groups}");
+    let invalid = parse_groups(b"1 \xff\n", txt, &four()).unwrap_err().to_string();
+    assert!(invalid.contains(":1: ") && invalid.contains("UTF-8"), "{invalid}");
+}
+
+#[test]
+fn the_first_error_is_told_for_any_thread_count() {
+    let ids = VertexIds::Consecutive { first: 0, count: 300_000 };
+    let row = |v: u32| match v {
+        150_000 | 270_000 => "5 x\n".to_string(),
+        v => format!("{v} {}\n", v / 2),
+    };
+    let text: String = (0..300_000).map(row).collect();
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let read = || parse_labels(text.as_bytes(), Format::EdgeList, &ids);
+        let error = pool.install(read).unwrap_err().to_string();
+        assert!(error.contains(":150001: the label `x`"), "{error}");
+    }
+}
+
+#[test]
+fn tables_have_their_columns_and_rows_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["c.parquet", "c.arrow"] {
+        let path = folder.path().join(name);
+        write_communities(&path, &four(), &[0, 0, 2, 0], Naming::VertexId).unwrap();
+        let options = ReadOptions::default();
+        assert_eq!(read_labels(&path, &options, &four()).unwrap(), [0, 0, 2, 0]);
+        assert_eq!(read_groups(&path, &options, &four()).unwrap(), [0, 0, 1, 0]);
+        let fewer = VertexIds::Unsigned(vec![1, 2, 40].into());
+        let error = read_labels(&path, &options, &fewer).unwrap_err().to_string();
+        assert!(error.contains(" at row 2: `30` is no vertex of the graph"), "{error}");
+        let more = VertexIds::Unsigned(vec![1, 2, 30, 40, 41].into());
+        let error = read_groups(&path, &options, &more).unwrap_err().to_string();
+        assert!(error.contains("1 of 5 vertices have no label"), "{error}");
+    }
+}
+
+#[test]
+fn a_file_without_a_known_extension_is_read_as_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph-CDLP");
+    std::fs::write(&path, "1 1\n2 1\n30 1\n40 40\n").unwrap();
+    assert_eq!(read_labels(&path, &ReadOptions::default(), &four()).unwrap(), [0, 0, 0, 3]);
+    let missing = read_labels(&folder.path().join("none"), &ReadOptions::default(), &four());
+    assert!(missing.unwrap_err().to_string().contains("No such file"));
+}

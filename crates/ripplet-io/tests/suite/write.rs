@@ -1,0 +1,296 @@
+//! What is written is what is read, in every format.
+
+use crate::graphs::{any_graph, any_ids, example};
+use proptest::prelude::*;
+use ripplet_graph::{
+    Direction, Duplicates, EdgeTable, Graph, GraphBuilder, Names, SelfLoops, VertexIds,
+};
+use ripplet_io::write::{Naming, write_communities, write_graph};
+use ripplet_io::{
+    Format, IdKind, ReadOptions, read_edges, read_groups, read_labels, rg,
+};
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+/// Every edge by the ids of its ends, each undirected one once, with its real weight; sorted.
+fn edges_of(graph: &Graph) -> Vec<(String, String, f64)> {
+    let mut edges = Vec::new();
+    for shard in graph.shards() {
+        for (local, vertex) in shard.vertices().enumerate() {
+            let weights = shard.out().weights_of(local);
+            for (at, &neighbor) in shard.out().of(local).iter().enumerate() {
+                if graph.direction() == Direction::Directed || vertex <= neighbor {
+                    let weight = weights.map_or(1.0, |w| graph.weight_scale().weight(w[at].into()));
+                    let [source, target] = [vertex, neighbor].map(|v| graph.ids().get(v).to_string());
+                    edges.push((source, target, weight));
+                }
+            }
+        }
+    }
+    edges.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    edges
+}
+
+/// Reads a file as a graph that keeps everything.
+fn reread(path: &Path, like: &Graph) -> Graph {
+    let ids = match like.ids() {
+        VertexIds::Names(_) => IdKind::Names,
+        VertexIds::Signed(_) => IdKind::Signed,
+        _ => IdKind::Auto,
+    };
+    let options = ReadOptions { weighted: like.is_weighted(), ids, ..ReadOptions::default() };
+    let table = read_edges(path, &options).unwrap();
+    GraphBuilder::new()
+        .direction(like.direction())
+        .self_loops(SelfLoops::Keep)
+        .duplicates(Duplicates::Keep)
+        .build(table)
+        .unwrap()
+}
+
+fn check(path: &Path, graph: &Graph, shift: u64) -> Result<(), TestCaseError> {
+    let mut expected = edges_of(graph);
+    if shift > 0 {
+        let shifted = |id: &str| (id.parse::<u64>().unwrap() - (shift - 1)).to_string();
+        expected.iter_mut().for_each(|edge| (edge.0, edge.1) = (shifted(&edge.0), shifted(&edge.1)));
+        expected.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    }
+    let read = edges_of(&reread(path, graph));
+    prop_assert_eq!(read.len(), expected.len());
+    let largest = expected.iter().fold(0.0f64, |most, edge| most.max(edge.2));
+    for (read, expected) in read.iter().zip(&expected) {
+        prop_assert_eq!((&read.0, &read.1), (&expected.0, &expected.1));
+        let error = (read.2 - expected.2).abs();
+        prop_assert!(error <= largest / f64::from(1 << 27), "{read:?} for {expected:?}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn graphs_come_back_from_every_format(graph in any_graph()) {
+        let folder = tempfile::tempdir().unwrap();
+        let isolated = (0..graph.vertices()).filter(|&v| graph.degree(v) == 0).count() as u64;
+        for name in ["g.txt", "g.tsv", "g.csv", "g.csv.gz", "g.el.zst", "g.parquet", "g.arrow"] {
+            let path = folder.path().join(name);
+            match write_graph(&graph, &path, None) {
+                Ok(left_out) => {
+                    prop_assert_eq!(left_out, isolated);
+                    if graph.arcs() > 0 {
+                        check(&path, &graph, 0)?;
+                    }
+                }
+                Err(error) => {
+                    let names = matches!(graph.ids(), VertexIds::Names(_));
+                    prop_assert!(names && !name.contains("csv"), "{error}");
+                    prop_assert!(!path.exists());
+                }
+            }
+        }
+        for name in ["g.mtx", "g.graph.gz", "g.e", "g.e.zst"] {
+            let path = folder.path().join(name);
+            if write_graph(&graph, &path, None).is_ok() && graph.vertices() > 0 {
+                let shift = match (graph.ids(), name.starts_with("g.e")) {
+                    (VertexIds::Consecutive { first, .. }, false) => *first,
+                    _ => 0,
+                };
+                if graph.arcs() > 0 && (shift != 0 || name.starts_with("g.e")) {
+                    check(&path, &graph, shift)?;
+                }
+                prop_assert_eq!(reread(&path, &graph).vertices(), graph.vertices());
+            }
+        }
+        let path = folder.path().join("g.rg");
+        write_graph(&graph, &path, None).unwrap();
+        prop_assert_eq!(rg::open(&path).unwrap(), graph);
+    }
+
+    #[test]
+    fn communities_come_back_from_every_format(
+        ids in any_ids(), seed in prop::collection::vec(any::<prop::sample::Index>(), 20),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let labels: Vec<u32> =
+            (0..ids.len()).map(|v| seed[v].index(ids.len()) as u32).collect();
+        let mut first_of = Vec::new();
+        let groups: Vec<u32> = labels.iter().map(|label| {
+            first_of.iter().position(|known| known == label).unwrap_or_else(|| {
+                first_of.push(*label);
+                first_of.len() - 1
+            }) as u32
+        }).collect();
+        for name in ["c.txt", "c.tsv", "c.csv", "c.txt.gz", "c.csv.zst", "c.parquet", "c.arrow"] {
+            let path = folder.path().join(name);
+            let options = ReadOptions::default();
+            match write_communities(&path, &ids, &labels, Naming::VertexId) {
+                Ok(()) => prop_assert_eq!(&read_labels(&path, &options, &ids).unwrap(), &labels),
+                Err(error) => {
+                    let names = matches!(ids, VertexIds::Names(_));
+                    prop_assert!(names && !name.contains("csv"), "{error}");
+                    continue;
+                }
+            }
+            // An empty string is no group's name in text.
+            if ids.find(ripplet_graph::ExternalId::Name("")).is_none() {
+                prop_assert_eq!(&read_groups(&path, &options, &ids).unwrap(), &groups);
+            }
+            write_communities(&path, &ids, &labels, Naming::Consecutive).unwrap();
+            prop_assert_eq!(&read_groups(&path, &options, &ids).unwrap(), &groups);
+        }
+    }
+}
+
+fn text_of(write: impl Fn(&Path), name: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    write(&path);
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn communities_as_text() {
+    let ids = VertexIds::Names(Names::new(["a", "b,c", "d"]));
+    let written = |naming, name| {
+        text_of(|path| write_communities(path, &ids, &[1, 1, 2], naming).unwrap(), name)
+    };
+    assert_eq!(
+        written(Naming::VertexId, "c.csv"),
+        "id,community\na,\"b,c\"\n\"b,c\",\"b,c\"\nd,d\n"
+    );
+    assert_eq!(written(Naming::Consecutive, "c.tsv"), "id\tcommunity\na\t0\nb,c\t0\nd\t1\n");
+    let ids = VertexIds::Signed(vec![-4, 0, 9].into());
+    let write = |path: &Path| write_communities(path, &ids, &[0, 0, 2], Naming::VertexId).unwrap();
+    assert_eq!(text_of(write, "c.txt"), "-4 -4\n0 -4\n9 9\n");
+}
+
+#[test]
+fn graphs_as_text() {
+    let ids = || VertexIds::Consecutive { first: 0, count: 4 };
+    let table = EdgeTable::new(ids(), vec![0, 2, 0], vec![1, 1, 2]).unwrap();
+    let build = |table: EdgeTable, direction| {
+        GraphBuilder::new().direction(direction).build(table).unwrap()
+    };
+    let plain = build(table.clone(), Direction::Undirected);
+    let directed = build(table.clone(), Direction::Directed);
+    let weighted = table.with_weights(vec![0.1, 2.0, 3.5]).unwrap();
+    let weighted = build(weighted, Direction::Undirected);
+    let written = |graph: &Graph, name| {
+        text_of(|path| drop(write_graph(graph, path, None).unwrap()), name)
+    };
+    assert_eq!(written(&plain, "g.txt"), "0 1\n0 2\n1 2\n");
+    assert_eq!(written(&directed, "g.tsv"), "source\ttarget\n0\t1\n0\t2\n2\t1\n");
+    assert_eq!(
+        written(&weighted, "g.csv"),
+        "source,target,weight\n0,1,0.1\n0,2,3.5\n1,2,2\n"
+    );
+    let comment = "% vertex 1 was 0, and so on\n";
+    assert_eq!(
+        written(&plain, "g.mtx"),
+        format!(
+            "%%MatrixMarket matrix coordinate pattern symmetric\n{comment}4 4 3\n2 1\n3 1\n3 2\n"
+        )
+    );
+    assert_eq!(written(&plain, "g.graph"), format!("{comment}4 3\n2 3\n1 3\n1 2\n\n"));
+}
+
+#[test]
+fn what_a_format_cannot_hold_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = example(Direction::Undirected);
+    let gaps = EdgeTable::new(VertexIds::Unsigned(vec![1, 5].into()), vec![0], vec![1]).unwrap();
+    let gaps = GraphBuilder::new().build(gaps).unwrap();
+    let one = VertexIds::Consecutive { first: 1, count: 2 };
+    let table = EdgeTable::new(one, vec![0, 1], vec![1, 1]).unwrap();
+    let build = |builder: GraphBuilder, table: EdgeTable| builder.build(table).unwrap();
+    let directed = build(GraphBuilder::new().direction(Direction::Directed), table.clone());
+    let looped = build(GraphBuilder::new().self_loops(SelfLoops::Keep), table.clone());
+    let real = build(GraphBuilder::new(), table.with_weights(vec![0.5, 1.0]).unwrap());
+    for (graph, name, sentence) in [
+        (&names, "g.mtx", "cannot hold names"),
+        (&names, "g.graph", "cannot hold names"),
+        (&names, "g.e", "write .csv"),
+        (&names, "g.txt", "blank, comma or semicolon: write .csv"),
+        (&gaps, "g.mtx", "have gaps"),
+        (&gaps, "g.graph", "have gaps"),
+        (&directed, "g.graph", "undirected graphs only"),
+        (&looped, "g.graph", "no self-loops, but the graph has 1"),
+        (&real, "g.graph", "whole weights only"),
+        (&real, "g.parquet.gz", "only text formats"),
+        (&real, "g.unknown", "the name does not tell the format"),
+    ] {
+        let error = write_graph(graph, &folder.path().join(name), None).unwrap_err().to_string();
+        assert!(error.contains(sentence) && error.contains(name), "{error}");
+    }
+    let ids = VertexIds::Consecutive { first: 0, count: 2 };
+    for (name, labels, sentence) in [
+        ("c.mtx", &[0, 0][..], "communities are written as"),
+        ("c.parquet.gz", &[0, 0], "communities are written as"),
+        ("c", &[0, 0], "communities are written as"),
+        ("c.txt", &[0], "1 communities for 2 vertices"),
+        ("c.txt", &[0, 2], "community 2 is no vertex"),
+    ] {
+        let path = folder.path().join(name);
+        let error = write_communities(&path, &ids, labels, Naming::VertexId).unwrap_err();
+        assert!(error.to_string().contains(sentence), "{error}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_bytes_are_the_same_for_any_thread_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let vertices = 90_000u32;
+    let (sources, targets) = (0..200_000u32).map(|i| (i % vertices, i * 7 % vertices)).unzip();
+    let ids = VertexIds::Consecutive { first: 1, count: vertices };
+    let table = EdgeTable::new(ids, sources, targets).unwrap();
+    let graph = GraphBuilder::new().build(table).unwrap();
+    let labels: Vec<u32> = (0..vertices).map(|v| v / 10 * 10).collect();
+    for name in ["x.txt", "x.csv.gz", "x.tsv.zst", "x.graph", "x.mtx", "x.parquet", "x.arrow"] {
+        let mut outputs = Vec::new();
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let path = folder.path().join(name);
+            pool.install(|| write_graph(&graph, &path, None)).unwrap();
+            let edges = fs::read(&path).unwrap();
+            let communities = |path: &Path| write_communities(path, graph.ids(), &labels, Naming::VertexId);
+            let written = pool.install(|| communities(&path)).map(|()| fs::read(&path).unwrap()).ok();
+            outputs.push((edges, written));
+        }
+        assert!(outputs.iter().all(|output| *output == outputs[0]), "{name}");
+    }
+}
+
+#[test]
+fn a_compressed_output_is_one_file_to_other_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = VertexIds::Consecutive { first: 0, count: 100_000 };
+    let labels = vec![7; 100_000];
+    let plain = folder.path().join("c.txt");
+    write_communities(&plain, &ids, &labels, Naming::VertexId).unwrap();
+    let expected = fs::read(&plain).unwrap();
+    let mut read = Vec::new();
+    let packed = folder.path().join("c.txt.gz");
+    write_communities(&packed, &ids, &labels, Naming::VertexId).unwrap();
+    flate2::read::MultiGzDecoder::new(fs::File::open(packed).unwrap()).read_to_end(&mut read).unwrap();
+    assert!(read == expected);
+    let packed = folder.path().join("c.txt.zst");
+    write_communities(&packed, &ids, &labels, Naming::VertexId).unwrap();
+    assert!(zstd::decode_all(fs::File::open(packed).unwrap()).unwrap() == expected);
+    // Nothing is a valid compressed file, too.
+    let none = VertexIds::Consecutive { first: 0, count: 0 };
+    let packed = folder.path().join("none.txt.gz");
+    write_communities(&packed, &none, &[], Naming::VertexId).unwrap();
+    assert_eq!(read_labels(&packed, &ReadOptions::default(), &none).unwrap(), [0u32; 0]);
+    assert!(fs::metadata(packed).unwrap().len() > 0);
+}
+
+#[test]
+fn a_name_without_extension_takes_the_format_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.gz");
+    let graph = example(Direction::Directed);
+    write_graph(&graph, &path, Some(Format::Csv)).unwrap();
+    assert!(fs::read(&path).unwrap().starts_with(&[0x1f, 0x8b]));
+}
