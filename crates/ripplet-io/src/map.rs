@@ -15,7 +15,10 @@ pub(crate) fn map(path: &Path) -> io::Result<Map> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "this format must be a file on a disk"));
+        return Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "this format must be a file on a disk",
+        ));
     }
     if metadata.len() == 0 {
         return Ok(Map(None));

@@ -64,7 +64,8 @@ fn next_message(bytes: &[u8], at: usize) -> Option<(Message<'_>, &[u8], usize)> 
     let word = |at: usize| bytes.get(at..at + 4);
     let at = if word(at)? == CONTINUATION { at + 4 } else { at };
     let length = i32::from_le_bytes(word(at)?.try_into().ok()?);
-    let metadata = piece(bytes.len(), at as i64 + 4, i64::from(length)).filter(|m| !m.is_empty())?;
+    let metadata =
+        piece(bytes.len(), at as i64 + 4, i64::from(length)).filter(|m| !m.is_empty())?;
     let message = arrow_ipc::root_as_message(&bytes[metadata.clone()]).ok()?;
     let body = piece(bytes.len(), metadata.end as i64, message.bodyLength())?;
     Some((message, &bytes[body.clone()], body.end))

@@ -48,7 +48,11 @@ pub fn read(path: &Path, format: Format, options: &ReadOptions) -> Result<EdgeTa
 ///
 /// # Errors
 /// Those of [`read`].
-pub fn parse(bytes: Vec<u8>, format: Format, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
+pub fn parse(
+    bytes: Vec<u8>,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<EdgeTable, ReadError> {
     edges(bytes.into(), format, options).map_err(|fault| fault.of(Path::new("(bytes)")))
 }
 
@@ -63,7 +67,8 @@ fn edges(bytes: Bytes, format: Format, options: &ReadOptions) -> Result<EdgeTabl
     let table = Table::open(bytes, format)?;
     let layout = Layout::of(table.schema(), options).map_err(Fault::whole)?;
     let like = NameSet::default();
-    let blocks = table.map(&layout.columns, |batch, first| Block::of(&batch, first, &layout, &like))?;
+    let blocks =
+        table.map(&layout.columns, |batch, first| Block::of(&batch, first, &layout, &like))?;
     let (ends, weights): (Vec<_>, Vec<_>) = blocks.into_iter().map(|b| (b.ends, b.weights)).unzip();
     let Interned { ids, sources, targets } = match layout.ids {
         Ids::Names => intern_name_ends(like, ends)?,
@@ -103,7 +108,8 @@ impl Layout {
         let target = find(schema, &names.target)?;
         let weight = options.weighted.then(|| find(schema, &names.weight)).transpose()?;
         let ids = Ids::of(schema, [source, target], options.ids)?;
-        if let Some(weight) = weight.filter(|&at| !values::is_number(schema.field(at).data_type())) {
+        if let Some(weight) = weight.filter(|&at| !values::is_number(schema.field(at).data_type()))
+        {
             let field = schema.field(weight);
             let (name, kind) = (field.name(), field.data_type());
             return Err(format!("the column `{name}` is {kind}, but weights are numbers"));
@@ -237,7 +243,8 @@ fn intern_name_ends(mut names: NameSet, blocks: Vec<BlockEnds>) -> Result<Intern
 
 /// Decides whether the ids are signed: where one is negative, or `asked` says so.
 fn intern_integer_ends(blocks: Vec<BlockEnds>, asked: IdKind) -> Result<Interned, Fault> {
-    let (mut all, mut first_negative, mut first_large) = (Vec::with_capacity(blocks.len()), None, None);
+    let (mut all, mut first_negative, mut first_large) =
+        (Vec::with_capacity(blocks.len()), None, None);
     for block in blocks {
         let BlockEnds::Integers { ends, negative, large } = block else { continue };
         all.push(ends);

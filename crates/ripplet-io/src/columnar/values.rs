@@ -75,12 +75,14 @@ pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
         DataType::Float64 => column.as_primitive::<Float64Type>().values().to_vec(),
         _ => {
             let integers = integers(column).unwrap_or(Integers { bits: vec![], signed: false });
-            let weight = |&bits: &u64| if integers.signed { bits as i64 as f64 } else { bits as f64 };
+            let weight =
+                |&bits: &u64| if integers.signed { bits as i64 as f64 } else { bits as f64 };
             integers.bits.iter().map(weight).collect()
         }
     };
     // What a null stands for is arbitrary: it is another error.
-    let wrong = |&row: &usize| !(weights[row].is_finite() && weights[row] >= 0.0) && column.is_valid(row);
+    let wrong =
+        |&row: &usize| !(weights[row].is_finite() && weights[row] >= 0.0) && column.is_valid(row);
     match (0..weights.len()).find(wrong) {
         Some(row) => {
             let weight = weights[row];
@@ -120,9 +122,9 @@ impl<'a> Values<'a> {
             Values::Strings(Strings::Dictionary { keys, values }) => {
                 numbers_by_key(keys, values, set)
             }
-            Values::Strings(strings) => {
-                (0..strings.len()).map(|row| set.number(strings.get(row).unwrap_or_default())).collect()
-            }
+            Values::Strings(strings) => (0..strings.len())
+                .map(|row| set.number(strings.get(row).unwrap_or_default()))
+                .collect(),
             Values::Integers(integers) => {
                 (0..integers.bits.len()).map(|row| set.number(&integers.print(row))).collect()
             }

@@ -113,8 +113,7 @@ mod tests {
         let ids = VertexIds::Consecutive { first: 0, count: 2 * leaves + 1 };
         let table = EdgeTable::new(ids, vec![0; leaves as usize], (1..=leaves).collect()).unwrap();
         for shard_arcs in [1 << 31, 200_000] {
-            let graph =
-                GraphBuilder::new().shard_arcs(shard_arcs).build(table.clone()).unwrap();
+            let graph = GraphBuilder::new().shard_arcs(shard_arcs).build(table.clone()).unwrap();
             let arcs = Arcs::of(&graph);
             let (mut sources, mut ends, mut firsts, mut edges) = (Vec::new(), 0, 0, Vec::new());
             for block in 0..arcs.blocks() {

@@ -61,9 +61,8 @@ pub(super) fn write_table(
     blocks: usize,
     columns: impl Fn(usize) -> io::Result<Vec<ArrayRef>> + Sync,
 ) -> io::Result<()> {
-    let make = |block| {
-        RecordBatch::try_new(schema.clone(), columns(block)?).map_err(io::Error::other)
-    };
+    let make =
+        |block| RecordBatch::try_new(schema.clone(), columns(block)?).map_err(io::Error::other);
     if format == Format::Arrow {
         let mut file = FileWriter::try_new(out, &schema).map_err(from_arrow)?;
         in_order(blocks, make, |batch| file.write(&batch).map_err(from_arrow))?;

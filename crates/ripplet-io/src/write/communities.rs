@@ -94,7 +94,9 @@ fn write_to(
     let rows = |block: usize| block * ROWS..ids.len().min((block + 1) * ROWS);
     let Some(fields) = Fields::of(format) else {
         let schema = match column {
-            Column::Vertices(_) => columnar::schema(&[("id", ids.into()), ("community", ids.into())]),
+            Column::Vertices(_) => {
+                columnar::schema(&[("id", ids.into()), ("community", ids.into())])
+            }
             Column::Numbers(_) => {
                 columnar::schema(&[("id", ids.into()), ("community", columnar::Type::Number)])
             }

@@ -174,9 +174,8 @@ fn write_matrix(
     };
     let first = first_vertex_comment(graph, "MatrixMarket")?;
     let (n, entries) = (graph.vertices(), graph.edges());
-    let head = format!(
-        "%%MatrixMarket matrix coordinate {values} {symmetry}\n{first}{n} {n} {entries}\n"
-    );
+    let head =
+        format!("%%MatrixMarket matrix coordinate {values} {symmetry}\n{first}{n} {n} {entries}\n");
     write_text(out, compression, &head, arcs.blocks(), |block, text| {
         arcs.for_each_edge(block, |source, target, weight| {
             let directed = graph.direction() == Direction::Directed;

@@ -78,9 +78,7 @@ mod tests {
     }
 
     /// Checks that `write` tells of a disk that is full after any number of bytes.
-    pub(super) fn fails_at_every_byte(
-        write: impl Fn(&mut (dyn Write + Send)) -> io::Result<()>,
-    ) {
+    pub(super) fn fails_at_every_byte(write: impl Fn(&mut (dyn Write + Send)) -> io::Result<()>) {
         let mut endless = Disk { room: usize::MAX, taken: 0 };
         write(&mut endless).unwrap();
         for room in 0..endless.taken {

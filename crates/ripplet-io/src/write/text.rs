@@ -87,14 +87,15 @@ impl Fields {
         let VertexIds::Names(names) = ids else { return Ok(()) };
         let unfit = |name: &str| match self {
             _ if name.contains(['\n', '\r']) => Some("holds a line end: write .parquet or .arrow"),
+            _ if name.is_empty() => Some("is empty: write .parquet or .arrow"),
             Fields::Comma => None,
-            _ if name.is_empty() => Some("is empty: write .csv"),
             _ if name.starts_with(['#', '%']) => Some("would be read as a comment: write .csv"),
             Fields::Tab if name.contains('\t') => Some("holds a tab: write .csv"),
             Fields::Blank if name.contains([' ', '\t', ',', ';']) => {
                 Some("holds a blank, comma or semicolon: write .csv")
             }
             _ if name.contains('"') => Some("holds a quotation mark: write .csv"),
+            _ if name.trim().len() < name.len() => Some("has blanks around it: write .csv"),
             _ => None,
         };
         let found = (0..names.len())
@@ -117,10 +118,9 @@ impl Fields {
     }
 }
 
-/// A field of a `.csv`: in quotes where it holds what would end it, or begin a comment, or vanish.
+/// A field of a `.csv`: in quotes where it holds what would end it, begin a comment, or be trimmed.
 fn push_quoted(text: &mut Vec<u8>, name: &str) {
-    let plain = !name.is_empty()
-        && name.trim().len() == name.len()
+    let plain = name.trim().len() == name.len()
         && !name.starts_with(['#', '%'])
         && !name.contains([',', '"']);
     if plain {
@@ -206,17 +206,17 @@ mod tests {
     #[test]
     fn names_that_would_be_read_as_something_else_are_refused_or_quoted() {
         let ids = |name: &str| VertexIds::Names(Names::new([name]));
-        for name in ["a b", "a,b", "#a", "%", "", "a\tb", "\"a\""] {
+        for name in ["a b", "a,b", "#a", "%", " a", "a\tb", "\"a\""] {
             assert!(Fields::Blank.check(&ids(name)).is_err(), "{name:?} in .txt");
             assert!(Fields::Comma.check(&ids(name)).is_ok(), "{name:?} in .csv");
         }
-        for name in ["a\nb", "a\r"] {
+        for name in ["a\nb", "a\r", ""] {
             for fields in [Fields::Blank, Fields::Tab, Fields::Comma] {
                 assert!(fields.check(&ids(name)).is_err(), "{name:?}");
             }
         }
         for (name, quoted) in
-            [("a", "a"), ("a,b", "\"a,b\""), ("say \"a\"", "\"say \"\"a\"\"\""), ("", "\"\"")]
+            [("a", "a"), ("a,b", "\"a,b\""), ("say \"a\"", "\"say \"\"a\"\"\""), (" ", "\" \"")]
         {
             let mut text = Vec::new();
             Fields::Comma.push_id(&mut text, &ids(name), 0);

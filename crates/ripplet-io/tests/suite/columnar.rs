@@ -33,17 +33,14 @@ fn files_with(columns: Vec<(&str, ArrayRef)>, group: usize) -> Vec<(Format, Vec<
             .set_compression(compression)
             .set_max_row_group_row_count(Some(group))
             .build();
-        let mut file =
-            ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+        let mut file = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
         parts.iter().for_each(|part| file.write(part).unwrap());
         files.push((Format::Parquet, file.into_inner().unwrap()));
     }
     for compression in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
-        let options =
-            || IpcWriteOptions::default().try_with_compression(compression).unwrap();
+        let options = || IpcWriteOptions::default().try_with_compression(compression).unwrap();
         let schema = batch.schema();
-        let mut file =
-            FileWriter::try_new_with_options(Vec::new(), &schema, options()).unwrap();
+        let mut file = FileWriter::try_new_with_options(Vec::new(), &schema, options()).unwrap();
         let mut stream =
             StreamWriter::try_new_with_options(Vec::new(), &schema, options()).unwrap();
         for part in &parts {
@@ -71,10 +68,12 @@ fn read_all(files: Vec<(Format, Vec<u8>)>, options: &ReadOptions) -> EdgeTable {
 }
 
 fn error_of(files: Vec<(Format, Vec<u8>)>, options: &ReadOptions) -> String {
-    let errors = files.into_iter().map(|(format, bytes)| {
-        columnar::parse(bytes, format, options).unwrap_err().to_string()
-    });
-    errors.reduce(|first, error| if first == error { first } else { format!("{first} / {error}") }).unwrap()
+    let errors = files
+        .into_iter()
+        .map(|(format, bytes)| columnar::parse(bytes, format, options).unwrap_err().to_string());
+    errors
+        .reduce(|first, error| if first == error { first } else { format!("{first} / {error}") })
+        .unwrap()
 }
 
 fn auto() -> ReadOptions {

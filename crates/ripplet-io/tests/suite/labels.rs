@@ -33,7 +33,9 @@ fn groups_are_anything_and_are_numbered_by_their_first_vertex() {
 
 #[test]
 fn errors_name_the_line_and_what_was_expected() {
-    let error = |text: &str, format| parse_labels(text.as_bytes(), format, &four()).unwrap_err().to_string();
+    let error = |text: &str, format| {
+        parse_labels(text.as_bytes(), format, &four()).unwrap_err().to_string()
+    };
     let txt = Format::EdgeList;
     for (text, place, what) in [
         ("1 1\n99 1\n", ":2: ", "`99` is no vertex of the graph"),
