@@ -40,7 +40,6 @@ pub mod cpu;
 pub mod programs;
 pub mod quality;
 
-pub use communities::split_disconnected;
 pub use counter::Counter;
 pub use hash::Clock;
 pub use outcome::{Outcome, Round, StopReason};

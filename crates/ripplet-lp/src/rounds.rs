@@ -1,6 +1,7 @@
 //! The run loop, once for all executors: rounds until a stop rule holds, then the finish.
 
-use crate::{Label, Outcome, Plan, Program, Round, Settings, SettingsError, split_disconnected};
+use crate::communities::split_disconnected;
+use crate::{Label, Outcome, Plan, Program, Round, Settings, SettingsError};
 use ripplet_graph::Graph;
 use std::time::Instant;
 use thiserror::Error;

@@ -3,7 +3,7 @@
 /// Phases a round of [`Schedule::phased`] has; part of the result, so the same on every device.
 ///
 /// More phases need fewer scans and more barriers; see the ADR on the default schedule.
-pub const DEFAULT_PHASES: u32 = 16;
+pub const DEFAULT_PHASES: u32 = 32;
 
 /// Which vertices update when, and how ties end.
 ///
@@ -22,9 +22,10 @@ pub enum Order {
     /// All at once: every vertex sees the labels of the round before. Deterministic. May swap
     /// labels for ever, for example between the sides of a bipartite graph.
     Sync,
-    /// In phases that are drawn anew each round: a vertex belongs to phase
-    /// `hash(v, seed, round) · phases >> 32`, sees the labels of the phases before, and nobody
-    /// within a phase sees anybody's change. Deterministic.
+    /// In phases that are drawn anew each round: of each block of `phases` consecutive vertices
+    /// one is at its turn in each phase, beginning with the one at `hash(block, seed, round) ·
+    /// phases >> 32` and going on in order. A vertex sees the labels of the phases before, and
+    /// nobody within a phase sees anybody's change. Deterministic.
     Phased {
         /// Phases a round, at least 1.
         phases: u32,

@@ -35,14 +35,14 @@ impl ActiveSet {
 
     /// The vertices of a word that are in the set.
     #[inline]
-    pub fn word(&self, word: usize) -> u64 {
+    fn word(&self, word: usize) -> u64 {
         self.words[word].load(Relaxed)
     }
 
-    /// Takes these vertices of a word out of the set.
+    /// Takes a vertex out of the set.
     #[inline]
-    pub fn remove(&self, word: usize, bits: u64) {
-        self.words[word].fetch_and(!bits, Relaxed);
+    pub fn remove(&self, v: VertexId) {
+        self.words[v as usize / 64].fetch_and(!(1 << (v % 64)), Relaxed);
     }
 
     /// Moves the vertices of some words out of the set into `vertices`, ascending.
@@ -78,7 +78,7 @@ impl ActiveSet {
 
 /// The vertices of a word's bits, ascending.
 #[inline]
-pub(super) fn vertices_of(word: usize, mut bits: u64) -> impl Iterator<Item = VertexId> {
+fn vertices_of(word: usize, mut bits: u64) -> impl Iterator<Item = VertexId> {
     std::iter::from_fn(move || {
         let bit = (bits != 0).then(|| bits.trailing_zeros())?;
         bits &= bits - 1;
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn single_vertices() {
         let set = ActiveSet::all(130).unwrap();
-        set.remove(2, 0b10);
+        set.remove(129);
         assert!(!set.contains(129) && set.contains(128));
         set.insert(129);
         assert_eq!(set.word(2), 0b11);

@@ -11,6 +11,7 @@ mod synchronous;
 mod totals;
 mod votes;
 
+use crate::communities;
 use crate::rounds::{Observer, run_rounds};
 use crate::{Executor, LabelTotal, Order, Outcome, Plan, Program, RunError, Settings};
 use asynchronous::AsyncRounds;
@@ -63,10 +64,17 @@ impl Executor for CpuExecutor {
         if program.label_total() != LabelTotal::None {
             plan = plan.with("label totals", 4 * vertices);
         }
-        match settings.schedule.order {
+        plan = match settings.schedule.order {
             Order::Sync => plan.with("next labels", 4 * vertices),
             Order::Phased { phases } => plan.with("one phase", phased::bytes_for(vertices, phases)),
             Order::Async => plan,
+        };
+        // Splitting comes when all but the labels is free again: it needs more only where a run
+        // needs very little.
+        let free = plan.algorithm_host() - 4 * vertices;
+        match communities::bytes_for(graph.vertices()).checked_sub(free) {
+            Some(more) if !settings.keep_disconnected => plan.with("splitting, beyond that", more),
+            _ => plan,
         }
     }
 

@@ -1,5 +1,18 @@
 //! `phased`: the round's phases one after the other, drawn anew each round.
 //!
+//! Blocks of consecutive vertices are like clocks with one hand each: in every phase, one vertex of
+//! each block is at its turn, and each round the hands start anywhere.
+//!
+//! ```text
+//! 4 phases, round r     block 0     block 1     block 2
+//! phase 0               0 1 2[3]    4[5]6 7    [8]9 .        [v]: at its turn
+//! phase 1              [0]1 2 3     4 5[6]7     8[9].
+//! ```
+//!
+//! So neighbours in id order see one another's changes at once, as in a sequential sweep, which is
+//! worth much where ids are local; and no two vertices of different blocks stay in one phase for
+//! long, which is what lets swapping pairs settle.
+//!
 //! ```text
 //! for each phase:  gather   the active vertices of the phase, which stop being active
 //!                  choose   labels ──▶ chosen     nobody sees anybody's change
@@ -7,7 +20,6 @@
 //!                  wake     neighbours that disagree: for a later phase or the next round
 //! ```
 
-use super::active::vertices_of;
 use super::field::{Desk, Field};
 use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::{Observer, Rounds};
@@ -15,8 +27,8 @@ use crate::{Label, Program, Round, RunError};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 
-/// Words of 64 vertices that one task gathers from.
-const WORDS_PER_TASK: usize = 256;
+/// Blocks that one task gathers from.
+const BLOCKS_PER_TASK: u32 = 1024;
 /// Vertices that one task handles.
 const VERTICES_PER_TASK: usize = 256;
 /// Vertices between a commit and the one whose totals are fetched.
@@ -31,11 +43,32 @@ pub(super) struct PhasedRounds<'a, P> {
     chosen: Vec<Label>,
 }
 
-/// Bytes of the two arrays of a phase. Phases are drawn, so the largest is a little above average:
-/// by less than a quarter and 4096, or with a chance below 10⁻⁹ (their sizes are binomial).
+/// Bytes of the arrays of a phase: its vertices, once more while they are gathered, and what they
+/// chose.
 pub(super) fn bytes_for(vertices: u64, phases: u32) -> u64 {
-    let average = vertices / u64::from(phases.max(1));
-    8 * (average + average / 4 + 4096).min(vertices)
+    12 * vertices.div_ceil(u64::from(phases.max(1)))
+}
+
+/// Whose turn it is in a round.
+#[derive(Clone, Copy)]
+struct Turns {
+    key: u32,
+    phases: u32,
+}
+
+impl Turns {
+    fn new(clock: Clock, phases: u32) -> Turns {
+        Turns { key: clock.key(Stream::Phase as u32), phases }
+    }
+
+    /// The vertex of a block that is at its turn in a phase; it may lie behind the last vertex.
+    #[inline]
+    fn vertex(self, block: u32, phase: u32) -> Option<VertexId> {
+        let start = part_of(mix(block ^ self.key), self.phases);
+        let turn = (u64::from(start) + u64::from(phase)) % u64::from(self.phases);
+        let first = u64::from(block) * u64::from(self.phases);
+        u32::try_from(first + turn).ok()
+    }
 }
 
 impl<'a, P: Program> PhasedRounds<'a, P> {
@@ -45,27 +78,20 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
 
     /// Moves the phase's active vertices from the active set into `members`, ascending.
     fn gather(&mut self, clock: Clock, phase: u32) {
-        let key = clock.key(Stream::Phase as u32);
-        let (active, phases) = (&self.field.active, self.phases);
-        let gather_words = |task: usize| {
-            let start = task * WORDS_PER_TASK;
-            let mut found = Vec::new();
-            for word in start..(start + WORDS_PER_TASK).min(active.words()) {
-                let mut mine = 0;
-                for v in vertices_of(word, active.word(word)) {
-                    if part_of(mix(v ^ key), phases) == phase {
-                        mine |= 1 << (v % 64);
-                        found.push(v);
-                    }
-                }
-                if mine != 0 {
-                    active.remove(word, mine);
-                }
-            }
+        let (turns, active) = (Turns::new(clock, self.phases), &self.field.active);
+        let vertices = self.field.labels.len() as u32;
+        let blocks = vertices.div_ceil(self.phases);
+        let gather_blocks = |task: u32| {
+            let start = task * BLOCKS_PER_TASK;
+            let at_turn = (start..start.saturating_add(BLOCKS_PER_TASK).min(blocks))
+                .filter_map(|block| turns.vertex(block, phase))
+                .filter(|&v| v < vertices && active.contains(v));
+            let found: Vec<VertexId> = at_turn.collect();
+            found.iter().for_each(|&v| active.remove(v));
             found
         };
-        let tasks = active.words().div_ceil(WORDS_PER_TASK);
-        let found: Vec<Vec<VertexId>> = (0..tasks).into_par_iter().map(gather_words).collect();
+        let tasks = blocks.div_ceil(BLOCKS_PER_TASK);
+        let found: Vec<Vec<VertexId>> = (0..tasks).into_par_iter().map(gather_blocks).collect();
         self.members.clear();
         found.iter().for_each(|part| self.members.extend_from_slice(part));
     }
@@ -174,14 +200,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_phase_exceeds_its_planned_bytes() {
-        for (vertices, phases) in [(0, 1), (100, 16), (5_000, 1), (100_000, 16), (100_000, 64)] {
-            for round in 0..4 {
-                let key = Clock::new(9, round).key(Stream::Phase as u32);
-                let mut sizes = vec![0u64; phases as usize];
-                (0..vertices).for_each(|v| sizes[part_of(mix(v ^ key), phases) as usize] += 1);
-                let largest = sizes.into_iter().max().unwrap_or(0);
-                assert!(8 * largest <= bytes_for(u64::from(vertices), phases));
+    fn every_vertex_has_one_turn_a_round() {
+        for (vertices, phases) in [(0, 1), (1, 32), (100, 1), (1000, 7), (1000, 32), (50, 1000)] {
+            for round in 0..3 {
+                let turns = Turns::new(Clock::new(9, round), phases);
+                let blocks = 0..u32::div_ceil(vertices, phases);
+                let in_phase = |phase| blocks.clone().filter_map(move |b| turns.vertex(b, phase));
+                let mut seen: Vec<VertexId> = (0..phases).flat_map(in_phase).collect();
+                seen.sort_unstable();
+                seen.truncate(vertices as usize);
+                assert_eq!(seen, (0..vertices).collect::<Vec<_>>());
             }
         }
     }

@@ -16,7 +16,7 @@ mod partition;
 
 pub use agreement::{Agreement, agreement};
 
-use crate::split_disconnected;
+use crate::communities::split_disconnected;
 use modularity::Flows;
 use partition::Partition;
 use rayon::prelude::*;

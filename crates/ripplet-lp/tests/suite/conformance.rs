@@ -16,7 +16,7 @@ fn executors() -> Vec<CpuExecutor> {
 fn rules() -> Vec<Rules> {
     let mut all = Vec::new();
     for variant in [0, 49152, 65536, 98304].map(|resolution| Variant::Lpa { resolution }) {
-        for phases in [1, 2, 16] {
+        for phases in [1, 2, 5, 32] {
             for smallest_wins_ties in [false, true] {
                 all.push((variant, phases, smallest_wins_ties));
             }

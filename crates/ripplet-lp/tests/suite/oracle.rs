@@ -66,8 +66,11 @@ pub fn run(lists: &Lists, initial: Option<&[u32]>, rules: Rules) -> Result {
                 .iter()
                 .copied()
                 .filter(|&v| {
-                    let drawn = u64::from(draw(rules.seed, round, 1, v));
-                    drawn * u64::from(rules.phases) / (1 << 32) == u64::from(phase)
+                    // The hand of v's block, once per phase one further, points to v.
+                    let drawn = u64::from(draw(rules.seed, round, 1, v / rules.phases));
+                    let start = drawn * u64::from(rules.phases) / (1 << 32);
+                    let hand = (start + u64::from(phase)) % u64::from(rules.phases);
+                    hand == u64::from(v % rules.phases)
                 })
                 .collect();
             let mut volume: BTreeMap<u32, u128> = BTreeMap::new();
