@@ -439,6 +439,16 @@ impl NameSet {
         NameSet { hash: self.hash.clone(), ..NameSet::default() }
     }
 
+    /// An empty set like [`NameSet::alike`] with room for some names.
+    pub(crate) fn alike_with_room(&self, names: usize) -> NameSet {
+        NameSet {
+            numbers: HashTable::with_capacity(names),
+            hashes: Vec::with_capacity(names),
+            ends: Vec::with_capacity(names),
+            ..self.alike()
+        }
+    }
+
     /// The number of a name; a new one is added.
     pub(crate) fn number(&mut self, name: &str) -> Result<u32, TooManyVertices> {
         let hash = self.hash.hash_one(name.as_bytes());
@@ -450,10 +460,11 @@ impl NameSet {
     /// Only a new name is checked: one that equals a known name is UTF-8 as that is.
     pub(crate) fn number_of_bytes(&mut self, name: &[u8]) -> Option<Result<u32, TooManyVertices>> {
         let hash = self.hash.hash_one(name);
-        if self.find_hashed(hash, name).is_none() {
-            std::str::from_utf8(name).ok()?;
+        if let Some(number) = self.find_hashed(hash, name) {
+            return Some(Ok(number));
         }
-        Some(self.number_hashed(hash, name))
+        std::str::from_utf8(name).ok()?;
+        Some(self.add(hash, name))
     }
 
     /// Adds all names of a set made by [`NameSet::alike`]; answers their numbers here.
@@ -503,9 +514,14 @@ impl NameSet {
     }
 
     fn number_hashed(&mut self, hash: u64, name: &[u8]) -> Result<u32, TooManyVertices> {
-        if let Some(number) = self.find_hashed(hash, name) {
-            return Ok(number);
+        match self.find_hashed(hash, name) {
+            Some(number) => Ok(number),
+            None => self.add(hash, name),
         }
+    }
+
+    /// Adds a name that is not in the set.
+    fn add(&mut self, hash: u64, name: &[u8]) -> Result<u32, TooManyVertices> {
         let number = self.len() as u32;
         if number >= MAX_VERTICES {
             return Err(TooManyVertices);

@@ -164,7 +164,12 @@ fn positions(
 }
 
 fn no_column(missing: &str, names: &[Cow<'_, [u8]>]) -> String {
-    let listed: Vec<String> = names.iter().map(|name| token::show(name)).collect();
+    /// As many as a message can hold.
+    const LISTED: usize = 12;
+    let mut listed: Vec<String> = names.iter().take(LISTED).map(|name| token::show(name)).collect();
+    if names.len() > LISTED {
+        listed.push(format!("and {} more", names.len() - LISTED));
+    }
     format!(
         "there is no column `{missing}`; the columns are: {} (--columns says which to read)",
         listed.join(", ")
@@ -347,5 +352,8 @@ mod tests {
         let missing = layout("by,day,to\n1,x,2,3", Format::Csv, &options).unwrap_err();
         assert!(missing.contains("`amount`") && missing.contains("by, day, to"), "{missing}");
         assert!(layout("1,2,3", Format::Csv, &options).is_err(), "no header");
+        let many = format!("by,to,{}\n", "x".repeat(40) + &",y".repeat(5000));
+        let message = layout(&many, Format::Csv, &options).unwrap_err();
+        assert!(message.contains("and 4991 more") && message.len() < 300, "{message}");
     }
 }

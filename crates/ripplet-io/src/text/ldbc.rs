@@ -69,7 +69,7 @@ impl Vertices {
         let mut set = NameSet::default();
         let like = set.alike();
         let parse = |chunk: Chunk<'_>| {
-            let mut names = like.alike();
+            let mut names = like.alike_with_room(chunk.lines as usize);
             each_id(chunk, |field| {
                 let before = names.len() as u32;
                 if name(field, &mut names)? < before {

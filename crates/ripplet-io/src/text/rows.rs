@@ -262,7 +262,8 @@ impl Block {
                 Ok(Block::Integers(ends, weights))
             }
             Ids::Names => {
-                let (set, ends, weights) = names(chunk, layout, like.alike())?;
+                let (set, ends, weights) =
+                    names(chunk, layout, like.alike_with_room(chunk.lines as usize))?;
                 Ok(Block::Names(set, ends, weights))
             }
         }
