@@ -25,7 +25,7 @@
 //!
 //! Memory: the pages of the file, which the system may drop and read again. As with every mapped
 //! file, whoever overwrites or cuts the file *in place* while it is open breaks its reader;
-//! [`write`] never does that (it replaces the file, and open graphs keep the old one).
+//! [`write()`] never does that (it replaces the file, and open graphs keep the old one).
 
 use crate::map::map;
 use crate::write::whole_file;

@@ -14,7 +14,7 @@ pub(super) const MAGIC: &[u8] = b"ARROW1";
 /// What new streams put before the length of a message's metadata.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// Checks the sizes in a file or a stream. What cannot be walked is left for the reader to refuse.
+/// Checks the sizes in a file or a stream. Whether the rest makes sense is left to the reader.
 ///
 /// # Errors
 /// Where a buffer lies outside of its message, or would not fit the memory.
@@ -51,24 +51,31 @@ fn check_block(bytes: &[u8], block: &Block) -> Result<(), Fault> {
 
 fn check_stream(bytes: &[u8]) -> Result<(), Fault> {
     let mut at = 0;
-    // A message is never empty, so this ends with the bytes.
-    while let Some((message, body, end)) = next_message(bytes, at) {
-        check_message(message, body)?;
-        at = end;
+    while let Some(length) = message_length(bytes, &mut at) {
+        let end = at + length;
+        let message = bytes.get(at..end).and_then(|m| arrow_ipc::root_as_message(m).ok());
+        let message = message.ok_or_else(outside)?;
+        let body = piece(bytes.len(), end as i64, message.bodyLength()).ok_or_else(outside)?;
+        at = body.end;
+        check_message(message, &bytes[body])?;
     }
     Ok(())
 }
 
-/// The message at a byte, its body, and where it ends.
-fn next_message(bytes: &[u8], at: usize) -> Option<(Message<'_>, &[u8], usize)> {
-    let word = |at: usize| bytes.get(at..at + 4);
-    let at = if word(at)? == CONTINUATION { at + 4 } else { at };
-    let length = i32::from_le_bytes(word(at)?.try_into().ok()?);
-    let metadata =
-        piece(bytes.len(), at as i64 + 4, i64::from(length)).filter(|m| !m.is_empty())?;
-    let message = arrow_ipc::root_as_message(&bytes[metadata.clone()]).ok()?;
-    let body = piece(bytes.len(), metadata.end as i64, message.bodyLength())?;
-    Some((message, &bytes[body.clone()], body.end))
+/// The length of the metadata of the message at `at`, which moves behind it; nothing at the end.
+fn message_length(bytes: &[u8], at: &mut usize) -> Option<usize> {
+    let mut word = || {
+        let word = bytes.get(*at..)?.first_chunk::<4>()?;
+        *at += 4;
+        Some(*word)
+    };
+    let first = word()?;
+    let length = if first == CONTINUATION { word()? } else { first };
+    match i32::from_le_bytes(length) {
+        0 => None,
+        // A negative length is no length: it lies outside of any stream.
+        length => Some(usize::try_from(length).unwrap_or(bytes.len())),
+    }
 }
 
 fn check_message(message: Message<'_>, body: &[u8]) -> Result<(), Fault> {
@@ -105,5 +112,8 @@ fn piece(length: usize, begin: i64, bytes: i64) -> Option<Range<usize>> {
 }
 
 fn outside() -> Fault {
-    Fault::whole("the Arrow file is damaged or cut short: a part lies outside of it")
+    Fault::whole(
+        "this is no Arrow IPC file or stream that can be read: it is damaged or cut short, as a part \
+         of it lies outside of it",
+    )
 }

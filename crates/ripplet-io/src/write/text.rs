@@ -170,7 +170,7 @@ pub(super) fn decimal(scale: WeightScale, stored: u32) -> f64 {
         (exact * factor).round() / factor
     };
     let same = |w: &f64| w.is_finite() && scale.quantize(*w) == stored;
-    (6..=10).map(with_digits).find(same).unwrap_or(exact)
+    (1..=10).map(with_digits).find(same).unwrap_or(exact)
 }
 
 #[cfg(test)]

@@ -1,0 +1,11 @@
+//! The first byte says the options, the rest is a Parquet file.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ripplet_fuzz::{check, options, quiet};
+use ripplet_io::{Format, columnar};
+
+fuzz_target!(init: quiet(), |input: &[u8]| {
+    let (options, bytes) = options(input);
+    check(columnar::parse(bytes.to_vec(), Format::Parquet, &options), &options);
+});

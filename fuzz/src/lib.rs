@@ -1,0 +1,47 @@
+//! What the targets of the text readers share: the options that an input's first byte asks for, and
+//! what must hold of every table.
+
+use ripplet_graph::EdgeTable;
+use ripplet_io::{Columns, IdKind, ReadError, ReadOptions};
+
+/// Takes the first byte off as options; the rest is the text.
+pub fn options(input: &[u8]) -> (ReadOptions, &[u8]) {
+    let (&first, text) = input.split_first().unwrap_or((&0, &[]));
+    let ids = [IdKind::Auto, IdKind::Unsigned, IdKind::Signed, IdKind::Names];
+    let columns = if first & 8 == 0 {
+        Columns::default()
+    } else {
+        let [source, target, weight] = ["a", "b", "w"].map(String::from);
+        Columns { source, target, weight }
+    };
+    let ids = ids[usize::from(first >> 1 & 3)];
+    (ReadOptions { weighted: first & 1 != 0, ids, columns, ..ReadOptions::default() }, text)
+}
+
+/// Checks what readers promise beyond what a table checks itself.
+pub fn check(read: Result<EdgeTable, ReadError>, options: &ReadOptions) {
+    match read {
+        Ok(table) => {
+            assert!(table.ids().is_valid());
+            assert_eq!(table.weights().is_some(), options.weighted);
+        }
+        Err(error) => {
+            let sentence = error.to_string();
+            assert!(!sentence.contains('\n'), "{sentence}");
+            assert!(sentence.len() < 2000, "{sentence}");
+        }
+    }
+}
+
+/// Lets a panic of the arrow and parquet crates, which ripplet-io catches, pass: libfuzzer's own hook
+/// would end the process. Any other panic still does.
+pub fn quiet() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let place = panic.location().map_or("", |location| location.file());
+        let foreign = ["/arrow-", "/parquet-", "/flatbuffers-"].iter().any(|name| place.contains(name));
+        if !foreign {
+            hook(panic);
+        }
+    }));
+}
