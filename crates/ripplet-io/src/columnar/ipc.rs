@@ -13,6 +13,9 @@ use std::ops::Range;
 pub(super) const MAGIC: &[u8] = b"ARROW1";
 /// What new streams put before the length of a message's metadata.
 const CONTINUATION: [u8; 4] = [0xff; 4];
+/// The most that a byte can stand for: a zstd block of 128 KiB takes at least 4 bytes (RFC 8878);
+/// for LZ4 it is 255.
+const LARGEST_RATIO: usize = 1 << 15;
 
 /// Checks the sizes in a file or a stream. Whether the rest makes sense is left to the reader.
 ///
@@ -89,16 +92,18 @@ fn check_message(message: Message<'_>, body: &[u8]) -> Result<(), Fault> {
 fn check_batch(batch: RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
     for buffer in batch.buffers().into_iter().flatten() {
         let within = piece(body.len(), buffer.offset(), buffer.length()).ok_or_else(outside)?;
+        let packed = within.len();
         let compressed = batch.compression().and(body[within].first_chunk::<8>());
         // A negative length says that this buffer is not compressed after all.
         let length = compressed.and_then(|first| usize::try_from(i64::from_le_bytes(*first)).ok());
-        if let Some(length) = length
-            && Vec::<u8>::new().try_reserve_exact(length).is_err()
-        {
-            return Err(Fault::whole(format!(
-                "a part of the file would take {length} bytes of memory, more than there are: it is \
-                 damaged, or too large"
-            )));
+        if let Some(length) = length {
+            let credible = length <= packed.saturating_mul(LARGEST_RATIO);
+            if !credible || Vec::<u8>::new().try_reserve_exact(length).is_err() {
+                return Err(Fault::whole(format!(
+                    "the Arrow file is damaged, or needs more memory than there is: {packed} bytes of \
+                     it claim to be {length}"
+                )));
+            }
         }
     }
     Ok(())
