@@ -26,4 +26,4 @@ pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
 pub use labels::{parse_groups, parse_labels, read_groups, read_labels};
 pub use options::{Columns, IdKind, ReadOptions};
-pub use read::{parse_edges, parse_ldbc, read_edges};
+pub use read::{parse_edges, parse_ldbc, read_edges, read_ldbc};

@@ -42,12 +42,26 @@ pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadE
             Place::File,
             "an LDBC graph is two files: expected the path of its .e file",
         )),
-        Format::Ldbc => read_ldbc(path, options),
+        Format::Ldbc => read_ldbc_beside(path, options),
         _ => {
             let mut text = open(path).map_err(|fault| fault.of(path))?;
             text::read(&mut text, format, options).map_err(|fault| fault.of(path))
         }
     }
+}
+
+/// Reads an LDBC graph from its two files, wherever they are; [`read_edges`] finds the `.v` file
+/// beside the `.e` file.
+///
+/// # Errors
+/// Those of [`read_edges`].
+pub fn read_ldbc(
+    vertices: &Path,
+    edges: &Path,
+    options: &ReadOptions,
+) -> Result<EdgeTable, ReadError> {
+    let text = open(edges).map_err(|fault| fault.of(edges))?;
+    read_ldbc_edges(vertices, edges, text, options)
 }
 
 /// Reads the edges of a text that is in memory and not compressed, as [`read_edges`] does a file;
@@ -89,12 +103,20 @@ fn in_memory(bytes: &[u8]) -> Result<Text<'_>, Fault> {
     Text::new(Box::new(bytes), Compression::None)
 }
 
-fn read_ldbc(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
-    let mut edges = open(path).map_err(|fault| fault.of(path))?;
-    let beside = vertex_file(path)?;
-    let vertices = || Vertices::read(&mut open(&beside)?, options);
-    let vertices = vertices().map_err(|fault| fault.of(&beside))?;
-    vertices.read_edges(&mut edges, options).map_err(|fault| fault.of(path))
+fn read_ldbc_beside(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
+    let text = open(path).map_err(|fault| fault.of(path))?;
+    read_ldbc_edges(&vertex_file(path)?, path, text, options)
+}
+
+fn read_ldbc_edges(
+    vertices: &Path,
+    edges: &Path,
+    mut text: Text<'_>,
+    options: &ReadOptions,
+) -> Result<EdgeTable, ReadError> {
+    let listed = || Vertices::read(&mut open(vertices)?, options);
+    let listed = listed().map_err(|fault| fault.of(vertices))?;
+    listed.read_edges(&mut text, options).map_err(|fault| fault.of(edges))
 }
 
 /// The `.v` file beside a `.e` file, compressed as that is or otherwise.

@@ -1,1 +1,38 @@
-//! Communities in graphs by label propagation.
+//! Communities in graphs by label propagation: what a Rust program imports.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`graph`] | graphs, the builder that makes them of edges, generators |
+//! | [`io`] | every file format, in and out |
+//! | [`lp`] | label propagation: programs, schedules, executors, quality |
+//!
+//! [`load`] is the short way from a file to a graph. From a file to communities in a file:
+//!
+//! ```
+//! use ripplet::lp::{Executor, Settings, cpu::CpuExecutor, programs::Lpa, quality::Summary};
+//! use ripplet::{LoadOptions, io::write};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = |name: &str| folder.path().join(name);
+//! // Two triangles with one edge between them.
+//! std::fs::write(path("graph.csv"), "source,target\na,b\nb,c\nc,a\nd,e\ne,f\nf,d\nc,d\n")?;
+//!
+//! let graph = ripplet::load(&path("graph.csv"), &LoadOptions::default())?;
+//! let executor = CpuExecutor::new(None)?;
+//! let found = executor.run(&graph, &Lpa::default(), &Settings::default(), &mut ())?;
+//! assert_eq!(Summary::of(&graph, &found.labels)?.communities, 2);
+//!
+//! let out = path("communities.txt");
+//! write::write_communities(&out, graph.ids(), &found.labels, write::Naming::VertexId)?;
+//! assert_eq!(std::fs::read_to_string(out)?, "a a\nb a\nc a\nd d\ne d\nf d\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Nothing here prints, and all that reads, builds and writes runs on rayon's current pool.
+
+mod load;
+
+pub use load::{Input, LoadError, LoadOptions, load};
+pub use ripplet_graph as graph;
+pub use ripplet_io as io;
+pub use ripplet_lp as lp;

@@ -134,11 +134,7 @@ fn slow_row(line: &[u8], layout: &Layout, sign: Sign, edges: &mut Edges) -> Resu
 }
 
 /// The edges of a chunk whose ids are names: numbers in the set, which holds the chunk's names.
-pub(super) fn names(
-    chunk: Chunk<'_>,
-    layout: &Layout,
-    mut set: NameSet,
-) -> Result<(NameSet, Vec<[u32; 2]>, Vec<f64>), LineFault> {
+fn names(chunk: Chunk<'_>, layout: &Layout, mut set: NameSet) -> Result<Block, LineFault> {
     let mut ends = Vec::with_capacity(chunk.lines as usize);
     let mut weights = Vec::new();
     for (line, bytes) in (0..).zip(lines(chunk.bytes)) {
@@ -150,7 +146,7 @@ pub(super) fn names(
         };
         read().map_err(|sentence| LineFault { line, sentence })?;
     }
-    Ok((set, ends, weights))
+    Ok(Block::Names(set, ends, weights))
 }
 
 /// The number of a name in a set.
@@ -243,7 +239,7 @@ pub(super) fn line_of_row(chunk: &[u8], row: usize) -> u64 {
     rows.map(|(line, _)| line).nth(row).unwrap_or(0)
 }
 
-/// Reads the edges of a chunk, with whatever ids.
+/// The edges of a chunk, with whatever ids, and their weights where they are read.
 pub(super) enum Block {
     Integers(Ends, Vec<f64>),
     Names(NameSet, Vec<[u32; 2]>, Vec<f64>),
@@ -261,11 +257,7 @@ impl Block {
                 let (ends, weights) = integers(chunk, layout, sign)?;
                 Ok(Block::Integers(ends, weights))
             }
-            Ids::Names => {
-                let (set, ends, weights) =
-                    names(chunk, layout, like.alike_with_room(chunk.lines as usize))?;
-                Ok(Block::Names(set, ends, weights))
-            }
+            Ids::Names => names(chunk, layout, like.alike_with_room(chunk.lines as usize)),
         }
     }
 }

@@ -52,12 +52,34 @@ pub fn write_communities(
     whole_file(path, |out| write_to(out, format, compression, ids, &column))
 }
 
+/// Checks what can be checked before there are communities: that the name tells a format, and that
+/// the format can hold the ids.
+///
+/// # Errors
+/// As [`write_communities`].
+pub fn check_communities(path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
+    let checked = format_for(path, ids);
+    checked.map(|_| ()).map_err(|source| WriteError { path: path.into(), source })
+}
+
 /// The format, after all that can be wrong before the first byte.
 fn plan(
     path: &Path,
     ids: &VertexIds,
     communities: &[VertexId],
 ) -> io::Result<(Format, Compression)> {
+    let told = format_for(path, ids)?;
+    if communities.len() != ids.len() {
+        let (labels, vertices) = (communities.len(), ids.len());
+        return Err(refused(format!("{labels} communities for {vertices} vertices")));
+    }
+    if let Some(label) = communities.iter().find(|&&label| label as usize >= ids.len()) {
+        return Err(refused(format!("community {label} is no vertex")));
+    }
+    Ok(told)
+}
+
+fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)> {
     let told = match path == Path::new("-") {
         true => Some((Format::EdgeList, Compression::None)),
         false => Format::of_path(path),
@@ -72,13 +94,6 @@ fn plan(
             ));
         }
     };
-    if communities.len() != ids.len() {
-        let (labels, vertices) = (communities.len(), ids.len());
-        return Err(refused(format!("{labels} communities for {vertices} vertices")));
-    }
-    if let Some(label) = communities.iter().find(|&&label| label as usize >= ids.len()) {
-        return Err(refused(format!("community {label} is no vertex")));
-    }
     Fields::of(format).map_or(Ok(()), |fields| fields.check(ids))?;
     Ok((format, compression))
 }

@@ -1,0 +1,182 @@
+//! The flags of `ripplet communities`.
+
+use crate::reading::{BuildArguments, ReadArguments, format};
+use crate::size::Size;
+use crate::threads::ThreadArguments;
+use clap::{Args, ValueEnum};
+use ripplet::io::Format;
+use ripplet::lp::programs::Resolution;
+use std::path::PathBuf;
+
+/// Find the communities of a graph.
+///
+/// INPUT is an edge list (.txt, .el, .tsv, .csv), LDBC (.e with its .v beside it), MatrixMarket
+/// (.mtx), METIS (.graph), Parquet, Arrow, or ripplet's own .rg; the text ones also as .gz or .zst;
+/// `-` is standard input.
+///
+/// OUT has a line or a row a vertex, its id and its community, which is called by the id of one of
+/// its vertices. It is .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow; `-` is
+/// standard output. It appears whole or not at all.
+#[derive(Args)]
+pub struct Arguments {
+    /// The graph.
+    pub input: PathBuf,
+    /// Where the communities go.
+    #[arg(short, long, value_name = "OUT", required_unless_present = "estimate")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub choices: ChoiceArguments,
+    #[command(flatten)]
+    pub stop: StopArguments,
+    #[command(flatten)]
+    pub reading: ReadArguments,
+    #[command(flatten)]
+    pub building: BuildArguments,
+    /// The input's format, where its name does not tell.
+    #[arg(long, value_parser = format, help_heading = "Reading")]
+    pub format: Option<Format>,
+    /// Labels to begin with: a file as OUT is, one label for each vertex.
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub labels: Option<PathBuf>,
+    /// Number the communities from 0 instead of calling them by a vertex.
+    #[arg(long)]
+    pub consecutive: bool,
+    /// Write figures of the run (rounds, seconds, bytes, modularity) to this JSON file.
+    #[arg(long, value_name = "FILE")]
+    pub stats: Option<PathBuf>,
+    /// Read the graph, print what the run will need, and stop.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text"
+    )]
+    pub estimate: Option<EstimateForm>,
+    #[command(flatten)]
+    pub threads: ThreadArguments,
+}
+
+/// What is computed, and by whom.
+#[derive(Args)]
+#[command(next_help_heading = "Choices")]
+pub struct ChoiceArguments {
+    /// What a vote is, and how a label is scored.
+    #[arg(long, value_enum, default_value_t = ProgramName::Lpa)]
+    pub program: ProgramName,
+    /// Which vertices update when [default: phased; sync for cdlp].
+    #[arg(long, value_enum)]
+    pub schedule: Option<ScheduleName>,
+    /// Phases of a round of the phased schedule: more need fewer scans and more barriers.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub phases: Option<u32>,
+    /// How a vertex's votes are counted.
+    #[arg(long, value_enum, default_value_t = CounterName::Exact)]
+    pub counter: CounterName,
+    /// How the adjacency is kept.
+    #[arg(long, value_enum, default_value_t = StorageName::Plain)]
+    pub storage: StorageName,
+    /// Who computes: auto or cpu.
+    #[arg(long, default_value = "auto", value_parser = device)]
+    pub device: Device,
+    /// Refuse a run that needs more memory than this, graph included: 8GiB, 500MB.
+    #[arg(long, value_name = "SIZE")]
+    pub host_memory: Option<Size>,
+    /// How much more than chance a community must attract (lpa): 0 is plain label propagation,
+    /// more makes communities smaller [default: 1].
+    #[arg(long, value_name = "G", value_parser = resolution)]
+    pub resolution: Option<Resolution>,
+    /// Leave communities as they are that do not hang together.
+    #[arg(long)]
+    pub keep_disconnected: bool,
+    /// What all draws depend on.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// When it is enough.
+#[derive(Args)]
+#[command(next_help_heading = "Stopping")]
+pub struct StopArguments {
+    /// Do exactly N rounds, unless nothing would change [default for cdlp: 10].
+    #[arg(long, value_name = "N", conflicts_with_all = ["max_iterations", "tolerance"])]
+    pub iterations: Option<u32>,
+    /// Do at most N rounds [default: 30].
+    #[arg(long, value_name = "N")]
+    pub max_iterations: Option<u32>,
+    /// Stop when at most this share of the vertices changed in a round [default: 0.001].
+    #[arg(long, value_name = "F", value_parser = share)]
+    pub tolerance: Option<f64>,
+}
+
+/// The programs by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgramName {
+    /// Label propagation that does not let one community take all
+    Lpa,
+    /// LDBC Graphalytics' community detection, to the letter
+    Cdlp,
+}
+
+/// The schedules by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScheduleName {
+    /// All vertices at once
+    Sync,
+    /// In phases drawn anew each round
+    Phased,
+    /// Each vertex when its turn comes: fast, and different from run to run
+    Async,
+}
+
+/// The counters by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CounterName {
+    /// Every label's true sum
+    Exact,
+}
+
+/// The storages by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StorageName {
+    /// Neighbour lists as they are
+    Plain,
+}
+
+/// The devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// This machine's cores.
+    Cpu,
+}
+
+/// How `--estimate` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EstimateForm {
+    /// Lines for a person
+    Text,
+    /// For a program
+    Json,
+}
+
+fn device(text: &str) -> Result<Device, String> {
+    match text {
+        // Without a GPU engine, the best device is always the same.
+        "auto" | "cpu" => Ok(Device::Cpu),
+        _ if text == "cuda" || text.starts_with("cuda:") => {
+            Err("this build has no GPU engine: use cpu or auto".into())
+        }
+        _ => Err("expected auto or cpu".into()),
+    }
+}
+
+fn resolution(text: &str) -> Result<Resolution, String> {
+    let number = text.parse().map_err(|_| "expected a number from 0 to 65535".to_string())?;
+    Resolution::new(number).map_err(|error| error.to_string())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "expected a share of the vertices, from 0 to 1".into())
+}

@@ -1,0 +1,101 @@
+//! What is said while a command works: a moving line on a terminal, and a last line anywhere.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use indicatif::{ProgressBar, ProgressStyle};
+use ripplet::io::WriteError;
+use ripplet::lp::{Observer, Round};
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// How often the moving line moves.
+const TICK: Duration = Duration::from_millis(120);
+
+/// The moving line, where the interrupt finds it.
+static LINE: OnceLock<ProgressBar> = OnceLock::new();
+
+/// Standard error, unless `--quiet`.
+pub struct Console {
+    quiet: bool,
+    line: Option<ProgressBar>,
+}
+
+impl Console {
+    /// A console that shows what happens if standard error is a terminal.
+    pub fn new(quiet: bool) -> Console {
+        let line = (!quiet && stderr().is_terminal()).then(|| {
+            let line = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
+                line.set_style(style);
+            }
+            LINE.get_or_init(|| line).clone()
+        });
+        Console { quiet, line }
+    }
+
+    /// Whether only errors are said.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// What is being done now.
+    pub fn stage(&self, what: impl Into<String>) {
+        if let Some(line) = &self.line {
+            line.set_message(what.into());
+            line.enable_steady_tick(TICK);
+        }
+    }
+
+    /// A line that stays.
+    pub fn say(&self, what: &str) {
+        self.close();
+        if !self.quiet {
+            // Where nobody listens to standard error, nobody misses this.
+            let _ = writeln!(stderr(), "{what}");
+        }
+    }
+
+    /// Removes the moving line.
+    pub fn close(&self) {
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
+        }
+    }
+
+    /// The watcher of a run: shows its rounds, and ends it at an interrupt.
+    pub fn watch(&self) -> Watch<'_> {
+        Watch { console: self }
+    }
+}
+
+/// Removes the moving line of whatever command is running.
+pub fn clear() {
+    if let Some(line) = LINE.get() {
+        line.finish_and_clear();
+    }
+}
+
+/// Prints a result to standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    clear();
+    let mut out = stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|source| Failure::Write(WriteError { path: "-".into(), source }))
+}
+
+/// Shows a run's rounds, and ends it at an interrupt.
+pub struct Watch<'a> {
+    console: &'a Console,
+}
+
+impl Observer for Watch<'_> {
+    fn on_round(&mut self, index: usize, round: &Round) {
+        let (round_number, changed) = (index + 1, round.changed);
+        self.console.stage(format!("round {round_number}: {changed} vertices changed"));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        interrupt::requested()
+    }
+}

@@ -1,0 +1,116 @@
+//! What can go wrong, as a sentence, what to do about it, and the exit code.
+
+use crate::interrupt;
+use miette::Diagnostic;
+use ripplet::graph::{BuildError, generate::GenerateError};
+use ripplet::io::{ReadError, WriteError};
+use ripplet::lp::{RunError, cpu::ThreadError, quality::QualityError};
+use std::io::{ErrorKind, Write, stderr};
+use std::process::ExitCode;
+use thiserror::Error;
+
+/// Why a command ends without what it was asked for.
+#[derive(Debug, Error, Diagnostic)]
+pub enum Failure {
+    /// Arguments that do not go together, or with the input.
+    #[error("{sentence}")]
+    #[diagnostic(help("{help}"))]
+    Refused {
+        /// What is wrong.
+        sentence: String,
+        /// What to do.
+        help: String,
+    },
+    /// An input that cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Edges that are no graph.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// A graph that cannot be generated.
+    #[error(transparent)]
+    Generate(#[from] GenerateError),
+    /// An output whose place, name or format will not do: found before the work.
+    #[error("cannot write {0}")]
+    Place(WriteError),
+    /// An output that could not be written.
+    #[error("cannot write {0}")]
+    #[diagnostic(help("nothing was left behind"))]
+    Write(WriteError),
+    /// Threads that the system refuses.
+    #[error("cannot start the threads: {0}")]
+    #[diagnostic(help("ask for fewer --threads"))]
+    Pool(#[from] rayon::ThreadPoolBuildError),
+    /// The same, from the executor.
+    #[error(transparent)]
+    #[diagnostic(help("ask for fewer --threads"))]
+    Threads(#[from] ThreadError),
+    /// A run that ended without labels.
+    #[error(transparent)]
+    Run(RunError),
+    /// Labels that cannot be judged.
+    #[error(transparent)]
+    Quality(#[from] QualityError),
+    /// Labels that are not the reference's.
+    #[error("{sentence}")]
+    #[diagnostic(help("{help}"))]
+    Validation {
+        /// What differs.
+        sentence: String,
+        /// What to look at.
+        help: String,
+    },
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The run failed.
+const FAILED: u8 = 1;
+/// The arguments or the input are wrong.
+const WRONG: u8 = 2;
+
+impl Failure {
+    /// Arguments that do not go together, or with the input; `help` says what to do.
+    pub fn refused(sentence: impl Into<String>, help: impl Into<String>) -> Failure {
+        Failure::Refused { sentence: sentence.into(), help: help.into() }
+    }
+
+    /// 2 where the arguments or the input are wrong, 1 where the run failed.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Failure::Refused { .. } | Failure::Read(_) | Failure::Place(_) => WRONG,
+            Failure::Build(BuildError::OutOfMemory { .. }) => FAILED,
+            Failure::Generate(GenerateError::OutOfMemory { .. }) => FAILED,
+            Failure::Build(_) | Failure::Generate(_) => WRONG,
+            Failure::Run(RunError::Settings(_)) => WRONG,
+            // The writer's own refusals: a format that cannot hold the graph.
+            Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => WRONG,
+            Failure::Quality(QualityError::OutOfMemory { .. }) => FAILED,
+            Failure::Quality(_) => WRONG,
+            Failure::Write(_) | Failure::Pool(_) | Failure::Threads(_) | Failure::Run(_) => FAILED,
+            Failure::Validation { .. } | Failure::Interrupted => FAILED,
+        })
+    }
+
+    /// Tells standard error: the sentence and, where there is one, what to do.
+    pub fn report(&self) {
+        if let Failure::Interrupted = self {
+            return interrupt::say_goodbye();
+        }
+        // Where nobody listens to standard error, the exit code has to do.
+        let _ = writeln!(stderr(), "error: {self}");
+        if let Some(help) = self.help() {
+            let _ = writeln!(stderr(), "help: {help}");
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        match error {
+            RunError::Cancelled => Failure::Interrupted,
+            error => Failure::Run(error),
+        }
+    }
+}

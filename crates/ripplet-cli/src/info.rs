@@ -1,0 +1,123 @@
+//! `ripplet info`: what a file holds.
+
+use crate::console::{Console, print};
+use crate::failure::Failure;
+use crate::output::json;
+use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load};
+use crate::size::Size;
+use crate::stats::Shape;
+use crate::threads::ThreadArguments;
+use clap::Args;
+use ripplet::graph::VertexIds;
+use ripplet::io::Format;
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Show what a graph file holds: vertices, edges, degrees, ids, memory.
+///
+/// Edges from a vertex to itself are counted, and repeated ones merged.
+#[derive(Args)]
+pub struct Arguments {
+    /// The graph.
+    file: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: ReadArguments,
+    /// The file's format, where its name does not tell.
+    #[arg(long, value_parser = format, help_heading = "Reading")]
+    format: Option<Format>,
+    #[command(flatten)]
+    threads: ThreadArguments,
+}
+
+/// What is told of a graph.
+#[derive(Debug, Serialize)]
+struct Info {
+    #[serde(flatten)]
+    shape: Shape,
+    /// Stored arcs.
+    arcs: u64,
+    /// Rows of the file; null where it is a finished graph.
+    rows: Option<u64>,
+    /// Edges from a vertex to itself.
+    self_loops: u64,
+    /// Vertices without arcs.
+    isolated: u64,
+    max_degree: u64,
+    mean_degree: f64,
+    shards: usize,
+    ids: &'static str,
+    first_id: Option<String>,
+    last_id: Option<String>,
+    bytes: u64,
+}
+
+/// Shows what a graph file holds.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let (file, reading) = (&arguments.file, &arguments.reading);
+    let mut options = reading.options(file, arguments.format, &BuildArguments::default())?;
+    options.self_loops = ripplet::graph::SelfLoops::Keep;
+    arguments.threads.start()?;
+    let info = Info::of(&load(file, &options, console)?);
+    print(&if arguments.json { json(&info) } else { info.lines() })
+}
+
+impl Info {
+    fn of(Loaded { graph, rows, .. }: &Loaded) -> Info {
+        let (ids, vertices) = (graph.ids(), graph.vertices());
+        let id = |vertex: Option<u32>| vertex.map(|vertex| ids.get(vertex).to_string());
+        let arcs = graph.arcs();
+        // An arc touches two vertices; undirected ones are stored twice.
+        let touches =
+            if graph.shards().iter().any(|shard| shard.incoming().is_some()) { 2 } else { 1 };
+        Info {
+            shape: Shape::of(graph),
+            arcs,
+            rows: *rows,
+            self_loops: graph.self_loops(),
+            isolated: (0..vertices).filter(|&vertex| graph.degree(vertex) == 0).count() as u64,
+            max_degree: graph.max_degree(),
+            mean_degree: (touches * arcs) as f64 / f64::from(vertices.max(1)),
+            shards: graph.shards().len(),
+            ids: match ids {
+                VertexIds::Consecutive { .. } => "consecutive",
+                VertexIds::Unsigned(_) => "unsigned",
+                VertexIds::Signed(_) => "signed",
+                VertexIds::Names(_) => "names",
+            },
+            first_id: id((vertices > 0).then_some(0)),
+            last_id: id(vertices.checked_sub(1)),
+            bytes: graph.bytes(),
+        }
+    }
+
+    fn lines(&self) -> String {
+        let yes = |fact: bool| if fact { "yes" } else { "no" }.to_string();
+        let ends = match (&self.first_id, &self.last_id) {
+            (Some(first), Some(last)) => format!(", {first} to {last}"),
+            _ => String::new(),
+        };
+        let mut text = String::new();
+        for (name, value) in [
+            ("vertices", self.shape.vertices.to_string()),
+            ("edges", self.shape.edges.to_string()),
+            ("directed", yes(self.shape.directed)),
+            ("weighted", yes(self.shape.weighted)),
+            ("self-loops", self.self_loops.to_string()),
+            ("isolated", self.isolated.to_string()),
+            ("degree", format!("{:.2} on average, {} at most", self.mean_degree, self.max_degree)),
+            ("ids", format!("{}{ends}", self.ids)),
+            ("arcs", format!("{} in {} shards", self.arcs, self.shards)),
+            ("memory", Size(self.bytes).to_string()),
+        ] {
+            let _ = writeln!(text, "{name:<12}{value}");
+        }
+        if let Some(rows) = self.rows {
+            let _ = writeln!(text, "{:<12}{rows}", "rows read");
+        }
+        text
+    }
+}

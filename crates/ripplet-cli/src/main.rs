@@ -1,0 +1,71 @@
+//! The command `ripplet`: arguments become a plan before any data is touched, and each ends in a
+//! whole file or in one sentence.
+
+mod communities;
+mod console;
+mod convert;
+mod devices;
+mod failure;
+mod generate;
+mod graphalytics;
+mod info;
+mod interrupt;
+mod output;
+mod quality;
+mod reading;
+mod size;
+mod stats;
+mod threads;
+
+use clap::{Parser, Subcommand};
+use console::Console;
+use failure::Failure;
+use std::process::ExitCode;
+
+/// Communities in graphs by label propagation.
+#[derive(Parser)]
+#[command(version, max_term_width = 100, arg_required_else_help = true)]
+struct Ripplet {
+    #[command(subcommand)]
+    command: Command,
+    /// Say nothing but errors.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Communities(communities::Arguments),
+    Quality(quality::Arguments),
+    Generate(generate::Arguments),
+    Convert(convert::Arguments),
+    Info(info::Arguments),
+    Graphalytics(graphalytics::Arguments),
+    Devices(devices::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Ripplet::parse();
+    interrupt::listen();
+    let console = Console::new(arguments.quiet);
+    match run(arguments.command, &console) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console.close();
+            failure.report();
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(command: Command, console: &Console) -> Result<(), Failure> {
+    match command {
+        Command::Communities(arguments) => communities::run(&arguments, console),
+        Command::Quality(arguments) => quality::run(&arguments, console),
+        Command::Generate(arguments) => generate::run(&arguments, console),
+        Command::Convert(arguments) => convert::run(&arguments, console),
+        Command::Info(arguments) => info::run(&arguments, console),
+        Command::Graphalytics(arguments) => graphalytics::run(&arguments, console),
+        Command::Devices(arguments) => devices::run(&arguments),
+    }
+}

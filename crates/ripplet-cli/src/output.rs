@@ -1,0 +1,62 @@
+//! Outputs: their places are looked at before the work, so that it is not done in vain.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use ripplet::io::WriteError;
+use ripplet::io::write::{AtomicFile, whole_file};
+use serde::Serialize;
+use std::fs;
+use std::path::Path;
+
+/// Standard input or output, by name.
+pub fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Checks that a file can be written at `path`, and that it is none of `others`.
+pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
+    if is_standard(path) {
+        return Ok(());
+    }
+    // A device or a pipe is written to as it is; opening a pipe in vain would tell its reader of an
+    // end. Elsewhere a file is begun and removed at once, and nothing else is touched.
+    let replaced = fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir());
+    if replaced {
+        drop(AtomicFile::create(path).map_err(Failure::Place)?);
+    }
+    match others.iter().find(|other| is_same_file(path, other)) {
+        None => Ok(()),
+        Some(_) => Err(Failure::refused(
+            format!("{} is named twice: one would replace the other", path.display()),
+            "choose another name for the output",
+        )),
+    }
+}
+
+/// Notes a finished output, or tells why it is not.
+pub fn written<T>(result: Result<T, WriteError>) -> Result<T, Failure> {
+    let value = result.map_err(Failure::Write)?;
+    interrupt::has_written();
+    Ok(value)
+}
+
+/// Writes JSON, whole or not at all.
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
+    let text = json(value);
+    written(whole_file(path, |out| out.write_all(text.as_bytes())))
+}
+
+/// A value as indented JSON with a line's end.
+pub fn json(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("names are strings, values plain");
+    text.push('\n');
+    text
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    if is_standard(a) || is_standard(b) {
+        return false;
+    }
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    a == b || real(a).is_some_and(|a| Some(a) == real(b))
+}

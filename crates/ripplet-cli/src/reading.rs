@@ -1,0 +1,170 @@
+//! The arguments about an input, and what comes of them: a graph, and how long it took.
+
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::interrupt;
+use clap::{Args, ValueEnum};
+use ripplet::graph::{Direction, Duplicates, Graph, SelfLoops};
+use ripplet::io::{Columns, Format, IdKind, ReadError, ReadOptions};
+use ripplet::{Input, LoadOptions};
+use std::path::Path;
+use std::time::Instant;
+
+/// What an input's edges are.
+#[derive(Args)]
+#[command(next_help_heading = "Reading")]
+pub struct ReadArguments {
+    /// Edges have a direction.
+    #[arg(long)]
+    pub directed: bool,
+    /// Edges have weights: the third field of a line, the column `weight` of a table.
+    #[arg(long)]
+    pub weighted: bool,
+    /// What the ids of a text are.
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Ids::Auto)]
+    ids: Ids,
+    /// The columns of a table with a header: SOURCE,TARGET or SOURCE,TARGET,WEIGHT.
+    #[arg(long, value_name = "NAMES", value_parser = columns)]
+    columns: Option<Columns>,
+}
+
+/// What graph is made of an input's edges.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Reading")]
+pub struct BuildArguments {
+    /// Keep edges from a vertex to itself, which are dropped otherwise.
+    #[arg(long)]
+    keep_loops: bool,
+    /// Keep repeated edges, which are merged otherwise (their weights added).
+    #[arg(long)]
+    keep_duplicates: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Ids {
+    /// Integers where the first edge has integers, else names
+    Auto,
+    /// Integers from 0 to 2^64 - 1
+    Unsigned,
+    /// Integers from -2^63 to 2^63 - 1
+    Signed,
+    /// Strings, whatever they look like
+    Names,
+}
+
+/// A graph, and the seconds it took.
+pub struct Loaded {
+    /// The graph.
+    pub graph: Graph,
+    /// Seconds to read the file.
+    pub read: f64,
+    /// Seconds to build the graph.
+    pub build: f64,
+    /// Rows that the file had, where it is not a finished graph.
+    pub rows: Option<u64>,
+}
+
+/// The parser of a `--format` value.
+pub fn format(name: &str) -> Result<Format, String> {
+    Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names()))
+}
+
+impl ReadArguments {
+    /// The options for `path`, whose loops are dropped or kept as `build` says.
+    pub fn options(
+        &self,
+        path: &Path,
+        format: Option<Format>,
+        build: &BuildArguments,
+    ) -> Result<LoadOptions, Failure> {
+        let options = LoadOptions {
+            read: ReadOptions {
+                format,
+                weighted: self.weighted,
+                ids: self.ids.into(),
+                columns: self.columns.clone().unwrap_or_default(),
+            },
+            direction: if self.directed { Direction::Directed } else { Direction::Undirected },
+            self_loops: if build.keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },
+            duplicates: if build.keep_duplicates { Duplicates::Keep } else { Duplicates::Merge },
+        };
+        if options.format_of(path) == Some(Format::Rg) {
+            self.check_finished(path, build)?;
+        }
+        Ok(options)
+    }
+
+    /// An `.rg` is a finished graph: what says how to make one would be ignored.
+    fn check_finished(&self, path: &Path, build: &BuildArguments) -> Result<(), Failure> {
+        let flags = [
+            ("--ids", self.ids != Ids::Auto),
+            ("--columns", self.columns.is_some()),
+            ("--keep-loops", build.keep_loops),
+            ("--keep-duplicates", build.keep_duplicates),
+        ];
+        match flags.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((flag, _)) => Err(Failure::refused(
+                format!("{} is a finished graph: {flag} comes too late", path.display()),
+                format!("leave {flag} out here, and give it to the `ripplet convert` that made it"),
+            )),
+        }
+    }
+}
+
+/// Loads a graph, and says so meanwhile.
+pub fn load(path: &Path, options: &LoadOptions, console: &Console) -> Result<Loaded, Failure> {
+    load_with(path, options, || options.read(path), console)
+}
+
+/// Loads a graph of what `read` returns; `path` is for the console.
+pub fn load_with(
+    path: &Path,
+    options: &LoadOptions,
+    read: impl FnOnce() -> Result<Input, ReadError>,
+    console: &Console,
+) -> Result<Loaded, Failure> {
+    console.stage(format!("reading {}", path.display()));
+    let start = Instant::now();
+    let input = read()?;
+    let read = start.elapsed().as_secs_f64();
+    interrupt::check()?;
+    console.stage("building the graph");
+    let rows = match &input {
+        Input::Edges(edges) => Some(edges.len() as u64),
+        Input::Graph(_) => None,
+    };
+    let start = Instant::now();
+    let graph = options.build(input)?;
+    let build = start.elapsed().as_secs_f64();
+    interrupt::check()?;
+    Ok(Loaded { graph, read, build, rows })
+}
+
+fn columns(text: &str) -> Result<Columns, String> {
+    let fields: Vec<&str> = text.split(',').map(str::trim).collect();
+    match *fields {
+        [source, target] | [source, target, _] if source.is_empty() || target.is_empty() => {
+            Err("a column's name is empty".into())
+        }
+        [source, target] => {
+            let (source, target) = (source.into(), target.into());
+            Ok(Columns { source, target, ..Columns::default() })
+        }
+        [source, target, weight] => {
+            Ok(Columns { source: source.into(), target: target.into(), weight: weight.into() })
+        }
+        _ => Err("expected SOURCE,TARGET or SOURCE,TARGET,WEIGHT".into()),
+    }
+}
+
+impl From<Ids> for IdKind {
+    fn from(ids: Ids) -> IdKind {
+        match ids {
+            Ids::Auto => IdKind::Auto,
+            Ids::Unsigned => IdKind::Unsigned,
+            Ids::Signed => IdKind::Signed,
+            Ids::Names => IdKind::Names,
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What `--stats` and `--estimate` tell: names that programs rely on.
+
+use crate::size::Size;
+use ripplet::graph::{Direction, Graph};
+use ripplet::lp::quality::Summary;
+use ripplet::lp::{Item, Outcome, Plan};
+use serde::Serialize;
+use std::fmt::Write;
+use std::fs;
+
+/// The five choices of a run and what else decides its result, by name.
+#[derive(Clone, Debug, Serialize)]
+pub struct Choices {
+    /// What a vote is.
+    pub program: &'static str,
+    /// Which vertices update when.
+    pub schedule: &'static str,
+    /// Phases of a round, where the schedule has any.
+    pub phases: Option<u32>,
+    /// How votes are counted.
+    pub counter: &'static str,
+    /// How the adjacency is kept.
+    pub storage: &'static str,
+    /// Who computes.
+    pub device: &'static str,
+    /// Its threads.
+    pub threads: usize,
+    /// What draws depend on.
+    pub seed: u64,
+}
+
+/// The size and kind of a graph.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Shape {
+    /// How many vertices.
+    pub vertices: u32,
+    /// How many edges.
+    pub edges: u64,
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// Whether edges have weights.
+    pub weighted: bool,
+}
+
+/// Where a command's time went.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Seconds {
+    /// From the file to edges.
+    pub read: f64,
+    /// From edges to a graph.
+    pub build: f64,
+    /// To and from a device.
+    pub transfer: f64,
+    /// The run: rounds and the splitting of what is not connected; no judging.
+    pub compute: f64,
+    /// From labels to a whole file.
+    pub write: f64,
+}
+
+/// Memory, planned and measured.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Bytes {
+    /// The graph, in the host's memory.
+    pub graph_host: u64,
+    /// The graph, on devices.
+    pub graph_device: u64,
+    /// Beside the graph, in the host's memory.
+    pub algorithm_host: u64,
+    /// Beside the graph, on devices.
+    pub algorithm_device: u64,
+    /// Both of the host, as planned.
+    pub planned_host: u64,
+    /// Both of devices, as planned.
+    pub planned_device: u64,
+    /// The largest memory that the process had until the end of the run, reading included; null
+    /// where the system does not tell.
+    pub peak_host: Option<u64>,
+    /// The largest memory on a device.
+    pub peak_device: u64,
+}
+
+/// What `--stats` writes.
+#[derive(Debug, Serialize)]
+pub struct Stats {
+    /// The version of ripplet.
+    pub version: &'static str,
+    /// The graph.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// The choices.
+    #[serde(flatten)]
+    pub choices: Choices,
+    /// Rounds.
+    pub iterations: usize,
+    /// Whether the labels settled, as far as the stop rules ask.
+    pub converged: bool,
+    /// Which stop rule held.
+    pub stop: &'static str,
+    /// Vertices that changed, by round.
+    pub changed: Vec<u64>,
+    /// Vertices that were looked at, by round.
+    pub visited: Vec<u64>,
+    /// Seconds, by round.
+    pub round_seconds: Vec<f64>,
+    /// Arcs counted over all rounds.
+    pub edges_scanned: u64,
+    /// Communities that splitting what was not connected added; null where it was not done.
+    pub split: Option<u32>,
+    /// How many communities, and their modularity.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// Where the time went.
+    pub seconds: Seconds,
+    /// Where the memory went.
+    pub bytes: Bytes,
+}
+
+/// What `--estimate` prints.
+#[derive(Debug, Serialize)]
+pub struct Estimate {
+    /// The graph.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// The choices.
+    #[serde(flatten)]
+    pub choices: Choices,
+    /// What the run needs beside the graph, by purpose.
+    pub plan: Vec<Need>,
+    /// The graph, in the host's memory.
+    pub graph_host: u64,
+    /// The sum of `plan`.
+    pub algorithm_host: u64,
+    /// Both.
+    pub planned_host: u64,
+}
+
+/// One purpose and its bytes.
+#[derive(Debug, Serialize)]
+pub struct Need {
+    purpose: &'static str,
+    bytes: u64,
+}
+
+impl Shape {
+    /// The shape of a graph: one pass, for its self-loops.
+    pub fn of(graph: &Graph) -> Shape {
+        Shape {
+            vertices: graph.vertices(),
+            edges: graph.edges(),
+            directed: graph.direction() == Direction::Directed,
+            weighted: graph.is_weighted(),
+        }
+    }
+}
+
+impl Bytes {
+    /// Memory of a run on the CPU.
+    pub fn of_host(plan: &Plan, peak_host: Option<u64>) -> Bytes {
+        Bytes {
+            graph_host: plan.graph_host,
+            graph_device: 0,
+            algorithm_host: plan.algorithm_host(),
+            algorithm_device: 0,
+            planned_host: plan.total_host(),
+            planned_device: 0,
+            peak_host,
+            peak_device: 0,
+        }
+    }
+}
+
+impl Stats {
+    /// The statistics of a finished run.
+    pub fn new(
+        shape: Shape,
+        choices: Choices,
+        outcome: &Outcome,
+        summary: Summary,
+        seconds: Seconds,
+        bytes: Bytes,
+    ) -> Stats {
+        let rounds = &outcome.rounds;
+        Stats {
+            version: env!("CARGO_PKG_VERSION"),
+            shape,
+            choices,
+            iterations: rounds.len(),
+            converged: outcome.converged(),
+            stop: outcome.reason.name(),
+            changed: rounds.iter().map(|round| round.changed).collect(),
+            visited: rounds.iter().map(|round| round.visited).collect(),
+            round_seconds: rounds.iter().map(|round| round.seconds).collect(),
+            edges_scanned: outcome.scanned(),
+            split: outcome.split,
+            summary,
+            seconds,
+            bytes,
+        }
+    }
+}
+
+impl Estimate {
+    /// The estimate of a run.
+    pub fn new(shape: Shape, choices: Choices, plan: &Plan) -> Estimate {
+        let need = |item: &Item| Need { purpose: item.purpose, bytes: item.bytes };
+        Estimate {
+            shape,
+            choices,
+            plan: plan.items.iter().map(need).collect(),
+            graph_host: plan.graph_host,
+            algorithm_host: plan.algorithm_host(),
+            planned_host: plan.total_host(),
+        }
+    }
+
+    /// The estimate as lines for a person.
+    pub fn lines(&self) -> String {
+        let graph = ("graph", self.graph_host);
+        let needs = self.plan.iter().map(|need| (need.purpose, need.bytes));
+        let total = ("in all", self.planned_host);
+        let mut text = String::new();
+        for (purpose, bytes) in [graph].into_iter().chain(needs).chain([total]) {
+            let _ = writeln!(text, "{purpose:<28}{:>12}", Size(bytes).to_string());
+        }
+        text
+    }
+}
+
+/// The largest resident memory that this process had, where the system tells.
+pub fn peak_memory() -> Option<u64> {
+    kibibytes("/proc/self/status", "VmHWM:")
+}
+
+/// The memory that a new allocation may take without swapping, where the system tells.
+pub fn available_memory() -> Option<u64> {
+    kibibytes("/proc/meminfo", "MemAvailable:")
+}
+
+/// A line of Linux's `name: 123 kB`, in bytes.
+fn kibibytes(file: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let number: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    number.checked_mul(1024)
+}

@@ -1,0 +1,27 @@
+//! The threads of a command.
+
+use crate::failure::Failure;
+use clap::Args;
+use rayon::ThreadPoolBuilder;
+
+/// How many threads a command has.
+#[derive(Args)]
+pub struct ThreadArguments {
+    /// Threads to use; all cores where not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+impl ThreadArguments {
+    /// The number that was asked for.
+    pub fn count(&self) -> Option<usize> {
+        self.threads.map(usize::from)
+    }
+
+    /// Starts the pool that reads, builds and writes; returns its size.
+    pub fn start(&self) -> Result<usize, Failure> {
+        let threads = self.count().unwrap_or(0);
+        ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+        Ok(rayon::current_num_threads())
+    }
+}
