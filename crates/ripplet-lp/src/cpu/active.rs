@@ -61,6 +61,14 @@ impl ActiveSet {
         self.word(v as usize / 64) >> (v % 64) & 1 == 1
     }
 
+    /// Whether any of these vertices may be in the set: looks at whole words.
+    #[inline]
+    pub fn any_in(&self, vertices: Range<u64>) -> bool {
+        let words = vertices.start as usize / 64..(vertices.end as usize).div_ceil(64);
+        let words = words.start..words.end.min(self.words.len());
+        self.words[words].iter().any(|word| word.load(Relaxed) != 0)
+    }
+
     /// Puts a vertex into the set.
     #[inline]
     pub fn insert(&self, v: VertexId) {
@@ -116,5 +124,7 @@ mod tests {
         assert!(!set.contains(129) && set.contains(128));
         set.insert(129);
         assert_eq!(set.word(2), 0b11);
+        set.take(0..1, &mut Vec::new());
+        assert!(!set.any_in(0..64) && set.any_in(0..65) && set.any_in(129..1000));
     }
 }

@@ -93,10 +93,17 @@ impl<'a, P: Program> Field<'a, P> {
     }
 
     /// Calls `visit` for each vertex in turn, with its index, and fetches ahead what
-    /// [`Field::choose`] or [`Field::wake_neighbors`] will read.
+    /// [`Field::choose`] will read.
     #[inline]
     pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
-        self.lists.ahead(vertices, &self.labels, visit);
+        self.lists.ahead(vertices, Some(&self.labels), visit);
+    }
+
+    /// Calls `visit` for each vertex in turn, with its index, and fetches ahead what
+    /// [`Field::wake_neighbors`] will read: lists, but rarely labels.
+    #[inline]
+    pub fn for_each_changed(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
+        self.lists.ahead(vertices, None, visit);
     }
 
     /// The label that `v` has after this round, by the labels that are there now; and the arcs

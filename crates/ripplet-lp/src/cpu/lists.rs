@@ -82,7 +82,8 @@ const LABELS_AHEAD: usize = 64;
 const LINE: usize = 64 / size_of::<VertexId>();
 
 impl Lists<'_> {
-    /// Calls `visit` for each vertex in turn, and meanwhile fetches what the next ones need.
+    /// Calls `visit` for each vertex in turn, and meanwhile fetches the lists of the next ones and,
+    /// where `labels` are given, their neighbours' labels.
     ///
     /// What a vertex needs lies in three places, each of which tells where the next is: offsets,
     /// neighbours, labels. Waiting for memory three times for each vertex would take longer than
@@ -91,29 +92,24 @@ impl Lists<'_> {
     pub fn ahead(
         &self,
         vertices: &[VertexId],
-        labels: &[AtomicU32],
+        labels: Option<&[AtomicU32]>,
         mut visit: impl FnMut(usize, VertexId),
     ) {
-        for &v in vertices.iter().take(3 * AHEAD) {
-            self.of(v).fetch_offsets();
-        }
-        for &v in vertices.iter().take(2 * AHEAD) {
-            self.of(v).fetch_neighbors();
-        }
-        for &v in vertices.iter().take(AHEAD) {
-            self.of(v).fetch_labels(labels);
-        }
+        let fetch_offsets = |v: &VertexId| self.of(*v).fetch_offsets();
+        let fetch_neighbors = |v: &VertexId| self.of(*v).fetch_neighbors();
+        let fetch_labels = |v: &VertexId| {
+            if let Some(labels) = labels {
+                self.of(*v).fetch_labels(labels);
+                fetch(labels, *v as usize);
+            }
+        };
+        vertices.iter().take(3 * AHEAD).for_each(fetch_offsets);
+        vertices.iter().take(2 * AHEAD).for_each(fetch_neighbors);
+        vertices.iter().take(AHEAD).for_each(fetch_labels);
         for (index, &v) in vertices.iter().enumerate() {
-            if let Some(&v) = vertices.get(index + 3 * AHEAD) {
-                self.of(v).fetch_offsets();
-            }
-            if let Some(&v) = vertices.get(index + 2 * AHEAD) {
-                self.of(v).fetch_neighbors();
-            }
-            if let Some(&v) = vertices.get(index + AHEAD) {
-                self.of(v).fetch_labels(labels);
-                fetch(labels, v as usize);
-            }
+            vertices.get(index + 3 * AHEAD).inspect(|v| fetch_offsets(v));
+            vertices.get(index + 2 * AHEAD).inspect(|v| fetch_neighbors(v));
+            vertices.get(index + AHEAD).inspect(|v| fetch_labels(v));
             visit(index, v);
         }
     }

@@ -27,9 +27,10 @@ use crate::{Label, Program, Round, RunError};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use std::collections::TryReserveError;
+use std::ops::Range;
 
-/// Blocks that one task gathers from.
-const BLOCKS_PER_TASK: u32 = 1024;
+/// Blocks that one task gathers from: as many as take longer than waking a thread.
+const BLOCKS_PER_TASK: u32 = 1 << 15;
 /// Vertices that one task handles.
 const VERTICES_PER_TASK: usize = Desk::VERTICES / 2;
 /// Vertices between a commit and the one whose totals are fetched.
@@ -62,13 +63,19 @@ impl Turns {
         Turns { key: clock.key(Stream::Phase as u32), phases }
     }
 
+    /// The vertices of a block, whether they are there or not.
+    #[inline]
+    fn block(self, block: u32) -> Range<u64> {
+        let first = u64::from(block) * u64::from(self.phases);
+        first..first + u64::from(self.phases)
+    }
+
     /// The vertex of a block that is at its turn in a phase; it may lie behind the last vertex.
     #[inline]
     fn vertex(self, block: u32, phase: u32) -> Option<VertexId> {
         let start = part_of(mix(block ^ self.key), self.phases);
         let turn = (u64::from(start) + u64::from(phase)) % u64::from(self.phases);
-        let first = u64::from(block) * u64::from(self.phases);
-        u32::try_from(first + turn).ok()
+        u32::try_from(self.block(block).start + turn).ok()
     }
 }
 
@@ -89,6 +96,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         let gather_blocks = |task: u32| {
             let start = task * BLOCKS_PER_TASK;
             let at_turn = (start..start.saturating_add(BLOCKS_PER_TASK).min(blocks))
+                .filter(|&block| active.any_in(turns.block(block)))
                 .filter_map(|block| turns.vertex(block, phase))
                 .filter(|&v| v < vertices && active.contains(v));
             let found: Vec<VertexId> = at_turn.collect();
@@ -137,7 +145,9 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
             field.at_desk(|Desk { vertices, .. }| {
                 vertices.clear();
                 vertices.extend(changes.iter().map(|(v, _)| v));
-                field.for_each(vertices, |index, v| field.wake_neighbors(v, changes[index].1));
+                field.for_each_changed(vertices, |index, v| {
+                    field.wake_neighbors(v, changes[index].1)
+                });
             });
         });
     }

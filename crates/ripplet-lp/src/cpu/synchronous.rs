@@ -57,7 +57,7 @@ impl<'a, P: Program> SyncRounds<'a, P> {
         desk.vertices.clear();
         desk.vertices.extend((part.start as u32..part.end as u32).filter(changed));
         let mut print = 0u64;
-        self.field.for_each(&desk.vertices, |_, v| {
+        self.field.for_each_changed(&desk.vertices, |_, v| {
             let (before, now) = (before(v), self.field.label(v));
             self.field.shift_total(v, before, now);
             self.field.wake_neighbors(v, now);
