@@ -61,12 +61,13 @@ impl ActiveSet {
         self.word(v as usize / 64) >> (v % 64) & 1 == 1
     }
 
-    /// Whether any of these vertices may be in the set: looks at whole words.
+    /// Whether any of these vertices, at least one, may be in the set: looks at whole words.
     #[inline]
     pub fn any_in(&self, vertices: Range<u64>) -> bool {
-        let words = vertices.start as usize / 64..(vertices.end as usize).div_ceil(64);
-        let words = words.start..words.end.min(self.words.len());
-        self.words[words].iter().any(|word| word.load(Relaxed) != 0)
+        let (first, last) = ((vertices.start / 64) as usize, ((vertices.end - 1) / 64) as usize);
+        let is_filled = |word: &AtomicU64| word.load(Relaxed) != 0;
+        self.words.get(first).is_some_and(is_filled)
+            || (first < last && self.words[first..].iter().take(last - first + 1).any(is_filled))
     }
 
     /// Puts a vertex into the set.

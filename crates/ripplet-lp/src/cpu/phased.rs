@@ -125,12 +125,26 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
 
+    /// Leaves only those members that change, so that the steps to come are as short as they can.
+    fn drop_unchanged(&mut self) {
+        let mut kept = 0;
+        for index in 0..self.members.len() {
+            if self.chosen[index] != KEEP {
+                (self.members[kept], self.chosen[kept]) = (self.members[index], self.chosen[index]);
+                kept += 1;
+            }
+        }
+        self.members.truncate(kept);
+        self.chosen.truncate(kept);
+    }
+
     /// Writes the phase's changes to labels and label totals.
     fn commit(&self) {
         let field = &self.field;
-        self.for_changed(|changes| {
-            for (index, &(v, label)) in changes.iter().enumerate() {
-                if let Some(&(v, label)) = changes.get(index + COMMITS_AHEAD) {
+        self.changes().for_each(|(members, chosen)| {
+            for (index, (&v, &label)) in members.iter().zip(chosen).enumerate() {
+                let later = index + COMMITS_AHEAD;
+                if let (Some(&v), Some(&label)) = (members.get(later), chosen.get(later)) {
                     field.fetch_commit(v, label);
                 }
                 field.commit(v, label);
@@ -141,29 +155,15 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     /// Wakes the neighbours of those who changed.
     fn wake(&self) {
         let field = &self.field;
-        self.for_changed(|changes| {
-            field.at_desk(|Desk { vertices, .. }| {
-                vertices.clear();
-                vertices.extend(changes.iter().map(|(v, _)| v));
-                field.for_each_changed(vertices, |index, v| {
-                    field.wake_neighbors(v, changes[index].1)
-                });
-            });
+        self.changes().for_each(|(members, chosen)| {
+            field.for_each_changed(members, |index, v| field.wake_neighbors(v, chosen[index]));
         });
     }
 
-    /// Calls `act` with the changes of the phase, some at a time: vertices and their new labels.
-    fn for_changed(&self, act: impl Fn(&[(VertexId, Label)]) + Sync) {
+    /// The changes of the phase, some at a time: vertices and their new labels.
+    fn changes(&self) -> impl ParallelIterator<Item = (&[VertexId], &[Label])> {
         let members = self.members.par_chunks(VERTICES_PER_TASK);
-        members.zip(self.chosen.par_chunks(VERTICES_PER_TASK)).for_each(|(members, chosen)| {
-            let mut changes = [(0, 0); VERTICES_PER_TASK];
-            let mut count = 0;
-            for (&v, &label) in members.iter().zip(chosen).filter(|(_, label)| **label != KEEP) {
-                changes[count] = (v, label);
-                count += 1;
-            }
-            act(&changes[..count]);
-        });
+        members.zip(self.chosen.par_chunks(VERTICES_PER_TASK))
     }
 }
 
@@ -195,6 +195,7 @@ impl<P: Program> Rounds for PhasedRounds<'_, P> {
             self.gather(clock, phase);
             let tally = self.choose(clock, observer)?;
             if tally.changed > 0 {
+                self.drop_unchanged();
                 self.commit();
                 self.wake();
             }
