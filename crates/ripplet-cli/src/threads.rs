@@ -6,6 +6,7 @@ use rayon::ThreadPoolBuilder;
 
 /// How many threads a command has.
 #[derive(Args)]
+#[command(next_help_heading = "Running")]
 pub struct ThreadArguments {
     /// Threads to use; all cores where not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
