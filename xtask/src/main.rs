@@ -1,2 +1,88 @@
-//! The project's own chores.
-fn main() {}
+//! The project's own chores, beside what `cargo test` does: `cargo xtask fuzz`, `cargo xtask soak`.
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "\
+cargo xtask fuzz [--seconds N] [TARGET…]   fuzzes each reader for N seconds (default 180);
+                                           needs `cargo install cargo-fuzz` and a nightly toolchain
+cargo xtask soak [--cases N]               runs the property tests with N cases each (default 5000)";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let outcome = match arguments.split_first() {
+        Some((verb, rest)) if verb == "fuzz" => fuzz(rest),
+        Some((verb, rest)) if verb == "soak" => soak(rest),
+        _ => Err(USAGE.to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Fuzzes the named targets, or all, one after the other.
+fn fuzz(arguments: &[String]) -> Result<(), String> {
+    let (seconds, named) = number_option(arguments, "--seconds", 180)?;
+    let targets = if named.is_empty() { all_targets()? } else { named };
+    for target in targets {
+        println!("fuzzing {target} for {seconds} s");
+        let limit = format!("-max_total_time={seconds}");
+        run(Command::new("cargo").args(["+nightly", "fuzz", "run", &target, "--", &limit]))?;
+    }
+    Ok(())
+}
+
+/// Every file in `fuzz/fuzz_targets` is a target.
+fn all_targets() -> Result<Vec<String>, String> {
+    let folder = root().join("fuzz/fuzz_targets");
+    let entries = folder.read_dir().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let stem = |entry: std::fs::DirEntry| entry.path().file_stem()?.to_str().map(str::to_owned);
+    let mut targets: Vec<String> = entries.filter_map(Result::ok).filter_map(stem).collect();
+    targets.sort();
+    Ok(targets)
+}
+
+/// Runs every property test much longer than `cargo test` does.
+fn soak(arguments: &[String]) -> Result<(), String> {
+    let (cases, rest) = number_option(arguments, "--cases", 5000)?;
+    if let Some(unknown) = rest.first() {
+        return Err(format!("soak knows no {unknown}\n{USAGE}"));
+    }
+    run(Command::new("cargo")
+        .args(["test", "--release", "--workspace"])
+        .env("PROPTEST_CASES", cases.to_string()))
+}
+
+/// The value of a numeric option, and the arguments that are left.
+fn number_option(
+    arguments: &[String],
+    name: &str,
+    default: u64,
+) -> Result<(u64, Vec<String>), String> {
+    let mut rest = arguments.to_vec();
+    let Some(at) = rest.iter().position(|argument| argument == name) else {
+        return Ok((default, rest));
+    };
+    let value = rest.get(at + 1).and_then(|value| value.parse().ok());
+    let value = value.ok_or_else(|| format!("{name} wants a whole number\n{USAGE}"))?;
+    rest.drain(at..=at + 1);
+    Ok((value, rest))
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let status = command.current_dir(root()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?}: {status}")),
+        Err(error) => Err(format!("{command:?}: {error}")),
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}

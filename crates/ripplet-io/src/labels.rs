@@ -269,14 +269,15 @@ fn columns(schema: &Schema) -> Result<[usize; 2], String> {
         (Some(id), Some(label), _) => [id, label],
         (_, _, 2) => [0, 1],
         _ => {
-            let names = names.join(", ");
+            let names = crate::columnar::column_names(schema);
             return Err(format!("expected columns `id` and `community`, but there are: {names}"));
         }
     };
     for column in found {
         let field = schema.field(column);
         if crate::columnar::id_kind(field.data_type()).is_none() {
-            let (name, kind) = (field.name(), field.data_type());
+            let kind = crate::columnar::shown(field.data_type());
+            let name = crate::columnar::shown(field.name());
             return Err(format!("the column `{name}` is {kind}: expected integers or strings"));
         }
     }

@@ -111,7 +111,7 @@ impl Layout {
         if let Some(weight) = weight.filter(|&at| !values::is_number(schema.field(at).data_type()))
         {
             let field = schema.field(weight);
-            let (name, kind) = (field.name(), field.data_type());
+            let (name, kind) = (shown(field.name()), shown(field.data_type()));
             return Err(format!("the column `{name}` is {kind}, but weights are numbers"));
         }
         let mut columns: Vec<usize> = [source, target].into_iter().chain(weight).collect();
@@ -125,12 +125,30 @@ impl Layout {
 
 fn find(schema: &Schema, name: &str) -> Result<usize, String> {
     schema.fields().iter().position(|field| field.name() == name).ok_or_else(|| {
-        let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let names = column_names(schema);
         format!(
-            "there is no column `{name}`; the columns are {}: use --columns to name those to read",
-            names.join(", ")
+            "there is no column `{name}`; the columns are {names}: use --columns to name those to read"
         )
     })
+}
+
+/// The columns there are, for a message.
+pub(crate) fn column_names(schema: &Schema) -> String {
+    const MOST: usize = 12;
+    let mut names: Vec<_> = schema.fields().iter().take(MOST).map(|f| shown(f.name())).collect();
+    if schema.fields().len() > MOST {
+        names.push("…".into());
+    }
+    names.join(", ")
+}
+
+/// A name or type out of a file, for a message: on one line, and not too long.
+pub(crate) fn shown(text: impl std::fmt::Display) -> String {
+    const LONGEST: usize = 60;
+    let text = text.to_string();
+    let cut = text.chars().count() > LONGEST;
+    let start: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if cut { start + "…" } else { start }
 }
 
 impl Ids {
@@ -140,8 +158,8 @@ impl Ids {
             Some(kind) => Ok(kind),
             None => Err(format!(
                 "the column `{}` is {}, but ids are integers or strings",
-                field.name(),
-                field.data_type()
+                shown(field.name()),
+                shown(field.data_type())
             )),
         };
         match (kind(source)?, kind(target)?, asked) {
@@ -149,10 +167,10 @@ impl Ids {
             (Ids::Integers, Ids::Integers, _) => Ok(Ids::Integers),
             (_, _, IdKind::Auto) => Err(format!(
                 "`{}` is {} and `{}` is {}: use --ids names to read both as names",
-                source.name(),
-                source.data_type(),
-                target.name(),
-                target.data_type()
+                shown(source.name()),
+                shown(source.data_type()),
+                shown(target.name()),
+                shown(target.data_type())
             )),
             _ => Err("the ids are strings, not integers: leave --ids out".into()),
         }

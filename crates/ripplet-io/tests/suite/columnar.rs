@@ -210,6 +210,16 @@ fn columns_are_found_by_name_in_any_order() {
 }
 
 #[test]
+fn names_out_of_a_file_do_not_break_the_message() {
+    let column = || cast(UInt32Array::from(vec![1]));
+    let names: Vec<String> = (0..40).map(|i| format!("a\n{i}{}", "x".repeat(1000))).collect();
+    let columns = names.iter().map(|name| (name.as_str(), column())).collect();
+    let error = error_of(files(columns), &auto());
+    assert!(!error.contains('\n') && error.len() < 2000, "{error}");
+    assert!(error.contains("a\\n0xxx"), "{error}");
+}
+
+#[test]
 fn weights_of_every_type() {
     let column = || cast(UInt32Array::from(vec![1, 2]));
     let with = |weight: ArrayRef| {

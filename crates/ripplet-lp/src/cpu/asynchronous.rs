@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Words of 64 vertices that one task handles.
-const WORDS_PER_TASK: usize = 8;
+const WORDS_PER_TASK: usize = Desk::VERTICES / 64;
 
 pub(super) struct AsyncRounds<'a, P> {
     field: Field<'a, P>,

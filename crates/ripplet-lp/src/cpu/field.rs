@@ -35,6 +35,16 @@ pub(super) struct Desk {
     pub vertices: Vec<VertexId>,
 }
 
+impl Desk {
+    /// Vertices that a task works on at most; a phase's tasks and words of the active set keep to it.
+    pub const VERTICES: usize = 512;
+
+    /// Bytes that are occupied once a vertex of this degree was counted.
+    pub fn bytes_for(max_degree: u64) -> u64 {
+        Votes::bytes_for(max_degree) + (Self::VERTICES * size_of::<VertexId>()) as u64
+    }
+}
+
 impl<'a, P: Program> Field<'a, P> {
     /// The field before the first round: every vertex active, with its initial label.
     pub fn new(

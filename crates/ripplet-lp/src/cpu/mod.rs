@@ -56,11 +56,11 @@ impl Executor for CpuExecutor {
     fn plan<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Plan {
         let vertices = u64::from(graph.vertices());
         let threads = self.threads() as u64;
-        let votes = votes::Votes::bytes_for(self.pool.install(|| graph.max_degree()));
+        let desk = field::Desk::bytes_for(self.pool.install(|| graph.max_degree()));
         let mut plan = Plan { graph_host: graph.bytes(), items: Vec::new() }
             .with("labels", 4 * vertices)
             .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
-            .with("vote tables, one a thread", threads * votes);
+            .with("vote tables, one a thread", threads * desk);
         if program.label_total() != LabelTotal::None {
             plan = plan.with("label totals", 4 * vertices);
         }
@@ -87,17 +87,17 @@ impl Executor for CpuExecutor {
     ) -> Result<Outcome, RunError> {
         settings.check(graph.vertices())?;
         let planned = self.plan(graph, program, settings).algorithm_host();
+        let refused = |_| RunError::OutOfMemory { bytes: planned };
         self.pool.install(|| {
-            let field = Field::new(graph, program, settings)
-                .map_err(|_| RunError::OutOfMemory { bytes: planned })?;
+            let field = Field::new(graph, program, settings).map_err(refused)?;
             match settings.schedule.order {
                 Order::Sync => {
-                    let rounds = SyncRounds::new(field)
-                        .map_err(|_| RunError::OutOfMemory { bytes: planned })?;
+                    let rounds = SyncRounds::new(field).map_err(refused)?;
                     run_rounds(rounds, graph, settings, observer)
                 }
                 Order::Phased { phases } => {
-                    run_rounds(PhasedRounds::new(field, phases), graph, settings, observer)
+                    let rounds = PhasedRounds::new(field, phases).map_err(refused)?;
+                    run_rounds(rounds, graph, settings, observer)
                 }
                 Order::Async => run_rounds(AsyncRounds::new(field), graph, settings, observer),
             }

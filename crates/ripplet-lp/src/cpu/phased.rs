@@ -26,11 +26,12 @@ use crate::rounds::{Observer, Rounds};
 use crate::{Label, Program, Round, RunError};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
+use std::collections::TryReserveError;
 
 /// Blocks that one task gathers from.
 const BLOCKS_PER_TASK: u32 = 1024;
 /// Vertices that one task handles.
-const VERTICES_PER_TASK: usize = 256;
+const VERTICES_PER_TASK: usize = Desk::VERTICES / 2;
 /// Vertices between a commit and the one whose totals are fetched.
 const COMMITS_AHEAD: usize = 8;
 /// In `chosen`: the vertex keeps its label. No vertex has this id.
@@ -72,8 +73,12 @@ impl Turns {
 }
 
 impl<'a, P: Program> PhasedRounds<'a, P> {
-    pub fn new(field: Field<'a, P>, phases: u32) -> Self {
-        PhasedRounds { field, phases, members: Vec::new(), chosen: Vec::new() }
+    pub fn new(field: Field<'a, P>, phases: u32) -> Result<Self, TryReserveError> {
+        let largest = field.labels.len().div_ceil(phases as usize);
+        let (mut members, mut chosen) = (Vec::new(), Vec::new());
+        members.try_reserve_exact(largest)?;
+        chosen.try_reserve_exact(largest)?;
+        Ok(PhasedRounds { field, phases, members, chosen })
     }
 
     /// Moves the phase's active vertices from the active set into `members`, ascending.

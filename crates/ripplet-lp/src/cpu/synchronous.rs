@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Words of 64 vertices that one task handles.
-const WORDS_PER_TASK: usize = 8;
+const WORDS_PER_TASK: usize = Desk::VERTICES / 64;
 
 pub(super) struct SyncRounds<'a, P> {
     field: Field<'a, P>,

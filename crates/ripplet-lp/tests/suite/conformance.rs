@@ -102,8 +102,14 @@ fn initial_labels_equal_the_oracle() {
     }
 }
 
+/// Few by default, as each runs every rule on every executor; `PROPTEST_CASES` asks for more.
+fn cases() -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig::with_cases(asked.unwrap_or(24))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(cases())]
 
     #[test]
     fn any_graph_equals_the_oracle(edges in any_edges(), seed: u64, tolerance in 0.0f64..0.1) {

@@ -1,0 +1,143 @@
+//! Quality and scans of the schedules, graph by graph: what the default was chosen by.
+//!
+//! ```text
+//! cargo run --release -p ripplet-bench --bin schedules -- [--scale S] [--seeds N] [SCHEDULE…] [FILE[=TRUTH]…]
+//! ```
+//!
+//! SCHEDULE is `sync`, `async`, `phased` or `phased:PHASES`; a FILE is any edge list that ripplet
+//! reads, its TRUTH a file of `id community` lines. Generated graphs of 2^S vertices come after
+//! the files. Each cell is the mean over the seeds of modularity, NMI against the truth, scans
+//! (arcs counted, in units of the graph's arcs) and rounds. None of them depends on the machine.
+
+use ripplet_graph::generate::{Planted, Rmat, Road, Social, Web};
+use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
+use ripplet_io::{Format, ReadOptions, read_edges, read_groups};
+use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::programs::Lpa;
+use ripplet_lp::quality::Quality;
+use ripplet_lp::{Executor, Order, Schedule, Settings};
+use std::error::Error;
+use std::path::Path;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A graph to run on, and the communities that are known of it.
+struct Case {
+    name: String,
+    graph: Graph,
+    truth: Option<Vec<u32>>,
+}
+
+/// Means over the seeds.
+#[derive(Default)]
+struct Cell {
+    modularity: f64,
+    nmi: f64,
+    scans: f64,
+    rounds: f64,
+}
+
+fn main() -> Result<()> {
+    let (mut schedules, mut cases, mut scale, mut seeds) = (Vec::new(), Vec::new(), 16, 5);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--scale" => scale = arguments.next().ok_or("--scale wants a number")?.parse()?,
+            "--seeds" => seeds = arguments.next().ok_or("--seeds wants a number")?.parse()?,
+            other => match schedule(other) {
+                Some(schedule) => schedules.push((other.to_owned(), schedule)),
+                None => cases.push(Case::read(other)?),
+            },
+        }
+    }
+    if schedules.is_empty() {
+        schedules = ["phased", "async", "sync"]
+            .map(|name| (name.to_owned(), schedule(name).unwrap_or_default()))
+            .into();
+    }
+    generated(scale, &mut cases)?;
+    report(&schedules, &cases, seeds)
+}
+
+fn schedule(name: &str) -> Option<Schedule> {
+    match name.split_once(':') {
+        None if name == "sync" => Some(Schedule::sync()),
+        None if name == "async" => Some(Schedule::asynchronous()),
+        None if name == "phased" => Some(Schedule::phased()),
+        Some(("phased", phases)) => {
+            let order = Order::Phased { phases: phases.parse().ok()? };
+            Some(Schedule { order, ..Schedule::phased() })
+        }
+        _ => None,
+    }
+}
+
+impl Case {
+    fn read(argument: &str) -> Result<Case> {
+        let (file, truth) = match argument.split_once('=') {
+            Some((file, truth)) => (Path::new(file), Some(Path::new(truth))),
+            None => (Path::new(argument), None),
+        };
+        let format = Format::of_path(file).is_none().then_some(Format::EdgeList);
+        let edges = read_edges(file, &ReadOptions { format, ..ReadOptions::default() })?;
+        let graph = GraphBuilder::new().build(edges)?;
+        let pairs = ReadOptions { format: Some(Format::EdgeList), ..ReadOptions::default() };
+        let truth = truth.map(|truth| read_groups(truth, &pairs, graph.ids())).transpose()?;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Case { name, graph, truth })
+    }
+
+    fn generated(name: &str, edges: EdgeTable, truth: Option<Vec<u32>>) -> Result<Case> {
+        Ok(Case { name: name.into(), graph: GraphBuilder::new().build(edges)?, truth })
+    }
+
+    fn cell(&self, schedule: Schedule, seeds: u64) -> Result<Cell> {
+        let executor = CpuExecutor::new(None)?;
+        let mut mean = Cell::default();
+        for seed in 0..seeds {
+            let settings = Settings { schedule, seed, ..Settings::default() };
+            let found = executor.run(&self.graph, &Lpa::default(), &settings, &mut ())?;
+            let mut quality = Quality::of(&self.graph, &found.labels)?;
+            if let Some(truth) = &self.truth {
+                quality = quality.against(&found.labels, truth)?;
+            }
+            let share = 1.0 / seeds as f64;
+            mean.modularity += share * quality.modularity;
+            mean.nmi += share * quality.agreement.map_or(f64::NAN, |agreement| agreement.nmi);
+            mean.scans += share * found.scanned() as f64 / self.graph.arcs().max(1) as f64;
+            mean.rounds += share * found.rounds.len() as f64;
+        }
+        Ok(mean)
+    }
+}
+
+fn generated(scale: u32, cases: &mut Vec<Case>) -> Result<()> {
+    let vertices = 1 << scale;
+    for mixing in [0.3, 0.5] {
+        let planted = Planted::new(vertices, 10 * vertices, mixing).generate()?;
+        let name = format!("planted {mixing}");
+        cases.push(Case::generated(&name, planted.edges, Some(planted.truth.to_vec()))?);
+    }
+    let (web, social) = (Web::new(scale), Social::new(scale));
+    cases.push(Case::generated("web", web.generate()?, Some(web.blocks()?))?);
+    cases.push(Case::generated("social", social.generate()?, Some(social.blocks()?))?);
+    cases.push(Case::generated("road", Road::new(scale).generate()?, None)?);
+    cases.push(Case::generated("rmat", Rmat::new(scale).generate()?, None)?);
+    Ok(())
+}
+
+fn report(schedules: &[(String, Schedule)], cases: &[Case], seeds: u64) -> Result<()> {
+    print!("{:16}", "Q NMI scans rounds");
+    schedules.iter().for_each(|(name, _)| print!(" | {name:^26}"));
+    println!();
+    for case in cases {
+        print!("{:18}", case.name);
+        for (_, schedule) in schedules {
+            let cell = case.cell(*schedule, seeds)?;
+            let nmi = if cell.nmi.is_nan() { "–".into() } else { format!("{:.4}", cell.nmi) };
+            print!(" | {:.4} {nmi:>6} {:5.2} {:4.1}  ", cell.modularity, cell.scans, cell.rounds);
+        }
+        println!();
+    }
+    Ok(())
+}

@@ -1,2 +1,0 @@
-//! Benchmarks of ripplet beside its peers and ceilings.
-fn main() {}
