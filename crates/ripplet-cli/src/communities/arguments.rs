@@ -45,7 +45,7 @@ pub struct Arguments {
     /// Write figures of the run (rounds, seconds, bytes, modularity) to this JSON file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub stats: Option<PathBuf>,
-    /// Read the graph, print what the run will need, and stop.
+    /// Read the graph, print the memory that the run will need with it, and stop.
     #[arg(
         long,
         value_enum,
@@ -90,7 +90,7 @@ pub struct ChoiceArguments {
     /// Who computes: auto or cpu.
     #[arg(long, default_value = "auto", value_parser = device)]
     pub device: Device,
-    /// Refuse a run that needs more memory than this, graph included: 8GiB, 500MB.
+    /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
     #[arg(long, value_name = "SIZE")]
     pub host_memory: Option<Size>,
     /// How much more than chance a community must attract (lpa): 0 is plain label propagation,

@@ -23,6 +23,20 @@ fn communities_of_a_small_graph() {
 }
 
 #[test]
+fn the_graph_of_the_readme() {
+    let sandbox = Sandbox::new();
+    let graph = data("../examples/graphs/pgp.graph").display().to_string();
+    sandbox.ok(&format!("communities {graph} -o communities.tsv"));
+    let text = sandbox.read("communities.tsv");
+    assert_eq!(text.lines().next(), Some("id\tcommunity"));
+    assert_eq!(text.lines().count(), 1 + 10_680);
+    let quality = sandbox.ok(&format!("quality {graph} communities.tsv"));
+    let quality: Value = serde_json::from_str(&quality).unwrap();
+    assert!(quality["modularity"].as_f64().unwrap() > 0.7, "{quality}");
+    assert_eq!(quality["disconnected"], 0);
+}
+
+#[test]
 fn standard_input_and_output() {
     let sandbox = Sandbox::with([("graph.txt", TRIANGLES)]);
     let file = std::fs::File::open(sandbox.path("graph.txt")).unwrap();
@@ -160,6 +174,7 @@ fn statistics_have_the_names_of_the_contract() {
         for name in ["changed", "visited", "round_seconds"] {
             assert_eq!(stats[name].as_array().unwrap().len(), rounds, "{name} in {stats}");
         }
+        assert_eq!(stats["deterministic"], schedule != "async", "{stats}");
         assert!(stats["converged"].is_boolean() && stats["modularity"].is_f64(), "{stats}");
         for name in ["read", "build", "transfer", "compute", "write"] {
             assert!(stats["seconds"][name].as_f64().unwrap() >= 0.0, "{name} in {stats}");

@@ -6,4 +6,5 @@ mod flow;
 mod graphalytics;
 mod interrupt;
 mod outputs;
+mod regression;
 mod sandbox;
