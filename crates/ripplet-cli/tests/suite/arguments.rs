@@ -32,6 +32,7 @@ fn values_that_are_not_there() {
         ("--storage compressed", ["plain", "--storage"]),
         ("--schedule phases", ["phased", "--schedule"]),
         ("--threads 0", ["0", "--threads"]),
+        ("--threads 5000", ["5000", "--threads"]),
         ("--phases 0", ["0", "--phases"]),
         ("--tolerance 1.5", ["from 0 to 1", "--tolerance"]),
         ("--tolerance NaN", ["from 0 to 1", "--tolerance"]),
@@ -102,6 +103,10 @@ fn generators_refuse_what_they_cannot_make() {
         ("planted --mixing 2", "mixing is 2"),
         ("planted --vertices 10 --edges 1000", "1000 edges asked for"),
         ("planted --vertices 99999999999", "vertices asked for"),
+        #[cfg(target_os = "linux")]
+        ("planted --vertices 4000000000 --edges 4000000000000", "of memory are free"),
+        #[cfg(target_os = "linux")]
+        ("rmat --scale 31 --edge-factor 4000000", "of memory are free"),
         ("rmat --scale 40", "scale is 40"),
         ("rmat --quadrants 1,1", "three numbers"),
         ("road --removed 2", "removed is 2"),
