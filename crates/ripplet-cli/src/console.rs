@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
-use ripplet::io::WriteError;
 use ripplet::lp::{Observer, Round};
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::sync::OnceLock;
@@ -80,8 +79,7 @@ pub fn clear() {
 pub fn print(text: &str) -> Result<(), Failure> {
     clear();
     let mut out = stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|source| Failure::Write(WriteError { path: "-".into(), source }))
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Print)
 }
 
 /// Shows a run's rounds, and ends it at an interrupt.

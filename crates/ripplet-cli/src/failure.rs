@@ -37,6 +37,9 @@ pub enum Failure {
     #[error("cannot write {0}")]
     #[diagnostic(help("nothing was left behind"))]
     Write(WriteError),
+    /// Standard output that takes no more.
+    #[error("cannot write to standard output: {0}")]
+    Print(std::io::Error),
     /// Threads that the system refuses.
     #[error("cannot start the threads: {0}")]
     #[diagnostic(help("ask for fewer --threads"))]
@@ -88,7 +91,11 @@ impl Failure {
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => WRONG,
             Failure::Quality(QualityError::OutOfMemory { .. }) => FAILED,
             Failure::Quality(_) => WRONG,
-            Failure::Write(_) | Failure::Pool(_) | Failure::Threads(_) | Failure::Run(_) => FAILED,
+            Failure::Write(_)
+            | Failure::Print(_)
+            | Failure::Pool(_)
+            | Failure::Threads(_)
+            | Failure::Run(_) => FAILED,
             Failure::Validation { .. } | Failure::Interrupted => FAILED,
         })
     }

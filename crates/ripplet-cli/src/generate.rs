@@ -6,10 +6,12 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{check_place, is_standard, written};
 use crate::reading::format;
+use crate::size::Size;
+use crate::stats::available_memory;
 use crate::threads::ThreadArguments;
 use clap::{Args, Subcommand};
 use ripplet::graph::generate::{Planted, Rmat, Road, Social, Web};
-use ripplet::graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
+use ripplet::graph::{EdgeTable, Graph, GraphBuilder, MAX_VERTICES, VertexIds};
 use ripplet::io::{Format, write};
 use std::path::{Path, PathBuf};
 
@@ -162,6 +164,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         write::check_communities(truth, &NO_IDS).map_err(Failure::Place)?;
         check_place(truth, &[&output.output])?;
     }
+    arguments.generator.check_memory()?;
     output.threads.start()?;
     console.stage("drawing edges");
     let (edges, communities) = arguments.generator.generate(truth.is_some())?;
@@ -180,6 +183,11 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The table and the graph that is built of it: 8 bytes each, and what building takes.
+const BYTES_PER_ROW: u64 = 17;
+/// Offsets, communities, degrees, and a permutation's share.
+const BYTES_PER_VERTEX: u64 = 24;
+
 const NO_IDS: VertexIds = VertexIds::Consecutive { first: 0, count: 0 };
 
 impl Generator {
@@ -189,6 +197,47 @@ impl Generator {
             Generator::Web(of) | Generator::Social(of) => (&of.output, of.truth.truth.as_deref()),
             Generator::Road(of) => (&of.output, None),
             Generator::Rmat(of) => (&of.output, None),
+        }
+    }
+
+    /// How many vertices and rows there will be, at most.
+    fn size(&self) -> (u64, u64) {
+        let scaled = |scale: u32, factor: u32| {
+            let vertices = 1u64.checked_shl(scale).unwrap_or(u64::MAX);
+            (vertices, vertices.saturating_mul(u64::from(factor)))
+        };
+        match self {
+            Generator::Planted(of) => (of.vertices, of.generator().edges),
+            Generator::Web(of) | Generator::Social(of) => {
+                scaled(of.scale, of.generator().edge_factor)
+            }
+            Generator::Rmat(of) => scaled(of.scale, of.generator().edge_factor),
+            Generator::Road(of) => {
+                let grid = of.generator();
+                let vertices = u64::from(grid.rows) * u64::from(grid.columns);
+                (vertices, vertices.saturating_mul(2))
+            }
+        }
+    }
+
+    /// Refuses what will not fit: the system may promise memory that it does not have.
+    fn check_memory(&self) -> Result<(), Failure> {
+        let (vertices, rows) = self.size();
+        // What no generator makes, it refuses itself, with a better sentence.
+        if vertices > u64::from(MAX_VERTICES) {
+            return Ok(());
+        }
+        let needed = rows.saturating_mul(BYTES_PER_ROW) + vertices * BYTES_PER_VERTEX;
+        match available_memory() {
+            Some(free) if needed > free => Err(Failure::refused(
+                format!(
+                    "{vertices} vertices and {rows} edges need about {}, but {} of memory are free",
+                    Size(needed),
+                    Size(free)
+                ),
+                "ask for fewer edges, or use a larger machine",
+            )),
+            _ => Ok(()),
         }
     }
 

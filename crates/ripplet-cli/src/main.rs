@@ -24,7 +24,7 @@ use std::process::ExitCode;
 
 /// Communities in graphs by label propagation.
 #[derive(Parser)]
-#[command(version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "ripplet", version, max_term_width = 100, arg_required_else_help = true)]
 struct Ripplet {
     #[command(subcommand)]
     command: Command,

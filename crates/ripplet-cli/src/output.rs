@@ -6,6 +6,7 @@ use ripplet::io::WriteError;
 use ripplet::io::write::{AtomicFile, whole_file};
 use serde::Serialize;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Standard input or output, by name.
@@ -17,6 +18,12 @@ pub fn is_standard(path: &Path) -> bool {
 pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
     if is_standard(path) {
         return Ok(());
+    }
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(Failure::refused(
+            format!("{} names a folder, not a file", path.display()),
+            "add the file's name",
+        ));
     }
     // A device or a pipe is written to as it is; opening a pipe in vain would tell its reader of an
     // end. Elsewhere a file is begun and removed at once, and nothing else is touched.
@@ -35,7 +42,11 @@ pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
 
 /// Notes a finished output, or tells why it is not.
 pub fn written<T>(result: Result<T, WriteError>) -> Result<T, Failure> {
-    let value = result.map_err(Failure::Write)?;
+    let value = result.map_err(|error| match is_standard(&error.path) {
+        // What the format cannot hold is refused before the first byte.
+        true if error.source.kind() != ErrorKind::InvalidInput => Failure::Print(error.source),
+        _ => Failure::Write(error),
+    })?;
     interrupt::has_written();
     Ok(value)
 }

@@ -24,7 +24,13 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     /// How much chance counts in the modularity.
-    #[arg(long, value_name = "G", default_value_t = 1.0, value_parser = resolution)]
+    #[arg(
+        long,
+        value_name = "G",
+        default_value_t = 1.0,
+        value_parser = resolution,
+        allow_negative_numbers = true
+    )]
     resolution: f64,
     #[command(flatten)]
     reading: ReadArguments,

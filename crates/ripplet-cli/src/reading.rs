@@ -14,10 +14,10 @@ use std::time::Instant;
 #[derive(Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadArguments {
-    /// Edges have a direction.
+    /// Edges have a direction (an .rg knows).
     #[arg(long)]
     pub directed: bool,
-    /// Edges have weights: the third field of a line, the column `weight` of a table.
+    /// Edges have weights: the third field of a line, the column `weight` of a table (an .rg knows).
     #[arg(long)]
     pub weighted: bool,
     /// What the ids of a text are.

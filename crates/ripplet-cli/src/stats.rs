@@ -27,6 +27,8 @@ pub struct Choices {
     pub threads: usize,
     /// What draws depend on.
     pub seed: u64,
+    /// Whether another run gives the same labels, on any number of threads.
+    pub deterministic: bool,
 }
 
 /// The size and kind of a graph.

@@ -4,11 +4,15 @@ use crate::failure::Failure;
 use clap::Args;
 use rayon::ThreadPoolBuilder;
 
+/// More than any host has cores; each costs memory, and starting many thousands takes minutes.
+const MOST_THREADS: i64 = 4096;
+
 /// How many threads a command has.
 #[derive(Args)]
+#[command(next_help_heading = "Running")]
 pub struct ThreadArguments {
     /// Threads to use; all cores where not given.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     threads: Option<u16>,
 }
 

@@ -6,6 +6,7 @@ use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::io::Format;
 use ripplet::lp::programs::Resolution;
+use ripplet::lp::{DEFAULT_PHASES, Stop};
 use std::path::PathBuf;
 
 /// Find the communities of a graph.
@@ -39,19 +40,20 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,
     /// Number the communities from 0 instead of calling them by a vertex.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub consecutive: bool,
     /// Write figures of the run (rounds, seconds, bytes, modularity) to this JSON file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub stats: Option<PathBuf>,
-    /// Read the graph, print what the run will need, and stop.
+    /// Read the graph, print the memory that the run will need with it, and stop.
     #[arg(
         long,
         value_enum,
         value_name = "FORM",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "text"
+        default_missing_value = "text",
+        help_heading = "Running"
     )]
     pub estimate: Option<EstimateForm>,
     #[command(flatten)]
@@ -68,8 +70,16 @@ pub struct ChoiceArguments {
     /// Which vertices update when [default: phased; sync for cdlp].
     #[arg(long, value_enum)]
     pub schedule: Option<ScheduleName>,
-    /// Phases of a round of the phased schedule: more need fewer scans and more barriers.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=4096),
+        help = format!("Phases of a round of the phased schedule [default: {DEFAULT_PHASES}]"),
+        long_help = format!(
+            "Phases of a round of the phased schedule: more need fewer scans and more barriers \
+             [default: {DEFAULT_PHASES}]"
+        )
+    )]
     pub phases: Option<u32>,
     /// How a vertex's votes are counted.
     #[arg(long, value_enum, default_value_t = CounterName::Exact)]
@@ -80,12 +90,12 @@ pub struct ChoiceArguments {
     /// Who computes: auto or cpu.
     #[arg(long, default_value = "auto", value_parser = device)]
     pub device: Device,
-    /// Refuse a run that needs more memory than this, graph included: 8GiB, 500MB.
+    /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
     #[arg(long, value_name = "SIZE")]
     pub host_memory: Option<Size>,
     /// How much more than chance a community must attract (lpa): 0 is plain label propagation,
     /// more makes communities smaller [default: 1].
-    #[arg(long, value_name = "G", value_parser = resolution)]
+    #[arg(long, value_name = "G", value_parser = resolution, allow_negative_numbers = true)]
     pub resolution: Option<Resolution>,
     /// Leave communities as they are that do not hang together.
     #[arg(long)]
@@ -102,11 +112,22 @@ pub struct StopArguments {
     /// Do exactly N rounds, unless nothing would change [default for cdlp: 10].
     #[arg(long, value_name = "N", conflicts_with_all = ["max_iterations", "tolerance"])]
     pub iterations: Option<u32>,
-    /// Do at most N rounds [default: 30].
-    #[arg(long, value_name = "N")]
+    #[arg(
+        long,
+        value_name = "N",
+        help = format!("Do at most N rounds [default: {}]", Stop::default().max_rounds())
+    )]
     pub max_iterations: Option<u32>,
-    /// Stop when at most this share of the vertices changed in a round [default: 0.001].
-    #[arg(long, value_name = "F", value_parser = share)]
+    #[arg(
+        long,
+        value_name = "F",
+        value_parser = share,
+        allow_negative_numbers = true,
+        help = format!(
+            "Stop when at most this share of the vertices changed in a round [default: {}]",
+            Stop::default().tolerance().unwrap_or(0.0)
+        )
+    )]
     pub tolerance: Option<f64>,
 }
 

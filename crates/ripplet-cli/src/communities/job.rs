@@ -175,6 +175,7 @@ impl Job<'_> {
             },
             threads,
             seed: *seed,
+            deterministic: schedule.is_deterministic(),
         }
     }
 }

@@ -137,9 +137,13 @@ impl Work<'_> {
             Some(path) if !is_standard(path) => format!("; see {}", path.display()),
             _ => String::new(),
         };
+        let differs = match self.job.settings.schedule.is_deterministic() {
+            true => "",
+            false => " (async: another run may differ)",
+        };
         format!(
             "{communities} communities, modularity {modularity:.4}, after {rounds} rounds \
-             ({reason}) in {compute:.3} s{place}"
+             ({reason}) in {compute:.3} s{place}{differs}"
         )
     }
 }

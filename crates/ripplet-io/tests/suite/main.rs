@@ -5,4 +5,5 @@ mod columnar;
 mod graphs;
 mod labels;
 mod rg;
+mod text;
 mod write;

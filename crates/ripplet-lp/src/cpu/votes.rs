@@ -122,7 +122,7 @@ fn find(slots: &mut [Slot], number: u32, label: Label) -> &mut Slot {
     let mask = slots.len() - 1;
     // Fibonacci hashing: the golden ratio spreads consecutive labels over the table.
     let spread = label.wrapping_mul(0x9e37_79b9);
-    let mut at = (u64::from(spread) * slots.len() as u64 >> 32) as usize;
+    let mut at = ((u64::from(spread) * slots.len() as u64) >> 32) as usize;
     loop {
         let held = slots[at & mask].tag;
         let same = held == tag(number, label);

@@ -3,7 +3,7 @@
 use ripplet_graph::{
     Buffer, Direction, EdgeTable, Graph, GraphBuilder, SelfLoops, VertexId, VertexIds,
 };
-use ripplet_lp::quality::{Agreement, Quality, QualityError, agreement};
+use ripplet_lp::quality::{Agreement, Quality, QualityError, Summary, agreement};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,6 +59,12 @@ impl Expected {
         let found = on(1).unwrap();
         assert_eq!(found, on(2).unwrap(), "{case}: 2 threads");
         assert_eq!(found, on(7).unwrap(), "{case}: 7 threads");
+
+        if self.resolution == 1.0 {
+            let summary = Summary::of(graph, labels).unwrap();
+            let expected = (found.communities, found.modularity);
+            assert_eq!((summary.communities, summary.modularity), expected, "{case}: summary");
+        }
 
         let Agreement { nmi, ari } = found.agreement.unwrap();
         for (name, found, expected) in [

@@ -1,0 +1,119 @@
+//! What does not go together is refused before the run, with what to change.
+
+use crate::sandbox::Sandbox;
+
+fn sandbox() -> Sandbox {
+    Sandbox::with([("a.txt", "1 2 1\n2 3 1\n")])
+}
+
+#[test]
+fn what_cdlp_is_not() {
+    for (flags, parts) in [
+        ("--schedule phased", ["synchronous", "use --schedule sync"]),
+        ("--schedule async", ["synchronous", "use --schedule sync"]),
+        ("--weighted", ["unweighted", "leave --weighted out"]),
+        ("--resolution 1", ["resolution", "leave --resolution out"]),
+        ("--tolerance 0.1", ["fixed number", "use --iterations"]),
+        ("--max-iterations 3", ["fixed number", "use --iterations"]),
+    ] {
+        sandbox().fails(&format!("communities a.txt -o b.txt --program cdlp {flags}"), 2, &parts);
+    }
+    sandbox().ok("communities a.txt -o b.txt --program cdlp --schedule sync --iterations 3");
+}
+
+#[test]
+fn values_that_are_not_there() {
+    for (flags, parts) in [
+        ("--device cuda", ["this build has no GPU engine", "--device"]),
+        ("--device cuda:0,1", ["this build has no GPU engine", "--device"]),
+        ("--device tpu", ["expected auto or cpu", "--device"]),
+        ("--program llp", ["lpa", "cdlp"]),
+        ("--counter bm", ["exact", "--counter"]),
+        ("--storage compressed", ["plain", "--storage"]),
+        ("--schedule phases", ["phased", "--schedule"]),
+        ("--threads 0", ["0", "--threads"]),
+        ("--threads 5000", ["5000", "--threads"]),
+        ("--phases 0", ["0", "--phases"]),
+        ("--tolerance 1.5", ["from 0 to 1", "--tolerance"]),
+        ("--tolerance NaN", ["from 0 to 1", "--tolerance"]),
+        ("--tolerance -0.5", ["from 0 to 1", "--tolerance"]),
+        ("--resolution -1", ["0 (plain label propagation) to 65535", "--resolution"]),
+        ("--resolution x", ["expected a number", "--resolution"]),
+        ("--host-memory lots", ["8GiB", "--host-memory"]),
+        ("--columns a", ["SOURCE,TARGET", "--columns"]),
+        ("--columns a,", ["empty", "--columns"]),
+        ("--format xlsx", ["edgelist", "--format"]),
+        ("--iterations 3 --tolerance 0.1", ["--iterations", "--tolerance"]),
+        ("--iterations 3 --max-iterations 4", ["--iterations", "--max-iterations"]),
+        ("--iterationz 3", ["--iterationz", "--iterations"]),
+    ] {
+        sandbox().fails(&format!("communities a.txt -o b.txt {flags}"), 2, &parts);
+    }
+    sandbox().fails("communities a.txt", 2, &["--output"]);
+    sandbox().fails("community a.txt", 2, &["communities"]);
+}
+
+#[test]
+fn flags_that_would_be_ignored() {
+    let sandbox = sandbox();
+    sandbox.ok("convert a.txt a.rg");
+    for (run, parts) in [
+        ("communities a.txt -o b.txt --schedule sync --phases 4", ["--phases", "phased"]),
+        ("communities a.rg -o b.txt --keep-loops", ["finished graph", "convert"]),
+        ("communities a.rg -o b.txt --ids names", ["finished graph", "convert"]),
+        ("communities a.rg -o b.txt --columns a,b", ["finished graph", "convert"]),
+        ("quality a.rg a.txt --keep-duplicates", ["finished graph", "convert"]),
+        ("communities a.rg -o b.txt --directed", ["a.rg", "stored undirected"]),
+        ("communities a.rg -o b.txt --weighted", ["a.rg", "stored without weights"]),
+        ("communities - -o b.txt --labels -", ["standard input", "name a file"]),
+        ("quality - -", ["standard input", "name files"]),
+    ] {
+        sandbox.fails(run, 2, &parts);
+    }
+}
+
+#[test]
+fn a_run_that_will_not_fit_is_refused_with_a_way_out() {
+    let sandbox = sandbox();
+    let run = "communities a.txt -o b.txt --host-memory 100";
+    let said = sandbox.fails(run, 2, &["the run needs", "100 B is what --host-memory allows"]);
+    let way_out = said.error.split("allow --host-memory ").nth(1).unwrap();
+    let enough: u64 = way_out.split(',').next().unwrap().parse().unwrap();
+    sandbox.fails(&format!("communities a.txt -o b.txt --host-memory {}", enough - 1), 2, &[]);
+    sandbox.ok(&format!("communities a.txt -o b.txt --host-memory {enough}"));
+}
+
+#[test]
+fn every_command_has_help() {
+    let sandbox = Sandbox::new();
+    assert!(sandbox.ok("--version").starts_with("ripplet "));
+    let mut commands = vec!["", "communities", "quality", "generate", "convert", "info"];
+    commands.extend(["graphalytics", "devices", "generate planted", "generate rmat"]);
+    for command in commands {
+        let help = sandbox.ok(&format!("{command} --help"));
+        assert!(help.contains("Usage: ripplet"), "{command}: {help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{command}: {help}");
+    }
+}
+
+#[test]
+fn generators_refuse_what_they_cannot_make() {
+    let sandbox = Sandbox::new();
+    for (flags, part) in [
+        ("planted --mixing 2", "mixing is 2"),
+        ("planted --vertices 10 --edges 1000", "1000 edges asked for"),
+        ("planted --vertices 99999999999", "vertices asked for"),
+        #[cfg(target_os = "linux")]
+        ("planted --vertices 4000000000 --edges 4000000000000", "of memory are free"),
+        #[cfg(target_os = "linux")]
+        ("rmat --scale 31 --edge-factor 4000000", "of memory are free"),
+        ("rmat --scale 40", "scale is 40"),
+        ("rmat --quadrants 1,1", "three numbers"),
+        ("road --removed 2", "removed is 2"),
+        ("road --rows 5", "--columns"),
+        ("web --inside 7", "inside is 7"),
+        ("road --truth t.txt", "--truth"),
+    ] {
+        sandbox.fails(&format!("generate {flags} -o a.rg"), 2, &[part]);
+    }
+}

@@ -1,0 +1,127 @@
+//! Ctrl-C, at every stage: the process ends within a second, with code 1 and no half-written file.
+#![cfg(target_os = "linux")]
+
+use crate::sandbox::{Said, Sandbox};
+use std::fs;
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// What the issue promises.
+const LIMIT: Duration = Duration::from_secs(1);
+/// Longer than any stage waited for here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until `happened`.
+fn wait_for(what: &str, happened: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < PATIENCE, "waiting for {what}");
+        sleep(Duration::from_millis(1));
+    }
+}
+
+/// Starts a command, and waits until it listens to signals.
+fn start(sandbox: &Sandbox, arguments: &str, stdin: Stdio) -> Child {
+    let mut command = sandbox.command(arguments);
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    wait_for("the handler", || {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        caught.is_some_and(|mask| mask & 0b10 != 0)
+    });
+    child
+}
+
+/// Sends a signal; what the process said, and how long it took to end.
+fn signal(child: Child, signal: &str) -> (Said, Duration) {
+    let sent = Instant::now();
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    (Said::of(output), sent.elapsed())
+}
+
+/// Processor seconds that a process has used, in hundredths.
+fn ticks(child: &Child) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+#[test]
+fn while_reading() {
+    for name in ["-INT", "-TERM"] {
+        let sandbox = Sandbox::new();
+        let mut child = start(&sandbox, "communities - -o out.txt --stats s.json", Stdio::piped());
+        // More is expected, and does not come.
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"1 2\n2 3\n").unwrap();
+        let (said, time) = signal(child, name);
+        said.must_fail(name, 1, &["interrupted; nothing was written"]);
+        assert!(time < LIMIT, "{name}: {time:?}");
+        assert_eq!(said.error.lines().count(), 1, "{said:?}");
+        assert!(sandbox.names().is_empty(), "{:?}", sandbox.names());
+    }
+}
+
+#[test]
+fn while_computing() {
+    // The hub and the leaves of a star swap their labels for ever.
+    let star: String = (1..200_000).map(|leaf| format!("0 {leaf}\n")).collect();
+    let sandbox = Sandbox::with([("star.txt", &star)]);
+    for schedule in [
+        "--schedule sync --iterations 4000000000 --resolution 0",
+        "--program cdlp --iterations 4000000000",
+    ] {
+        let run = format!("communities star.txt -o out.txt --stats s.json {schedule}");
+        let child = start(&sandbox, &run, Stdio::null());
+        // Reading takes a tenth of this.
+        wait_for("the run", || ticks(&child) > 100);
+        let (said, time) = signal(child, "-INT");
+        said.must_fail(schedule, 1, &["interrupted; nothing was written"]);
+        assert!(time < LIMIT, "{schedule}: {time:?}");
+        assert_eq!(said.error.lines().count(), 1, "{said:?}");
+        assert_eq!(sandbox.names(), ["star.txt"]);
+    }
+}
+
+#[test]
+fn while_writing() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("generate road --scale 20 -o a.rg");
+    let names = || sandbox.names();
+    let unfinished = || names().iter().any(|name| name.ends_with(".part"));
+    let mut child = start(&sandbox, "convert a.rg out.csv.gz --threads 1", Stdio::null());
+    // The place is tried at the start: what is waited for is the second time.
+    let begun = unfinished_after_reading(&mut child, unfinished);
+    let (said, time) = match begun {
+        true => signal(child, "-INT"),
+        false => (Said::of(child.wait_with_output().unwrap()), Duration::ZERO),
+    };
+    assert!(time < LIMIT, "{time:?}");
+    if said.code == Some(0) {
+        // It was nearly done, and finished within its time.
+        assert_eq!(names(), ["a.rg", "out.csv.gz"]);
+        sandbox.ok("info out.csv.gz");
+    } else {
+        said.must_fail("convert", 1, &["interrupted; nothing was written"]);
+        assert_eq!(names(), ["a.rg"]);
+    }
+}
+
+/// Waits until an output is being written; false if it is written already.
+fn unfinished_after_reading(child: &mut Child, unfinished: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE && child.try_wait().unwrap().is_none() {
+        if ticks(child) > 10 && unfinished() {
+            return true;
+        }
+        sleep(Duration::from_millis(1));
+    }
+    false
+}

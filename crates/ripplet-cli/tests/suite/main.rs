@@ -1,0 +1,10 @@
+//! The command `ripplet` from the outside: processes, exit codes, sentences, files.
+
+mod arguments;
+mod bad_input;
+mod flow;
+mod graphalytics;
+mod interrupt;
+mod outputs;
+mod regression;
+mod sandbox;
