@@ -160,3 +160,22 @@ fn labels() {
     sandbox.ok("quality a.txt l.txt");
     sandbox.fails("communities a.txt -o out.txt --labels no.txt", 2, &["no.txt: No such file"]);
 }
+
+#[test]
+fn tables_with_a_flipped_byte() {
+    let sandbox = Sandbox::with([("a.txt", "1 2\n2 3\n3 1\n")]);
+    for table in ["a.parquet", "a.arrow"] {
+        sandbox.ok(&format!("convert a.txt {table}"));
+        let whole = fs::read(sandbox.path(table)).unwrap();
+        for at in (0..whole.len()).step_by(whole.len() / 60) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0xff;
+            fs::write(sandbox.path(table), damaged).unwrap();
+            let said = sandbox.run(&format!("info {table}"));
+            // A flipped id is another id; everything else must be said, and nothing but it.
+            assert!(matches!(said.code, Some(0 | 2)), "byte {at} of {table}: {said:?}");
+            assert!(!said.error.contains("panicked"), "byte {at} of {table}: {said:?}");
+            assert_eq!(said.code == Some(2), said.error.starts_with("error: "), "{said:?}");
+        }
+    }
+}
