@@ -3,7 +3,7 @@
 /// Phases a round of [`Schedule::phased`] has; part of the result, so the same on every device.
 ///
 /// More phases need fewer scans and more barriers; see the ADR on the default schedule.
-pub const DEFAULT_PHASES: u32 = 64;
+pub const DEFAULT_PHASES: u32 = 32;
 
 /// Which vertices update when, and how ties end.
 ///

@@ -74,7 +74,7 @@ impl<'a> Place<'_, 'a> {
 }
 
 /// How many vertices ahead of the one at work each step of [`Lists::ahead`] is.
-const AHEAD: usize = 6;
+const AHEAD: usize = 8;
 /// Neighbours whose labels are fetched ahead: for longer lists the processor's own reordering
 /// hides the latency.
 const LABELS_AHEAD: usize = 64;

@@ -61,6 +61,9 @@ impl Executor for CpuExecutor {
             .with("labels", 4 * vertices)
             .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
             .with("vote tables, one a thread", threads * desk);
+        if settings.initial.is_some() {
+            plan = plan.with("labels to begin with", 4 * vertices);
+        }
         if program.label_total() != LabelTotal::None {
             plan = plan.with("label totals", 4 * vertices);
         }
@@ -69,9 +72,10 @@ impl Executor for CpuExecutor {
             Order::Phased { phases } => plan.with("one phase", phased::bytes_for(vertices, phases)),
             Order::Async => plan,
         };
-        // Splitting comes when all but the labels is free again: it needs more only where a run
+        // Splitting comes when all but labels is free again: it needs more only where a run
         // needs very little.
-        let free = plan.algorithm_host() - 4 * vertices;
+        let kept = if settings.initial.is_some() { 8 * vertices } else { 4 * vertices };
+        let free = plan.algorithm_host() - kept;
         match communities::bytes_for(graph.vertices()).checked_sub(free) {
             Some(more) if !settings.keep_disconnected => plan.with("splitting, beyond that", more),
             _ => plan,
