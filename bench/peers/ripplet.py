@@ -43,10 +43,13 @@ class Ripplet(Peer):
         self.vertices = graph.vertices
         self.folder = tempfile.TemporaryDirectory(prefix="ripplet-bench-")
         self.input = self.path("graph.rg")
-        text = self.path("graph.el")
-        pd.DataFrame(graph.pairs).to_csv(text, sep=" ", header=False, index=False)
-        call("convert", text, self.input)
-        os.remove(text)
+        # LDBC's pair of files keeps the vertices that have no edge.
+        vertices, edges = self.path("graph.v"), self.path("graph.e")
+        pd.DataFrame(np.arange(graph.vertices)).to_csv(vertices, header=False, index=False)
+        pd.DataFrame(graph.pairs).to_csv(edges, sep=" ", header=False, index=False)
+        call("convert", edges, self.input)
+        os.remove(vertices)
+        os.remove(edges)
 
     def path(self, name: str) -> str:
         return str(Path(self.folder.name) / name)
