@@ -2,6 +2,7 @@
 
 mod conformance;
 mod graphs;
+mod ldbc;
 mod oracle;
 mod promises;
 mod quality;
