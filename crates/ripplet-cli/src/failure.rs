@@ -1,6 +1,6 @@
 //! What can go wrong, as a sentence, what to do about it, and the exit code.
 
-use crate::interrupt;
+use crate::interrupt::{self, Interrupted};
 use miette::Diagnostic;
 use ripplet::graph::{BuildError, generate::GenerateError};
 use ripplet::io::{ReadError, WriteError};
@@ -64,8 +64,8 @@ pub enum Failure {
         help: String,
     },
     /// Ctrl-C.
-    #[error("interrupted")]
-    Interrupted,
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
 }
 
 /// The run failed.
@@ -96,13 +96,13 @@ impl Failure {
             | Failure::Pool(_)
             | Failure::Threads(_)
             | Failure::Run(_) => FAILED,
-            Failure::Validation { .. } | Failure::Interrupted => FAILED,
+            Failure::Validation { .. } | Failure::Interrupted(_) => FAILED,
         })
     }
 
     /// Tells standard error: the sentence and, where there is one, what to do.
     pub fn report(&self) {
-        if let Failure::Interrupted = self {
+        if let Failure::Interrupted(_) = self {
             return interrupt::say_goodbye();
         }
         // Where nobody listens to standard error, the exit code has to do.
@@ -116,7 +116,7 @@ impl Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
         match error {
-            RunError::Cancelled => Failure::Interrupted,
+            RunError::Cancelled => Interrupted.into(),
             error => Failure::Run(error),
         }
     }

@@ -3,7 +3,6 @@
 //! A run sees [`requested`] within milliseconds and ends itself, and so does every command between
 //! two stages. A stage that does not look (reading, writing) is ended from here.
 
-use crate::{console, failure::Failure};
 use ripplet::io::write::remove_unfinished;
 use std::io::{Write, stderr};
 use std::process::exit;
@@ -11,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread::sleep;
 use std::time::Duration;
+use thiserror::Error;
 
 /// What a stage gets to end by itself.
 const GRACE: Duration = Duration::from_millis(400);
@@ -19,14 +19,19 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 static WRITTEN: AtomicBool = AtomicBool::new(false);
 static SAID: AtomicBool = AtomicBool::new(false);
 
-/// Begins to listen.
-pub fn listen() {
+/// Somebody wants this process to end.
+#[derive(Clone, Copy, Debug, Error)]
+#[error("interrupted")]
+pub struct Interrupted;
+
+/// Begins to listen; `tidy` is called before the last words.
+pub fn listen(tidy: fn()) {
     // Where the system refuses a handler, a signal ends the process as it always did.
-    let _ = ctrlc::set_handler(|| {
+    let _ = ctrlc::set_handler(move || {
         REQUESTED.store(true, SeqCst);
         sleep(GRACE);
         let _stopped = remove_unfinished();
-        console::clear();
+        tidy();
         say_goodbye();
         exit(1);
     });
@@ -38,8 +43,8 @@ pub fn requested() -> bool {
 }
 
 /// Between two stages: ends the command where somebody wants that.
-pub fn check() -> Result<(), Failure> {
-    if requested() { Err(Failure::Interrupted) } else { Ok(()) }
+pub fn check() -> Result<(), Interrupted> {
+    if requested() { Err(Interrupted) } else { Ok(()) }
 }
 
 /// Notes that an output is whole, for the last words.

@@ -47,7 +47,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Ripplet::parse();
     failure::leave_panics_of_table_crates_to_the_reader();
-    interrupt::listen();
+    interrupt::listen(console::clear);
     let console = Console::new(arguments.quiet);
     match run(arguments.command, &console) {
         Ok(()) => ExitCode::SUCCESS,
