@@ -6,11 +6,7 @@ use super::field::{Desk, Field};
 use crate::hash::Clock;
 use crate::rounds::{Observer, Rounds};
 use crate::{Label, Program, Round, RunError};
-use rayon::prelude::*;
 use std::ops::Range;
-
-/// Words of 64 vertices that one task handles.
-const WORDS_PER_TASK: usize = Desk::VERTICES / 64;
 
 pub(super) struct AsyncRounds<'a, P> {
     field: Field<'a, P>,
@@ -41,21 +37,10 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
 
 impl<P: Program> Rounds for AsyncRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
-        let field = &self.field;
-        let clock = field.clock(index);
-        let words = field.active.words();
-        let round = (0..words.div_ceil(WORDS_PER_TASK))
-            .into_par_iter()
-            .map(|task| {
-                if observer.is_cancelled() {
-                    return Err(RunError::Cancelled);
-                }
-                let start = task * WORDS_PER_TASK;
-                let part = start..(start + WORDS_PER_TASK).min(words);
-                Ok(field.at_desk(|desk| self.update(part, clock, desk)))
-            })
-            .try_reduce(Round::default, |a, b| Ok(a.plus(b)))?;
-        field.end_round();
+        let clock = self.field.clock(index);
+        let round =
+            self.field.for_active_words(observer, |words, desk| self.update(words, clock, desk))?;
+        self.field.end_round();
         Ok(round)
     }
 

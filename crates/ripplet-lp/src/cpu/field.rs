@@ -6,10 +6,14 @@ use super::totals::Totals;
 use super::votes::{Count, Votes};
 use crate::hash::{Clock, Stream, mix};
 use crate::program::Total;
-use crate::{Candidate, Label, Neighbor, Program, Score, Settings, Ties, Vertex, Vote, Wake};
+use crate::rounds::Observer;
+use crate::{
+    Candidate, Label, Neighbor, Program, Round, RunError, Score, Settings, Ties, Vertex, Vote, Wake,
+};
 use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
 use std::collections::TryReserveError;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
@@ -80,6 +84,27 @@ impl<'a, P: Program> Field<'a, P> {
         // as the panic ends the run.
         let mut desk = self.desks[thread].lock().unwrap_or_else(PoisonError::into_inner);
         task(&mut desk)
+    }
+
+    /// Calls `act` with some words of the active set at a time, on all threads, and adds up what it
+    /// counts.
+    pub fn for_active_words(
+        &self,
+        observer: &dyn Observer,
+        act: impl Fn(Range<usize>, &mut Desk) -> Round + Sync,
+    ) -> Result<Round, RunError> {
+        const WORDS: usize = Desk::VERTICES / 64;
+        let words = self.active.words();
+        (0..words.div_ceil(WORDS))
+            .into_par_iter()
+            .map(|task| {
+                if observer.is_cancelled() {
+                    return Err(RunError::Cancelled);
+                }
+                let part = task * WORDS..(task * WORDS + WORDS).min(words);
+                Ok(self.at_desk(|desk| act(part, desk)))
+            })
+            .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
 
     /// The clock of a round.
@@ -159,9 +184,11 @@ impl<'a, P: Program> Field<'a, P> {
         let wins = |score: P::Score| {
             score.is_eligible() && score >= bound(count.top) && score > bound(count.top - 1)
         };
-        let mut score = self.score(v, leader, count.top, count, self.totals.at_most());
-        if !P::FALLS_WITH_TOTAL || !wins(score) {
-            score = self.score(v, leader, count.top, count, self.totals.kept());
+        let scored = |total| self.score(v, leader, count.top, count, total);
+        let mut score =
+            scored(if P::FALLS_WITH_TOTAL { self.totals.at_most() } else { self.totals.kept() });
+        if P::FALLS_WITH_TOTAL && !wins(score) {
+            score = scored(self.totals.kept());
         }
         if wins(score) {
             return self.program.update_vertex(v, leader, score);

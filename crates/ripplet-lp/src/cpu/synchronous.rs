@@ -16,9 +16,6 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Words of 64 vertices that one task handles.
-const WORDS_PER_TASK: usize = Desk::VERTICES / 64;
-
 pub(super) struct SyncRounds<'a, P> {
     field: Field<'a, P>,
     next: Vec<AtomicU32>,
@@ -70,26 +67,15 @@ impl<'a, P: Program> SyncRounds<'a, P> {
 impl<P: Program> Rounds for SyncRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let clock = self.field.clock(index);
-        let words = self.field.active.words();
-        let tasks = words.div_ceil(WORDS_PER_TASK);
-        let mut round = (0..tasks)
-            .into_par_iter()
-            .map(|task| {
-                if observer.is_cancelled() {
-                    return Err(RunError::Cancelled);
-                }
-                let start = task * WORDS_PER_TASK;
-                let part = start..(start + WORDS_PER_TASK).min(words);
-                Ok(self.field.at_desk(|desk| self.choose(part, clock, desk)))
-            })
-            .try_reduce(Round::default, |a, b| Ok(a.plus(b)))?;
+        let mut round =
+            self.field.for_active_words(observer, |words, desk| self.choose(words, clock, desk))?;
         std::mem::swap(&mut self.field.labels, &mut self.next);
         let vertices = self.next.len();
-        let (changed, print) = (0..vertices.div_ceil(WORDS_PER_TASK * 64))
+        let (changed, print) = (0..vertices.div_ceil(Desk::VERTICES))
             .into_par_iter()
             .map(|task| {
-                let start = task * WORDS_PER_TASK * 64;
-                let part = start..(start + WORDS_PER_TASK * 64).min(vertices);
+                let start = task * Desk::VERTICES;
+                let part = start..(start + Desk::VERTICES).min(vertices);
                 self.field.at_desk(|desk| self.settle(part, desk))
             })
             .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.wrapping_add(b.1)));
