@@ -164,10 +164,19 @@ impl<'a, P: Program> Field<'a, P> {
 
     /// The label that wins the votes.
     ///
-    /// Nearly always one of the most frequent labels wins, so only they are looked at first; all
-    /// others only where the program's bound does not rule them out.
+    /// Three steps, each for what the one before leaves open. Most vertices keep a label that most
+    /// of their neighbours have: then all others together cannot beat it, and nobody needs to know
+    /// how many votes each of them got. Nearly always else one of the most frequent labels wins, so
+    /// only they are looked at; all others only where the program's bound does not rule them out.
     #[inline]
     fn best(&self, v: Vertex<'_>, votes: &mut Votes) -> Label {
+        let own = votes.count_one(v.label);
+        if own.top > 0 {
+            let score = self.score(v, v.label, own.top, own, self.totals.kept());
+            if score.is_eligible() && score > self.program.score_bound(own.cast - own.top) {
+                return self.program.update_vertex(v, v.label, score);
+            }
+        }
         let count = votes.count();
         if count.top == 0 {
             return v.label;

@@ -76,6 +76,17 @@ impl Votes {
         self.ballots.extend(votes);
     }
 
+    /// The votes for one label as if it were the top, in one pass without the table.
+    #[inline]
+    pub fn count_one(&self, label: Label) -> Count {
+        let none = Count { cast: 0, top: 0 };
+        self.ballots.iter().fold(none, |count, ballot| {
+            let weight = u64::from(ballot.weight);
+            let own = if ballot.label == label { weight } else { 0 };
+            Count { cast: count.cast + weight, top: count.top + own }
+        })
+    }
+
     /// Counts the votes collected since [`Votes::begin`].
     #[inline]
     pub fn count(&mut self) -> Count {
