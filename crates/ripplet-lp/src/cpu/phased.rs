@@ -20,16 +20,17 @@
 //! ```text
 //! for each phase:  gather   the active vertices of the phase, which stop being active
 //!                  choose   labels ──▶ chosen     nobody sees anybody's change
-//!                  commit   chosen ──▶ labels     and label totals
+//!                  commit   chosen ──▶ labels     and label totals; drafts ──▶ columns
 //!                  wake     neighbours that disagree: for a later phase or the next round
 //! ```
 
+use super::drafts::Drafts;
 use super::field::{Desk, Field};
 use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::{Observer, Rounds};
-use crate::{Label, Program, Round, RunError};
+use crate::{Column, Label, NO_LABEL, Program, Round, RunError};
 use rayon::prelude::*;
-use ripplet_graph::VertexId;
+use ripplet_graph::{MAX_VERTICES, VertexId};
 use std::collections::TryReserveError;
 use std::ops::Range;
 
@@ -43,25 +44,34 @@ const BLOCKS_PER_TASK: u32 = 1 << 12;
 const VERTICES_PER_TASK: usize = Desk::VERTICES / 2;
 /// Vertices between a commit and the one whose totals are fetched.
 const COMMITS_AHEAD: usize = 8;
-/// In `chosen`: the vertex keeps its label. No vertex has this id.
-const KEEP: Label = Label::MAX;
+/// In `chosen`: the vertex keeps its label. Neither a vertex nor [`NO_LABEL`](crate::NO_LABEL).
+const KEEP: Label = Label::MAX - 1;
+const _: () = assert!(KEEP >= MAX_VERTICES && KEEP != NO_LABEL);
 
 pub(super) struct PhasedRounds<'a, P> {
     field: Field<'a, P>,
     phases: u32,
     members: Vec<VertexId>,
     chosen: Vec<Label>,
+    /// A draft for each member, and before it whether it is one.
+    drafts: Drafts,
 }
 
 /// Bytes of the arrays of a phase: its vertices, once more while they are gathered, and what they
-/// chose.
-pub(super) fn bytes_for(vertices: u64, phases: u32) -> u64 {
-    12 * largest_phase(vertices, phases)
+/// chose; with `draft_len` values of columns, the drafts of these.
+pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64) -> u64 {
+    let drafts = if draft_len > 0 { 4 * (draft_len + 1) } else { 0 };
+    largest_phase(vertices, phases).saturating_mul(drafts.saturating_add(12))
 }
 
 /// Vertices of a phase, at most.
 fn largest_phase(vertices: u64, phases: u32) -> u64 {
     vertices.min(vertices.div_ceil(UNIT * u64::from(phases.max(1))) * UNIT)
+}
+
+/// Values a member has in `drafts`.
+fn record_len(draft_len: usize) -> usize {
+    if draft_len > 0 { draft_len + 1 } else { 0 }
 }
 
 /// Whose turn it is in a round.
@@ -111,7 +121,8 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         let (mut members, mut chosen) = (Vec::new(), Vec::new());
         members.try_reserve_exact(largest)?;
         chosen.try_reserve_exact(largest)?;
-        Ok(PhasedRounds { field, phases, members, chosen })
+        let drafts = Drafts::new(largest, record_len(field.columns.draft_len()))?;
+        Ok(PhasedRounds { field, phases, members, chosen, drafts })
     }
 
     /// Moves the phase's active vertices from the active set into `members`, ascending.
@@ -138,17 +149,19 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     }
 
     fn choose(&mut self, clock: Clock, observer: &dyn Observer) -> Result<Round, RunError> {
-        let field = &self.field;
+        let (field, drafts) = (&self.field, &self.drafts);
         self.chosen.clear();
         self.chosen.resize(self.members.len(), KEEP);
         let members = self.members.par_chunks(VERTICES_PER_TASK);
         members
             .zip(self.chosen.par_chunks_mut(VERTICES_PER_TASK))
-            .map(|(members, chosen)| {
+            .enumerate()
+            .map(|(task, (members, chosen))| {
                 if observer.is_cancelled() {
                     return Err(RunError::Cancelled);
                 }
-                Ok(field.at_desk(|desk| choose_each(field, clock, members, chosen, desk)))
+                let part = Part { first: task * VERTICES_PER_TASK, members, chosen, drafts };
+                Ok(field.at_desk(|desk| part.choose(field, clock, desk)))
             })
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
@@ -157,8 +170,9 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     fn drop_unchanged(&mut self) {
         let mut kept = 0;
         for index in 0..self.members.len() {
-            if self.chosen[index] != KEEP {
+            if self.chosen[index] != KEEP || is_drafted(&self.drafts, index) {
                 (self.members[kept], self.chosen[kept]) = (self.members[index], self.chosen[index]);
+                self.drafts.move_down(index, kept);
                 kept += 1;
             }
         }
@@ -166,16 +180,28 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         self.chosen.truncate(kept);
     }
 
-    /// Writes the phase's changes to labels and label totals.
+    /// Writes the phase's changes to labels and label totals, and to columns.
     fn commit(&self) {
         let field = &self.field;
-        self.changes().for_each(|(members, chosen)| {
+        self.changes().for_each(|(_, members, chosen)| {
             for (index, (&v, &label)) in members.iter().zip(chosen).enumerate() {
                 let later = index + COMMITS_AHEAD;
                 if let (Some(&v), Some(&label)) = (members.get(later), chosen.get(later)) {
                     field.fetch_commit(v, label);
                 }
-                field.commit(v, label);
+                if label != KEEP {
+                    field.commit(v, label);
+                }
+            }
+        });
+        if field.columns.draft_len() == 0 {
+            return;
+        }
+        self.changes().for_each(|(first, members, _)| {
+            for (index, &v) in members.iter().enumerate() {
+                if is_drafted(&self.drafts, first + index) {
+                    field.columns.commit(v, self.drafts.get(first + index).skip(1));
+                }
             }
         });
     }
@@ -183,36 +209,55 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     /// Wakes the neighbours of those who changed.
     fn wake(&self) {
         let field = &self.field;
-        self.changes().for_each(|(members, chosen)| {
-            field.for_each_changed(members, |index, v| field.wake_neighbors(v, chosen[index]));
+        self.changes().for_each(|(_, members, chosen)| {
+            field.for_each_changed(members, |index, v| match chosen[index] {
+                KEEP => field.wake_neighbors(v, field.label(v), false),
+                label => field.wake_neighbors(v, label, true),
+            });
         });
     }
 
-    /// The changes of the phase, some at a time: vertices and their new labels.
-    fn changes(&self) -> impl ParallelIterator<Item = (&[VertexId], &[Label])> {
+    /// The changes of the phase, some at a time: the first one's number, vertices, new labels.
+    fn changes(&self) -> impl ParallelIterator<Item = (usize, &[VertexId], &[Label])> {
         let members = self.members.par_chunks(VERTICES_PER_TASK);
-        members.zip(self.chosen.par_chunks(VERTICES_PER_TASK))
+        let changes = members.zip(self.chosen.par_chunks(VERTICES_PER_TASK)).enumerate();
+        changes.map(|(task, (members, chosen))| (task * VERTICES_PER_TASK, members, chosen))
     }
 }
 
-/// Chooses for some members of a phase.
-fn choose_each<P: Program>(
-    field: &Field<'_, P>,
-    clock: Clock,
-    members: &[VertexId],
-    chosen: &mut [Label],
-    desk: &mut Desk,
-) -> Round {
-    let mut tally = Round { visited: members.len() as u64, ..Round::default() };
-    field.for_each(members, |index, v| {
-        let (label, arcs) = field.choose(v, clock, &mut desk.votes);
-        tally.scanned += arcs;
-        if label != field.label(v) {
-            chosen[index] = label;
-            tally.changed += 1;
-        }
-    });
-    tally
+/// Whether a member has a draft.
+fn is_drafted(drafts: &Drafts, member: usize) -> bool {
+    drafts.get(member).next() == Some(1)
+}
+
+/// Some members of a phase.
+struct Part<'a> {
+    /// The number of the first.
+    first: usize,
+    members: &'a [VertexId],
+    chosen: &'a mut [Label],
+    drafts: &'a Drafts,
+}
+
+impl Part<'_> {
+    /// Chooses for them.
+    fn choose<P: Program>(self, field: &Field<'_, P>, clock: Clock, desk: &mut Desk) -> Round {
+        let mut tally = Round { visited: self.members.len() as u64, ..Round::default() };
+        let has_drafts = field.columns.draft_len() > 0;
+        field.for_each(self.members, |index, v| {
+            let choice = field.choose(v, clock, &mut desk.sheet);
+            tally.count(choice);
+            let relabelled = choice.label != field.label(v);
+            if relabelled {
+                self.chosen[index] = choice.label;
+            }
+            if has_drafts {
+                self.drafts.put_marked(self.first + index, choice.redrafted, &desk.sheet.draft);
+            }
+            tally.changed += u64::from(relabelled | choice.redrafted);
+        });
+        tally
+    }
 }
 
 impl<P: Program> Rounds for PhasedRounds<'_, P> {
@@ -233,9 +278,9 @@ impl<P: Program> Rounds for PhasedRounds<'_, P> {
         Ok(round)
     }
 
-    fn into_labels(self) -> Vec<Label> {
-        drop((self.members, self.chosen));
-        self.field.into_labels()
+    fn finish(self) -> (Vec<Label>, Vec<Column>) {
+        drop((self.members, self.chosen, self.drafts));
+        self.field.finish()
     }
 }
 

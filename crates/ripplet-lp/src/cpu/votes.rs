@@ -111,6 +111,11 @@ impl Votes {
         count
     }
 
+    /// The votes since [`Votes::begin`], in the order of the neighbours.
+    pub fn ballots(&self) -> &[Vote] {
+        &self.ballots
+    }
+
     /// The labels whose votes sum up to `top`, each at least once.
     #[inline]
     pub fn leaders(&self, top: u64) -> impl Iterator<Item = Label> {

@@ -105,7 +105,7 @@ pub fn run(lists: &Lists, initial: Option<&[u32]>, rules: Rules) -> Result {
 /// The units of a block, in the order of their turns: places within the block.
 fn units(phases: usize, drawn: u32) -> Vec<Vec<usize>> {
     let mut stride = [2, 4, 8][(u64::from(drawn) * 3 / (1 << 32)) as usize];
-    while phases % stride != 0 {
+    while !phases.is_multiple_of(stride) {
         stride /= 2;
     }
     // The block's stretches of 8 s places, each dealt to s units like cards.
