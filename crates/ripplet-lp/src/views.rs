@@ -191,8 +191,7 @@ impl VertexMut<'_> {
 
 /// What a neighbour says: a label, and how loudly.
 ///
-/// A vote of weight 0 says nothing; neither does a vote for [`NO_LABEL`], or for any other number
-/// that is not a vertex.
+/// A vote of weight 0 says nothing; neither does one for [`NO_LABEL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vote {
     /// The label.

@@ -229,9 +229,7 @@ impl<'a, P: Program> Field<'a, P> {
 
     #[inline]
     fn vote(&self, v: Vertex<'_>, u: VertexId, weight: u32) -> Vote {
-        let vote = self.program.load_neighbor(v, self.neighbor(v, u, weight));
-        let is_said = (vote.label as usize) < self.labels.len();
-        Vote { label: vote.label, weight: if is_said { vote.weight } else { 0 } }
+        self.program.load_neighbor(v, self.neighbor(v, u, weight))
     }
 
     /// The largest carry of those who voted for a label; `ballots` are the votes, in the order of

@@ -1,6 +1,6 @@
 //! The exact counter: every label that got votes, with their sum.
 
-use crate::{Label, Vote};
+use crate::{Label, NO_LABEL, Vote};
 
 /// Slots of the table for each vote, at least: most labels find their slot at once.
 const SLOTS_PER_VOTE: usize = 3;
@@ -76,9 +76,26 @@ impl Votes {
         self.ballots.extend(votes);
     }
 
-    /// Counts the votes collected since [`Votes::begin`].
+    /// Counts the votes collected since [`Votes::begin`]. Those for [`NO_LABEL`] say nothing.
     #[inline]
     pub fn count(&mut self) -> Count {
+        let count = self.count_all();
+        // One look after counting costs far less than one at each vote.
+        if count.top > 0 && self.has_slot(NO_LABEL) {
+            return self.count_labelled();
+        }
+        count
+    }
+
+    #[cold]
+    fn count_labelled(&mut self) -> Count {
+        let silent = self.ballots.iter_mut().filter(|ballot| ballot.label == NO_LABEL);
+        silent.for_each(|ballot| ballot.weight = 0);
+        self.count_all()
+    }
+
+    #[inline]
+    fn count_all(&mut self) -> Count {
         if self.number == u32::MAX {
             self.slots.fill(Slot::default());
             self.number = 0;
@@ -98,6 +115,13 @@ impl Votes {
             count.top = count.top.max(sum);
         }
         count
+    }
+
+    /// Whether a label got a vote; there is at least one vote.
+    #[inline]
+    fn has_slot(&mut self, label: Label) -> bool {
+        let used = slots_for(self.ballots.len()).min(self.slots.len());
+        find(&mut self.slots[..used], self.number, label).tag == tag(self.number, label)
     }
 
     /// The votes since [`Votes::begin`], in the order of the neighbours.
@@ -188,6 +212,22 @@ mod tests {
                 expected.retain(|_, sum| *sum == top);
                 prop_assert_eq!(leaders, expected.into_keys().collect::<Vec<_>>());
             }
+        }
+    }
+
+    #[test]
+    fn votes_for_no_label_say_nothing() {
+        let mut votes = Votes::default();
+        for (list, expected) in [
+            (vec![(NO_LABEL, 5), (3, 1), (NO_LABEL, 0)], Count { cast: 1, top: 1 }),
+            (vec![(NO_LABEL, 5)], Count { cast: 0, top: 0 }),
+            (vec![(NO_LABEL, 0), (2, 7)], Count { cast: 7, top: 7 }),
+        ] {
+            votes.begin(list.len());
+            votes.collect(list.iter().map(|&(label, weight)| Vote { label, weight }));
+            assert_eq!(votes.count(), expected);
+            let said = votes.all().filter(|&(_, sum)| sum > 0);
+            assert!(said.into_iter().all(|(label, _)| label != NO_LABEL));
         }
     }
 
