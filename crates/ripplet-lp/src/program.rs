@@ -100,8 +100,8 @@ pub trait Program: Sync {
 
     /// No label of this frequency can score higher than this, whatever else is known of it.
     ///
-    /// A bound that falls with the frequency lets an engine pass over labels without looking up
-    /// their totals. The default knows no bound.
+    /// It must not fall where the frequency rises. An engine passes over labels that it rules out
+    /// without looking up their totals. The default knows no bound.
     #[inline]
     fn score_bound(&self, _frequency: u64) -> Self::Score {
         Self::Score::HIGHEST

@@ -76,6 +76,8 @@ impl Round {
 struct Winner<S> {
     label: Label,
     frequency: u64,
+    /// The sum of all votes.
+    cast: u64,
     score: S,
 }
 
@@ -193,15 +195,14 @@ impl<'a, P: Program> Field<'a, P> {
                 }
             }
         });
-        let count = votes.count();
         let mut choice = Choice { label: vertex.label, redrafted: false, arcs: degree, nan: false };
-        if let Some(winner) = self.best(vertex, votes, count, &mut choice.nan) {
+        if let Some(winner) = self.best(vertex, votes, &mut choice.nan) {
             let carried = match self.program.carries() {
                 true => self.carried(place, vertex, winner.label, votes.ballots()),
                 false => 0.0,
             };
             self.columns.begin_draft(v, draft);
-            let (frequency, cast) = (winner.frequency, count.cast);
+            let Winner { frequency, cast, .. } = winner;
             let mut vertex = VertexMut { vertex, draft, carried, frequency, cast };
             let label = self.program.update_vertex(&mut vertex, winner.label, winner.score);
             choice.label = self.known(label);
@@ -261,16 +262,20 @@ impl<'a, P: Program> Field<'a, P> {
 
     /// The label that wins the votes, if any may.
     ///
-    /// Nearly always one of the most frequent labels wins, so only they are looked at first; all
-    /// others only where the program's bound does not rule them out.
+    /// Three steps, each for what the one before leaves open. Most vertices keep a label that most
+    /// of their neighbours have: then all others together cannot beat it, and nobody needs to know
+    /// how many votes each of them got. Nearly always else one of the most frequent labels wins, so
+    /// only they are looked at; all others only where the program's bound does not rule them out.
     #[inline]
-    fn best(
-        &self,
-        v: Vertex<'_>,
-        votes: &mut Votes,
-        count: Count,
-        nan: &mut bool,
-    ) -> Option<Winner<P::Score>> {
+    fn best(&self, v: Vertex<'_>, votes: &mut Votes, nan: &mut bool) -> Option<Winner<P::Score>> {
+        let (label, own) = (v.label, votes.count_one(v.label));
+        if own.top > 0 {
+            let score = self.score(v, label, own.top, own, self.totals.kept());
+            if score.is_eligible() && score > self.program.score_bound(own.cast - own.top) {
+                return Some(Winner { label, frequency: own.top, cast: own.cast, score });
+            }
+        }
+        let count = votes.count();
         if count.top == 0 {
             return None;
         }
@@ -293,7 +298,7 @@ impl<'a, P: Program> Field<'a, P> {
             score = scored(self.totals.kept());
         }
         if wins(score) {
-            return Some(Winner { label: leader, frequency: count.top, score });
+            return Some(Winner { label: leader, frequency: count.top, cast: count.cast, score });
         }
         self.best_of_all(v, votes, count, nan)
     }
@@ -327,7 +332,7 @@ impl<'a, P: Program> Field<'a, P> {
             let score = self.score(v, label, frequency, count, self.totals.kept());
             *nan |= score.is_nan();
             if beats(score) {
-                best = Some((Winner { label, frequency, score }, rank));
+                best = Some((Winner { label, frequency, cast: count.cast, score }, rank));
             }
         }
         best.map(|(winner, _)| winner)

@@ -1,17 +1,21 @@
 //! `phased`: the round's phases one after the other, drawn anew each round.
 //!
-//! Blocks of consecutive vertices are like clocks with one hand each: in every phase, one vertex of
-//! each block is at its turn, and each round the hands start anywhere.
+//! Blocks of consecutive vertices are like clocks with one hand each: in every phase the hand points
+//! at one *unit* of the block, eight vertices that lie near one another but not side by side, and
+//! each round the hands start anywhere. The stride within a unit is drawn anew each round, too.
 //!
 //! ```text
-//! 4 phases, round r     block 0     block 1     block 2
-//! phase 0               0 1 2[3]    4[5]6 7    [8]9 .        [v]: at its turn
-//! phase 1              [0]1 2 3     4 5[6]7     8[9].
+//! units of 4 instead of 8, 4 phases, stride 2: the first block's hand starts at 3, the second's at 1
+//!
+//!           block 0: 0 1 2 3 4 5 6 7 8 9 a b c d e f    block 1: 0 1 2 3 4 5 6 7 8 9 a b c d e f
+//! phase 0                             .   .   .   .                .   .   .   .
+//! phase 1            .   .   .   .                                               .   .   .   .
 //! ```
 //!
-//! So neighbours in id order see one another's changes at once, as in a sequential sweep, which is
-//! worth much where ids are local; and no two vertices of different blocks stay in one phase for
-//! long, which is what lets swapping pairs settle.
+//! A unit's lists share pages and cache lines, which is worth a quarter of a round's time. Vertices
+//! side by side are never of one unit, so in id order they see one another's changes at once, as in
+//! a sequential sweep, which is worth much where ids are local; and no two vertices stay in one
+//! phase for long, which is what lets swapping pairs settle.
 //!
 //! ```text
 //! for each phase:  gather   the active vertices of the phase, which stop being active
@@ -30,8 +34,12 @@ use ripplet_graph::{MAX_VERTICES, VertexId};
 use std::collections::TryReserveError;
 use std::ops::Range;
 
+/// Vertices of a block that are at their turn together.
+const UNIT: u64 = 8;
+/// Strides that are drawn from: 2, 4 and 8.
+const STRIDES: u32 = 3;
 /// Blocks that one task gathers from: as many as take longer than waking a thread.
-const BLOCKS_PER_TASK: u32 = 1 << 15;
+const BLOCKS_PER_TASK: u32 = 1 << 12;
 /// Vertices that one task handles.
 const VERTICES_PER_TASK: usize = Desk::VERTICES / 2;
 /// Vertices between a commit and the one whose totals are fetched.
@@ -53,7 +61,12 @@ pub(super) struct PhasedRounds<'a, P> {
 /// chose; with `draft_len` values of columns, the drafts of these.
 pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64) -> u64 {
     let drafts = if draft_len > 0 { 4 * (draft_len + 1) } else { 0 };
-    vertices.div_ceil(u64::from(phases.max(1))).saturating_mul(drafts.saturating_add(12))
+    largest_phase(vertices, phases).saturating_mul(drafts.saturating_add(12))
+}
+
+/// Vertices of a phase, at most.
+fn largest_phase(vertices: u64, phases: u32) -> u64 {
+    vertices.min(vertices.div_ceil(UNIT * u64::from(phases.max(1))) * UNIT)
 }
 
 /// Values a member has in `drafts`.
@@ -65,33 +78,46 @@ fn record_len(draft_len: usize) -> usize {
 #[derive(Clone, Copy)]
 struct Turns {
     key: u32,
-    phases: u32,
+    phases: u64,
+    stride: u64,
 }
 
 impl Turns {
     fn new(clock: Clock, phases: u32) -> Turns {
-        Turns { key: clock.key(Stream::Phase as u32), phases }
+        let key = clock.key(Stream::Phase as u32);
+        // A stride that divides the phases leaves no gap at the end of a block.
+        // No block has the number that stands for the round here.
+        let drawn = part_of(mix(u32::MAX ^ key), STRIDES);
+        let stride = (2 << drawn).min(1 << phases.trailing_zeros().min(31));
+        Turns { key, phases: u64::from(phases), stride }
+    }
+
+    /// How many vertices a block has.
+    fn block_size(self) -> u64 {
+        UNIT * self.phases
     }
 
     /// The vertices of a block, whether they are there or not.
     #[inline]
     fn block(self, block: u32) -> Range<u64> {
-        let first = u64::from(block) * u64::from(self.phases);
-        first..first + u64::from(self.phases)
+        let first = u64::from(block) * self.block_size();
+        first..first + self.block_size()
     }
 
-    /// The vertex of a block that is at its turn in a phase; it may lie behind the last vertex.
+    /// The vertices of a block that are at their turn in a phase; some may lie behind the last one.
     #[inline]
-    fn vertex(self, block: u32, phase: u32) -> Option<VertexId> {
-        let start = part_of(mix(block ^ self.key), self.phases);
-        let turn = (u64::from(start) + u64::from(phase)) % u64::from(self.phases);
-        u32::try_from(self.block(block).start + turn).ok()
+    fn unit(self, block: u32, phase: u32) -> impl Iterator<Item = u64> {
+        let start = part_of(mix(block ^ self.key), self.phases as u32);
+        let turn = (u64::from(start) + u64::from(phase)) % self.phases;
+        let (group, offset) = (turn / self.stride, turn % self.stride);
+        let first = self.block(block).start + group * UNIT * self.stride + offset;
+        (0..UNIT).map(move |member| first + member * self.stride)
     }
 }
 
 impl<'a, P: Program> PhasedRounds<'a, P> {
     pub fn new(field: Field<'a, P>, phases: u32) -> Result<Self, TryReserveError> {
-        let largest = field.labels.len().div_ceil(phases as usize);
+        let largest = largest_phase(field.labels.len() as u64, phases) as usize;
         let (mut members, mut chosen) = (Vec::new(), Vec::new());
         members.try_reserve_exact(largest)?;
         chosen.try_reserve_exact(largest)?;
@@ -102,14 +128,16 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     /// Moves the phase's active vertices from the active set into `members`, ascending.
     fn gather(&mut self, clock: Clock, phase: u32) {
         let (turns, active) = (Turns::new(clock, self.phases), &self.field.active);
-        let vertices = self.field.labels.len() as u32;
-        let blocks = vertices.div_ceil(self.phases);
+        let vertices = self.field.labels.len() as u64;
+        let blocks = vertices.div_ceil(turns.block_size()) as u32;
         let gather_blocks = |task: u32| {
             let start = task * BLOCKS_PER_TASK;
             let at_turn = (start..start.saturating_add(BLOCKS_PER_TASK).min(blocks))
                 .filter(|&block| active.any_in(turns.block(block)))
-                .filter_map(|block| turns.vertex(block, phase))
-                .filter(|&v| v < vertices && active.contains(v));
+                .flat_map(|block| turns.unit(block, phase))
+                .filter(|&v| v < vertices)
+                .map(|v| v as VertexId)
+                .filter(|&v| active.contains(v));
             let found: Vec<VertexId> = at_turn.collect();
             found.iter().for_each(|&v| active.remove(v));
             found
@@ -263,13 +291,17 @@ mod tests {
     #[test]
     fn every_vertex_has_one_turn_a_round() {
         for (vertices, phases) in [(0, 1), (1, 32), (100, 1), (1000, 7), (1000, 32), (50, 1000)] {
-            for round in 0..3 {
+            for round in 0..9 {
                 let turns = Turns::new(Clock::new(9, round), phases);
-                let blocks = 0..u32::div_ceil(vertices, phases);
-                let in_phase = |phase| blocks.clone().filter_map(move |b| turns.vertex(b, phase));
-                let mut seen: Vec<VertexId> = (0..phases).flat_map(in_phase).collect();
+                let blocks = 0..u64::div_ceil(vertices, turns.block_size()) as u32;
+                let in_phase = |phase| blocks.clone().flat_map(move |b| turns.unit(b, phase));
+                let mut seen = Vec::new();
+                for phase in 0..phases {
+                    let before = seen.len();
+                    seen.extend(in_phase(phase).filter(|&v| v < vertices));
+                    assert!((seen.len() - before) as u64 <= largest_phase(vertices, phases));
+                }
                 seen.sort_unstable();
-                seen.truncate(vertices as usize);
                 assert_eq!(seen, (0..vertices).collect::<Vec<_>>());
             }
         }
