@@ -81,9 +81,9 @@ impl Arguments {
                 },
                 stop,
                 seed: choices.seed,
-                initial: None,
                 // LDBC's labels are what they are.
                 keep_disconnected: choices.keep_disconnected || matches!(program, Program::Cdlp),
+                ..Settings::default()
             },
             storage: choices.storage,
             device: choices.device,
