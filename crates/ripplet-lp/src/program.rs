@@ -20,7 +20,7 @@ use crate::{Candidate, Neighbor, NeighborList, Schedule, Vertex, VertexMut, Vote
 use ripplet_graph::VertexId;
 use std::borrow::Cow;
 
-/// A vertex id used as a community's name; any other number is no label.
+/// A vertex id used as a community's name.
 pub type Label = VertexId;
 
 /// What a vertex has, and shows, that has no label. Never a vertex.
@@ -112,8 +112,8 @@ pub trait Program: Sync {
 
     /// No label of this frequency can score higher than this, whatever else is known of it.
     ///
-    /// A bound that falls with the frequency lets an engine pass over labels without looking up
-    /// their totals. The default knows no bound.
+    /// It must not fall where the frequency rises. An engine passes over labels that it rules out
+    /// without looking up their totals. The default knows no bound.
     #[inline]
     fn score_bound(&self, _frequency: u64) -> Self::Score {
         Self::Score::HIGHEST
@@ -136,7 +136,7 @@ pub trait Program: Sync {
     /// The label that `v` has from now on, given the best label and its score.
     ///
     /// Called where a label won; a vertex that got no vote, or whose labels' scores were none that
-    /// may win, stays as it is. Returning [`NO_LABEL`] (or any number that is not a vertex) leaves
+    /// may win, stays as it is. Returning [`NO_LABEL`], or any number that is not a vertex, leaves
     /// the vertex without a label.
     #[inline]
     fn update_vertex(&self, _v: &mut VertexMut<'_>, label: Label, _score: Self::Score) -> Label {

@@ -231,8 +231,7 @@ impl VertexMut<'_> {
 
 /// What a neighbour says: a label, and how loudly.
 ///
-/// A vote of weight 0 says nothing; neither does a vote for [`NO_LABEL`], or for any other number
-/// that is not a vertex.
+/// A vote of weight 0 says nothing; neither does one for [`NO_LABEL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Vote {
@@ -267,8 +266,6 @@ pub struct NeighborList<'a> {
 
 impl<'a> NeighborList<'a> {
     /// Writes down the vote that `v` gets from each, by a program's hooks for one neighbour.
-    ///
-    /// A vote for a number that is not a vertex says nothing: it gets weight 0.
     #[inline]
     pub fn ask_each<P: Program + ?Sized>(self, program: &P, v: Vertex<'a>, votes: &mut [Vote]) {
         let votes = votes.iter_mut().zip(self.ids);
@@ -290,9 +287,7 @@ impl<'a> NeighborList<'a> {
     ) -> Vote {
         let label = self.labels.get(u as usize).map_or(NO_LABEL, |label| label.load(Relaxed));
         let label = program.pick_label(v.beside(u, label));
-        let vote = program.load_neighbor(v, Neighbor { id: u, label, weight, scene: v.scene });
-        let is_said = (vote.label as usize) < self.labels.len();
-        Vote { label: vote.label, weight: if is_said { vote.weight } else { 0 } }
+        program.load_neighbor(v, Neighbor { id: u, label, weight, scene: v.scene })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The exact counter: every label that got votes, with their sum.
 
-use crate::{Label, Vote};
+use crate::{Label, NO_LABEL, Vote};
 
 /// Slots of the table for each vote, at least: most labels find their slot at once.
 const SLOTS_PER_VOTE: usize = 3;
@@ -81,14 +81,27 @@ impl Votes {
     }
 
     /// The votes for one label as if it were the top, in one pass without the table.
+    ///
+    /// Comes before everything else that is asked of the votes: those for [`NO_LABEL`] say nothing
+    /// from here on.
     #[inline]
-    pub fn count_one(&self, label: Label) -> Count {
-        let none = Count { cast: 0, top: 0 };
-        self.ballots().iter().fold(none, |count, ballot| {
-            let weight = u64::from(ballot.weight);
-            let own = if ballot.label == label { weight } else { 0 };
-            Count { cast: count.cast + weight, top: count.top + own }
-        })
+    pub fn count_one(&mut self, label: Label) -> Count {
+        let mut silent = false;
+        let count = |ballots: &[Vote], silent: &mut bool| {
+            ballots.iter().fold(Count { cast: 0, top: 0 }, |count, ballot| {
+                let weight = u64::from(ballot.weight);
+                let own = if ballot.label == label { weight } else { 0 };
+                *silent |= ballot.label == NO_LABEL;
+                Count { cast: count.cast + weight, top: count.top + own }
+            })
+        };
+        let counted = count(&self.ballots[..self.cast], &mut silent);
+        if !silent {
+            return counted;
+        }
+        let unsaid = self.ballots[..self.cast].iter_mut().filter(|ballot| ballot.label == NO_LABEL);
+        unsaid.for_each(|ballot| ballot.weight = 0);
+        count(&self.ballots[..self.cast], &mut silent)
     }
 
     /// Counts the votes collected since [`Votes::begin`].
@@ -206,6 +219,30 @@ mod tests {
                 expected.retain(|_, sum| *sum == top);
                 prop_assert_eq!(leaders, expected.into_keys().collect::<Vec<_>>());
             }
+        }
+    }
+
+    #[test]
+    fn votes_for_no_label_say_nothing() {
+        let mut votes = Votes::default();
+        for (list, own, expected) in [
+            (vec![(NO_LABEL, 5), (3, 1), (NO_LABEL, 0)], 1, Count { cast: 1, top: 1 }),
+            (vec![(NO_LABEL, 5)], 0, Count { cast: 0, top: 0 }),
+            (vec![(NO_LABEL, 0), (2, 7), (3, 1)], 1, Count { cast: 8, top: 7 }),
+        ] {
+            let begin = |votes: &mut Votes| {
+                votes.begin(list.len());
+                votes.collect(list.len(), |written| {
+                    let said = list.iter().map(|&(label, weight)| Vote { label, weight });
+                    written.iter_mut().zip(said).for_each(|(vote, said)| *vote = said);
+                });
+            };
+            begin(&mut votes);
+            assert_eq!(votes.count_one(3), Count { cast: expected.cast, top: own });
+            assert_eq!(votes.count(), expected);
+            assert!(votes.all().all(|(label, sum)| label != NO_LABEL || sum == 0));
+            begin(&mut votes);
+            assert_eq!(votes.count_one(NO_LABEL).top, 0);
         }
     }
 
