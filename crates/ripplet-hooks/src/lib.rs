@@ -17,6 +17,7 @@ mod signature;
 mod tree;
 mod types;
 
+pub mod cpp;
 pub mod ir;
 // Its constants are in the form that the series need, not those of `std`.
 #[allow(clippy::approx_constant, clippy::excessive_precision)]
