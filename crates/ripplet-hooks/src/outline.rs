@@ -15,7 +15,7 @@ const TAKEN: [&str; 9] =
     ["degree", "round", "random", "carried", "frequency", "cast", "total", "clone", "fmt"];
 
 /// Names that mean something else in a program.
-const BUILT_IN: [&str; 12] = [
+const BUILT_IN: [&str; 14] = [
     "Program",
     "Vertex",
     "VertexMut",
@@ -28,6 +28,8 @@ const BUILT_IN: [&str; 12] = [
     "Schedule",
     "ColumnSpec",
     "Scalar",
+    "ColumnKind",
+    "DeviceSource",
 ];
 
 /// A function of the text.
@@ -330,8 +332,9 @@ fn read_parameters(item: &syn::ItemStruct, errors: &mut Diagnostics) -> Vec<Para
     let mut parameters = Vec::new();
     for (ident, field) in named {
         refuse_conditions(&field.attrs, errors);
-        let name = ident.unraw().to_string();
+        let name = ident.to_string();
         match scalar_named(&field.ty) {
+            _ if name.starts_with("r#") => errors.push(raw_name(ident)),
             _ if parameters.iter().any(|known: &Parameter| known.name == name) => errors.push(
                 Diagnostic::plain(ident.span(), format!("the parameter `{name}` is defined twice")),
             ),
@@ -367,7 +370,10 @@ fn read_column(field: &syn::Field, parameters: &[Parameter]) -> Result<Column, D
     let help = "columns are named: `strength: f32` or, with `#[len(memory)]`, `heard: [u32]`";
     let ident = field.ident.as_ref();
     let ident = ident.ok_or_else(|| Diagnostic::new(field.span(), "a column has no name", help))?;
-    let name = ident.unraw().to_string();
+    let name = ident.to_string();
+    if name.starts_with("r#") {
+        return Err(raw_name(ident));
+    }
     if TAKEN.contains(&name.as_str()) || name.starts_with("set_") || name.starts_with("column_") {
         let message = format!("a column cannot be called `{name}`: views have a method like that");
         return Err(Diagnostic::new(ident.span(), message, "choose another name"));
@@ -410,6 +416,10 @@ fn read_column(field: &syn::Field, parameters: &[Parameter]) -> Result<Column, D
         }
     };
     Ok(column)
+}
+
+fn raw_name(ident: &syn::Ident) -> Diagnostic {
+    Diagnostic::new(ident.span(), "a keyword as a name", "choose another name")
 }
 
 fn read_len(value: &syn::Expr, parameters: &[Parameter]) -> Result<Len, Diagnostic> {
