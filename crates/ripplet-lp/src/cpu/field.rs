@@ -9,8 +9,8 @@ use crate::hash::{Clock, Stream, mix};
 use crate::rounds::Observer;
 use crate::views::{Scene, Total};
 use crate::{
-    Candidate, Column, Label, NO_LABEL, Neighbor, Program, Round, RunError, Score, Settings, Ties,
-    Vertex, VertexMut, Vote, Wake,
+    Candidate, Column, Label, NO_LABEL, Neighbor, NeighborList, Program, Round, RunError, Score,
+    Settings, Ties, Vertex, VertexMut, Vote, Wake,
 };
 use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
@@ -187,13 +187,10 @@ impl<'a, P: Program> Field<'a, P> {
         let Sheet { votes, draft } = sheet;
         votes.begin(degree as usize);
         place.each(|neighbors, weights| {
-            let neighbors = neighbors.iter();
-            match weights {
-                None => votes.collect(neighbors.map(|&u| self.vote(vertex, u, 1))),
-                Some(weights) => {
-                    votes.collect(neighbors.zip(weights).map(|(&u, &w)| self.vote(vertex, u, w)))
-                }
-            }
+            let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
+            votes.collect(neighbors.len(), |votes| {
+                self.program.load_neighbors(vertex, list, votes);
+            });
         });
         let mut choice = Choice { label: vertex.label, redrafted: false, arcs: degree, nan: false };
         if let Some(winner) = self.best(vertex, votes, &mut choice.nan) {
@@ -226,11 +223,6 @@ impl<'a, P: Program> Field<'a, P> {
     fn neighbor<'s>(&self, v: Vertex<'s>, u: VertexId, weight: u32) -> Neighbor<'s> {
         let label = self.program.pick_label(self.vertex(u, v.scene));
         Neighbor { id: u, label, weight, scene: v.scene }
-    }
-
-    #[inline]
-    fn vote(&self, v: Vertex<'_>, u: VertexId, weight: u32) -> Vote {
-        self.program.load_neighbor(v, self.neighbor(v, u, weight))
     }
 
     /// The largest carry of those who voted for a label; `ballots` are the votes, in the order of
