@@ -17,8 +17,8 @@ use syn::visit_mut::VisitMut;
 /// `device_source` and, where `carry` is written, `carries`. What these need is expected to be in
 /// scope by `use …::hooks::*`.
 ///
-/// Errors become `compile_error!` at the tokens that they are about; the bodies of a refused
-/// module are left out, so that rustc does not tell the same again.
+/// Errors become `compile_error!` at the tokens that they are about; of a refused module, only what
+/// others may name is left, so that rustc does not tell the same again.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(argument) = arguments.into_iter().next() {
         let message = "`#[label_program]` has no arguments";
@@ -50,6 +50,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Err(errors) => {
             take_columns(items);
             items.iter_mut().for_each(|item| Emptied.visit_item_mut(item));
+            replace_implementation(items);
             let errors = errors.iter().map(compile_error);
             quote! { #[allow(unused)] #module #(#errors)* }
         }
@@ -81,14 +82,33 @@ fn take_columns(items: &mut Vec<syn::Item>) -> Option<Ident> {
     }
 }
 
-fn add_methods(items: &mut [syn::Item], program: &Module) {
-    let implementation = items.iter_mut().find_map(|item| match item {
+/// The program's impl.
+fn implementation(items: &mut [syn::Item]) -> Option<&mut syn::ItemImpl> {
+    items.iter_mut().find_map(|item| match item {
         syn::Item::Impl(item) => {
             let (_, path, _) = item.trait_.as_ref()?;
             path.segments.last().is_some_and(|last| last.ident == "Program").then_some(item)
         }
         _ => None,
-    });
+    })
+}
+
+/// Gives a refused program an impl that rustc takes.
+fn replace_implementation(items: &mut [syn::Item]) {
+    let Some(implementation) = implementation(items) else { return };
+    implementation.items = vec![
+        syn::parse_quote! { type Score = u64; },
+        syn::parse_quote! { fn name(&self) -> &str { ::core::unimplemented!() } },
+        syn::parse_quote! {
+            fn label_score(&self, _: Vertex<'_>, _: Candidate<'_>) -> u64 {
+                ::core::unimplemented!()
+            }
+        },
+    ];
+}
+
+fn add_methods(items: &mut [syn::Item], program: &Module) {
+    let implementation = implementation(items);
     let Some(implementation) = implementation else { return };
     let written = |name: &str| {
         let is_it =

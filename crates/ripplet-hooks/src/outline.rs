@@ -11,8 +11,19 @@ use syn::spanned::Spanned;
 const WRITTEN_FOR_THE_USER: [&str; 3] = ["columns", "parameters", "device_source"];
 
 /// Names that views have already, so that no column may.
-const TAKEN: [&str; 9] =
-    ["degree", "round", "random", "carried", "frequency", "cast", "total", "clone", "fmt"];
+const TAKEN: [&str; 11] = [
+    "degree",
+    "round",
+    "random",
+    "carried",
+    "frequency",
+    "cast",
+    "total",
+    "scene",
+    "draft",
+    "clone",
+    "fmt",
+];
 
 /// Names that mean something else in a program.
 const BUILT_IN: [&str; 14] = [
@@ -340,7 +351,11 @@ fn read_parameters(item: &syn::ItemStruct, errors: &mut Diagnostics) -> Vec<Para
             ),
             Some(scalar) => parameters.push(Parameter { name, scalar }),
             None => {
-                errors.push(Diagnostic::new(field.ty.span(), "a parameter of this type", help));
+                errors.push(Diagnostic::new(
+                    field.ty.span(),
+                    "a parameter cannot be of this type",
+                    help,
+                ));
             }
         }
     }

@@ -9,10 +9,11 @@ use proc_macro::TokenStream;
 /// its name, parameters and columns. Hooks are written in a plain subset of Rust; what it does not
 /// have is an error at its own place. The module needs `use ripplet::lp::hooks::*;`.
 ///
-/// ```ignore
+/// ```
+/// # use ripplet_lp::hooks::label_program;
 /// #[label_program]
 /// mod attenuated {
-///     use ripplet::lp::hooks::*;
+///     use ripplet_lp::hooks::*;
 ///
 ///     pub struct Attenuated {
 ///         pub attenuation: f32,
@@ -45,6 +46,12 @@ use proc_macro::TokenStream;
 ///         }
 ///     }
 /// }
+/// # fn main() {
+/// use ripplet_lp::hooks::Program;
+/// let program = attenuated::Attenuated { attenuation: 0.05 };
+/// assert_eq!(program.name(), "attenuated");
+/// assert_eq!(program.columns()[0].name, "strength");
+/// # }
 /// ```
 #[proc_macro_attribute]
 pub fn label_program(arguments: TokenStream, item: TokenStream) -> TokenStream {
