@@ -10,8 +10,8 @@ use crate::{JitError, Parameters};
 use cranelift_codegen::ir::Value;
 use ripplet_hooks::ir;
 use ripplet_lp::{
-    Candidate, ColumnKind, ColumnSpec, Label, LabelTotal, Neighbor, NeighborList, Program, Scalar,
-    Schedule, Score, Vertex, VertexMut, Vote, Wake,
+    Candidate, ColumnKind, ColumnSpec, DeviceSource, Label, LabelTotal, Neighbor, NeighborList,
+    Program, Scalar, Schedule, Score, Vertex, VertexMut, Vote, Wake,
 };
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -88,6 +88,7 @@ pub struct JitProgram<S> {
     label_total: LabelTotal,
     falls_with_total: bool,
     carries: bool,
+    device_source: DeviceSource,
     hooks: Hooks,
     score: PhantomData<S>,
 }
@@ -182,6 +183,7 @@ impl<S: JitScore> JitProgram<S> {
             label_total: declared.label_total.map_or(Ok(LabelTotal::None), label_total_of)?,
             falls_with_total: declared.falls_with_total.is_some_and(|said| said != 0),
             carries: declared.carries.map_or(hooks.carry.is_some(), |said| said != 0),
+            device_source: DeviceSource { text: Cow::Owned(ripplet_hooks::cpp::emit(module)) },
             hooks,
             score: PhantomData,
         })
@@ -289,8 +291,7 @@ impl DeclaredHooks {
             score_bound: hooks
                 .score_bound
                 .map(|hook| {
-                    compiler
-                        .entry("score_bound", |lowering, p| lowering.score_bound(hook, p[0]))
+                    compiler.entry("score_bound", |lowering, p| lowering.score_bound(hook, p[0]))
                 })
                 .transpose()?,
         })
@@ -434,6 +435,10 @@ impl<S: JitScore> Program for JitProgram<S> {
 
     fn parameters(&self) -> Vec<Scalar> {
         self.parameters.clone()
+    }
+
+    fn device_source(&self) -> Option<DeviceSource> {
+        Some(self.device_source.clone())
     }
 }
 

@@ -2,4 +2,5 @@
 
 mod differential;
 mod random_program;
+mod rust_side;
 mod toolchain;

@@ -167,9 +167,7 @@ impl Lowering<'_, '_> {
         if is_cheap(then) && is_cheap(otherwise) {
             let (then, otherwise) = (self.operand(then)?, self.operand(otherwise)?);
             let pairs = then.parts().into_iter().zip(otherwise.parts());
-            let choose = |(then, otherwise)| {
-                self.builder.ins().select(condition, then, otherwise)
-            };
+            let choose = |(then, otherwise)| self.builder.ins().select(condition, then, otherwise);
             return then.like(&pairs.map(choose).collect::<Vec<_>>());
         }
         let [yes, no, join] = std::array::from_fn(|_| self.builder.create_block());
@@ -201,8 +199,7 @@ impl Lowering<'_, '_> {
         let [Some(a), Some(b), Some(c), Some(d)] = values else {
             return Err(JitError::unsound("a product lacks a factor"));
         };
-        let mut product =
-            |x, y| (self.builder.ins().umulhi(x, y), self.builder.ins().imul(x, y));
+        let mut product = |x, y| (self.builder.ins().umulhi(x, y), self.builder.ins().imul(x, y));
         let ((high, low), (other_high, other_low)) = (product(a, b), product(c, d));
         let mut compare = |condition, x, y| self.builder.ins().icmp(condition, x, y);
         let above = compare(IntCC::UnsignedGreaterThan, high, other_high);

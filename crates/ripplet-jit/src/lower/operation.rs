@@ -290,34 +290,55 @@ impl Lowering<'_, '_> {
         if signed { ins.sextend(I64, x) } else { ins.uextend(I64, x) }
     }
 
-    /// The quotient or the rest, and whether there is none. Never divides by 0, nor signed by -1:
-    /// where the divisor is a constant, the comparisons are computed away.
+    /// The quotient or the rest, and whether there is none. Nothing is divided by 0, nor signed by
+    /// -1; where the divisor is a constant, the comparisons are computed away.
     fn divided(&mut self, is_div: bool, signed: bool, a: Value, b: Value) -> (Value, Value) {
         let ty = self.type_of(a);
         let one = self.builder.ins().iconst(ty, 1);
         let by_zero = self.builder.ins().icmp_imm(IntCC::Equal, b, 0);
         let safe = self.builder.ins().select(by_zero, one, b);
-        if !signed {
-            let ins = self.builder.ins();
-            let result = if is_div { ins.udiv(a, safe) } else { ins.urem(a, safe) };
-            return (result, by_zero);
+        if signed {
+            return self.divided_signed(is_div, a, b, safe, by_zero);
         }
-        let minus = self.builder.ins().iconst(ty, if ty == I64 { -1 } else { 0xffff_ffff });
-        let by_minus = self.builder.ins().icmp(IntCC::Equal, b, minus);
-        let safe = self.builder.ins().select(by_minus, one, safe);
+        let ins = self.builder.ins();
+        let result = if is_div { ins.udiv(a, safe) } else { ins.urem(a, safe) };
+        (result, by_zero)
+    }
+
+    /// [`Lowering::divided`] by `b`, which is `safe` where it is not 0.
+    ///
+    /// Also where the divisor is the least number, the processor is not asked: it goes into that
+    /// number once, and into all others never. Cranelift's own rules for division by powers of two
+    /// take the least number for a positive one (0.123; `arithmetic.isle`).
+    fn divided_signed(
+        &mut self,
+        is_div: bool,
+        a: Value,
+        b: Value,
+        safe: Value,
+        by_zero: Value,
+    ) -> (Value, Value) {
+        let ty = self.type_of(a);
+        let mut constant =
+            |of_i64, of_i32| self.builder.ins().iconst(ty, if ty == I64 { of_i64 } else { of_i32 });
+        let (one, minus, least) =
+            (constant(1, 1), constant(-1, 0xffff_ffff), constant(i64::MIN, SIGN));
+        let mut is = |x, y| self.builder.ins().icmp(IntCC::Equal, x, y);
+        let (by_minus, by_least, is_least) = (is(b, minus), is(b, least), is(a, least));
+        let by_either = self.builder.ins().bor(by_minus, by_least);
+        let safe = self.builder.ins().select(by_either, one, safe);
         let ins = self.builder.ins();
         let result = if is_div { ins.sdiv(a, safe) } else { ins.srem(a, safe) };
-        // The rest by -1 is that by 1.
-        let result = match is_div {
-            true => {
-                let negated = self.builder.ins().ineg(a);
-                self.builder.ins().select(by_minus, negated, result)
+        // The rest by -1 is 0, as it is by 1.
+        let (by_minus_one, into_least) = match is_div {
+            true => (self.builder.ins().ineg(a), self.builder.ins().uextend(ty, is_least)),
+            false => {
+                let zero = self.builder.ins().iconst(ty, 0);
+                (result, self.builder.ins().select(is_least, zero, a))
             }
-            false => result,
         };
-        let least = if ty == I64 { i64::MIN } else { SIGN };
-        let least = self.builder.ins().iconst(ty, least);
-        let is_least = self.builder.ins().icmp(IntCC::Equal, a, least);
+        let result = self.builder.ins().select(by_minus, by_minus_one, result);
+        let result = self.builder.ins().select(by_least, into_least, result);
         let is_over = self.builder.ins().band(is_least, by_minus);
         (result, self.builder.ins().bor(by_zero, is_over))
     }
@@ -331,7 +352,8 @@ impl Lowering<'_, '_> {
         b: Value,
     ) -> Result<(Value, Value), JitError> {
         let signed = scalar.is_signed();
-        let wanted = if matches!(operation, Checked::Shl | Checked::Shr) { I32 } else { type_of(scalar) };
+        let wanted =
+            if matches!(operation, Checked::Shl | Checked::Shr) { I32 } else { type_of(scalar) };
         if !scalar.is_integer() || self.type_of(b) != wanted {
             return Err(JitError::unsound(format!("checked {operation:?} of a {}", scalar.name())));
         }
@@ -361,8 +383,7 @@ impl Lowering<'_, '_> {
         if let Some(exponent) = exponent {
             return self.power_of_constant(a, exponent);
         }
-        let address =
-            if ty == I64 { host::power_64_address() } else { host::power_32_address() };
+        let address = if ty == I64 { host::power_64_address() } else { host::power_32_address() };
         self.host(address, &[ty, I32], ty, &[a, b])
     }
 

@@ -1,9 +1,7 @@
 //! Which calls are inlined: a question of size.
 
 use crate::JitError;
-use ripplet_hooks::ir::{
-    Block, Expression, ExpressionKind, FunctionId, Module, Range, Statement,
-};
+use ripplet_hooks::ir::{Block, Expression, ExpressionKind, FunctionId, Module, Range, Statement};
 
 /// A function of at most so many parts, with what is inlined into it, is inlined where it is called.
 const INLINED: usize = 200;

@@ -94,7 +94,8 @@ impl<'a> Lowering<'_, 'a> {
     fn statement(&mut self, statement: &'a ir::Statement) -> Result<bool, JitError> {
         match statement {
             ir::Statement::Let { value: None, .. } => {}
-            ir::Statement::Let { local, value: Some(value) } | ir::Statement::Set { local, value } => {
+            ir::Statement::Let { local, value: Some(value) }
+            | ir::Statement::Set { local, value } => {
                 let value = self.operand(value)?;
                 self.set(*local, value)?;
             }
@@ -106,7 +107,9 @@ impl<'a> Lowering<'_, 'a> {
                 let condition = self.scalar(condition)?;
                 return self.branch(condition, then, otherwise);
             }
-            ir::Statement::Match { on, arms, otherwise } => return self.matched(on, arms, otherwise),
+            ir::Statement::Match { on, arms, otherwise } => {
+                return self.matched(on, arms, otherwise);
+            }
             ir::Statement::For { counter, range, body } => self.counted(*counter, range, body)?,
             ir::Statement::While { condition, body } => self.repeated(condition, body)?,
             ir::Statement::Break => return self.leave(|innermost| innermost.end),

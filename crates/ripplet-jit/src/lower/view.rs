@@ -93,7 +93,9 @@ impl Lowering<'_, '_> {
             }
             (Field::Weight, Seen::Neighbor { weight, .. }) => weight,
             (Field::Frequency, Seen::Candidate { frame }) => self.load(frame, candidate::FREQUENCY),
-            (Field::Frequency, Seen::VertexMut { frame, .. }) => self.load(frame, update::FREQUENCY),
+            (Field::Frequency, Seen::VertexMut { frame, .. }) => {
+                self.load(frame, update::FREQUENCY)
+            }
             (Field::Cast, Seen::Candidate { frame }) => self.load(frame, candidate::CAST),
             (Field::Cast, Seen::VertexMut { frame, .. }) => self.load(frame, update::CAST),
             (Field::GrandTotal, Seen::Candidate { frame }) => {
