@@ -30,7 +30,7 @@ const MOST_LOCALS: usize = 32;
 type Bits = u64;
 
 /// The views of a call.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Views<'v, 'a> {
     vertex: Option<Vertex<'a>>,
     neighbor: Option<Neighbor<'a>>,
@@ -178,7 +178,7 @@ impl<'a> Interpreted<'a> {
 
 fn field_of(view: Bits, field: Field, views: Views<'_, '_>) -> Bits {
     let v = || match views.update {
-        Some(update) => **update.borrow(),
+        Some(update) => ***update.borrow(),
         None => views.vertex.expect("a hook of a vertex"),
     };
     let (u, c) = (views.neighbor, views.candidate);
@@ -234,9 +234,6 @@ fn cast(from: Type, to: Type, value: Bits) -> Bits {
     }
 }
 
-const NO_VIEWS: Views<'_, '_> =
-    Views { vertex: None, neighbor: None, candidate: None, update: None };
-
 impl Program for Interpreted<'_> {
     type Score = u64;
 
@@ -260,19 +257,19 @@ impl Program for Interpreted<'_> {
         let Some(hook) = self.module.hooks.load_neighbor else {
             return Vote { label: u.label, weight: u.weight };
         };
-        let views = Views { vertex: Some(v), neighbor: Some(u), ..NO_VIEWS };
+        let views = Views { vertex: Some(v), neighbor: Some(u), ..Views::default() };
         let vote = self.call(hook, &[VERTEX, NEIGHBOR], views);
         Vote { label: vote as u32, weight: (vote >> 32) as u32 }
     }
 
     fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
-        let views = Views { vertex: Some(v), candidate: Some(candidate), ..NO_VIEWS };
+        let views = Views { vertex: Some(v), candidate: Some(candidate), ..Views::default() };
         self.call(self.module.hooks.label_score, &[VERTEX, CANDIDATE], views)
     }
 
     fn score_bound(&self, frequency: u64) -> u64 {
         let hook = self.module.hooks.score_bound;
-        hook.map_or(u64::HIGHEST, |hook| self.call(hook, &[frequency], NO_VIEWS))
+        hook.map_or(u64::HIGHEST, |hook| self.call(hook, &[frequency], Views::default()))
     }
 
     fn carries(&self) -> bool {
@@ -280,7 +277,7 @@ impl Program for Interpreted<'_> {
     }
 
     fn carry(&self, v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
-        let views = Views { vertex: Some(v), neighbor: Some(u), ..NO_VIEWS };
+        let views = Views { vertex: Some(v), neighbor: Some(u), ..Views::default() };
         let hook = self.module.hooks.carry;
         hook.map_or(0.0, |hook| f32::from_bits(self.call(hook, &[VERTEX, NEIGHBOR], views) as u32))
     }
@@ -288,7 +285,7 @@ impl Program for Interpreted<'_> {
     fn update_vertex(&self, v: &mut VertexMut<'_>, label: u32, score: u64) -> u32 {
         let Some(hook) = self.module.hooks.update_vertex else { return label };
         let update = RefCell::new(v);
-        let views = Views { update: Some(&update), ..NO_VIEWS };
+        let views = Views { update: Some(&update), ..Views::default() };
         self.call(hook, &[UPDATE, label.into(), score], views) as u32
     }
 
