@@ -1,5 +1,11 @@
 //! The language's tests.
 
 mod differential;
+mod hostile;
+mod loops;
+mod math;
+mod programs;
 mod random_program;
 mod toolchain;
+mod types;
+mod views;
