@@ -4,5 +4,6 @@ mod conformance;
 mod graphs;
 mod ldbc;
 mod oracle;
+mod probe;
 mod promises;
 mod quality;
