@@ -20,4 +20,4 @@ pub use layered::layered_order;
 pub use llp::{BadGamma, Gamma, Llp, sweep};
 pub use lpa::{BadResolution, Lpa, Resolution};
 pub use seeded::{BadAttenuation, Seed, SeedError, Seeded, Seeding, strengths};
-pub use slpa::{BadMemory, BadThreshold, MEMORY, Membership, ROUNDS, Slpa, memberships};
+pub use slpa::{BadMemory, BadThreshold, MEMORY, Membership, ROUNDS, Slpa, THRESHOLD, memberships};

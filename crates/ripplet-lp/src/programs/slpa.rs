@@ -35,8 +35,12 @@ use thiserror::Error;
 /// Labels that a vertex remembers where nothing is said.
 pub const MEMORY: u32 = 5;
 
-/// Rounds to run where nothing is said: the paper finds results stable from 20 on.
-pub const ROUNDS: u32 = 40;
+/// Rounds to run where nothing is said, as in the paper's experiments.
+pub const ROUNDS: u32 = 100;
+
+/// The threshold of [`memberships`] where nothing is said: a vertex belongs to three communities at
+/// most.
+pub const THRESHOLD: f64 = 0.3;
 
 /// Labels that a vertex can remember at most.
 const MOST_MEMORY: u32 = 64;

@@ -5,5 +5,6 @@ mod graphs;
 mod ldbc;
 mod oracle;
 mod probe;
+mod programs;
 mod promises;
 mod quality;

@@ -6,8 +6,9 @@ use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Lpa, Resolution};
 use ripplet_lp::{
-    Candidate, Executor, Neighbor, Observer, Order, Program, Round, RunError, Schedule, Settings,
-    SettingsError, Stop, StopReason, Vertex, Vote, Wake,
+    Candidate, ColumnKind, ColumnSpec, ColumnValues, Executor, Neighbor, Observer, Order, Program,
+    Round, RunError, Scalar, Schedule, Settings, SettingsError, Stop, StopReason, Vertex, Vote,
+    Wake,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -210,6 +211,96 @@ fn settings_that_do_not_fit_are_refused() {
         refused(initial(&[0, 1, 2, 5, 4])),
         SettingsError::NoSuchLabel { vertex: 3, label: 5, last: 4 }
     );
+}
+
+/// A program with the columns that it is told to have.
+struct Columned(Vec<ColumnSpec>);
+
+impl Program for Columned {
+    type Score = u64;
+
+    fn name(&self) -> &str {
+        "columned"
+    }
+
+    fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+        c.frequency
+    }
+
+    fn columns(&self) -> Vec<ColumnSpec> {
+        self.0.clone()
+    }
+}
+
+fn spec(name: &'static str, kind: ColumnKind, len: u32, default: Option<Scalar>) -> ColumnSpec {
+    ColumnSpec { name: name.into(), kind, len, default, written: true }
+}
+
+#[test]
+fn columns_that_do_not_fit_are_refused() {
+    let graph = ring(5).graph(MAX_SHARD_ARCS);
+    let specs = || {
+        let pair = spec("pair", ColumnKind::U32, 2, None);
+        vec![pair, spec("share", ColumnKind::F32, 1, Some(Scalar::F32(0.5)))]
+    };
+    let run = |specs, given: &[(&str, ColumnValues)]| {
+        let given = given.iter().map(|(name, values)| ((*name).to_owned(), values.clone()));
+        let settings = Settings { columns: given.collect(), ..Settings::default() };
+        executor().run(&graph, &Columned(specs), &settings, &mut ())
+    };
+    let refused = |specs, given: &[(&str, ColumnValues)]| match run(specs, given) {
+        Err(RunError::Settings(SettingsError::Columns(error))) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let pair = || ("pair", ColumnValues::U32((0..10).collect()));
+    let found = run(specs(), &[pair()]).unwrap();
+    assert_eq!(found.column("pair").unwrap().values, pair().1);
+    assert_eq!(found.column("share").unwrap().values, ColumnValues::F32(vec![0.5; 5]));
+
+    assert_eq!(
+        refused(specs(), &[]),
+        "the program's column `pair` must be given: it has no default"
+    );
+    assert_eq!(
+        refused(specs(), &[pair(), ("pear", ColumnValues::U32(vec![1; 5]))]),
+        "the program has no column `pear`; it has `pair`, `share`"
+    );
+    assert_eq!(
+        refused(specs(), &[("pair", ColumnValues::U32(vec![1; 5]))]),
+        "5 values for the column `pair`, which needs 10: 2 a vertex"
+    );
+    assert_eq!(
+        refused(specs(), &[pair(), ("share", ColumnValues::U32(vec![1; 5]))]),
+        "the column `share` holds f32 values, but u32 values were given"
+    );
+    let nan = ColumnValues::F32(vec![0.0, f32::INFINITY, f32::NAN, 1.0, f32::NAN]);
+    assert_eq!(
+        refused(specs(), &[pair(), ("share", nan)]),
+        "the column `share` holds no number (NaN) for vertex 2; fill it or drop it"
+    );
+    let twice = vec![spec("x", ColumnKind::U32, 1, Some(Scalar::U32(0))); 2];
+    assert_eq!(
+        refused(twice, &[]),
+        "the program has two columns `x`; a column's name must be its own"
+    );
+    let other = vec![spec("x", ColumnKind::U32, 1, Some(Scalar::F32(1.0)))];
+    assert_eq!(refused(other, &[]), "the column `x` holds u32 values, but its default is F32(1.0)");
+    assert!(refused(vec![], &[pair()]).ends_with("it has none"));
+}
+
+#[test]
+fn columns_larger_than_memory_are_refused_with_the_plan() {
+    // More than the address space of a process: no system can grant it.
+    let graph = ring(10_000).graph(MAX_SHARD_ARCS);
+    let zero = Some(Scalar::U32(0));
+    let program = Columned(vec![spec("huge", ColumnKind::U32, u32::MAX, zero)]);
+    for schedule in [Schedule::sync(), Schedule::phased(), Schedule::asynchronous()] {
+        let settings = Settings { schedule, ..Settings::default() };
+        let bytes = executor().plan(&graph, &program, &settings).algorithm_host();
+        assert!(bytes >= 40_000 * u64::from(u32::MAX));
+        let ended = executor().run(&graph, &program, &settings, &mut ());
+        assert_eq!(ended, Err(RunError::OutOfMemory { bytes }));
+    }
 }
 
 /// Ends the run once it was asked so often.
