@@ -6,6 +6,7 @@ mod loops;
 mod math;
 mod programs;
 mod random_program;
+mod reference;
 mod toolchain;
 mod types;
 mod views;
