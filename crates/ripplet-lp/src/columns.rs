@@ -320,6 +320,12 @@ impl Columns {
         store.values.get(at).map_or(0, |value| value.load(Relaxed))
     }
 
+    /// The values of column `slot`, one vertex behind the other; none where there is no column.
+    #[inline]
+    pub fn values(&self, slot: usize) -> &[AtomicU32] {
+        self.stores.get(slot).map_or(&[], |store| &store.values)
+    }
+
     /// Where a written column's value is in a vertex's draft.
     #[inline]
     pub fn drafted(&self, slot: usize, index: u32) -> Option<usize> {

@@ -16,7 +16,7 @@
 //! detection*, SIGMOD 2021, table 1.
 
 use crate::columns::ColumnSpec;
-use crate::{Candidate, Neighbor, Schedule, Vertex, VertexMut, Vote};
+use crate::{Candidate, Neighbor, NeighborList, Schedule, Vertex, VertexMut, Vote};
 use ripplet_graph::VertexId;
 use std::borrow::Cow;
 
@@ -93,6 +93,18 @@ pub trait Program: Sync {
     #[inline]
     fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
         Vote { label: u.label, weight: u.weight }
+    }
+
+    /// The votes of a list of neighbours: `votes[i]` becomes what `list.ids[i]` says.
+    ///
+    /// The engine asks for votes here alone. The default calls [`Program::pick_label`] and
+    /// [`Program::load_neighbor`] for each neighbour, which is as fast as it gets where they are
+    /// compiled with the engine. Where a call costs something, as in programs that are compiled at
+    /// run time, a program loops over the list itself; it must then write the same votes as
+    /// [`NeighborList::ask_each`]. As many votes as ids are given; what is in them is not defined.
+    #[inline]
+    fn load_neighbors(&self, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
+        list.ask_each(self, v, votes);
     }
 
     /// How good a label is for `v`; see [`Score`] for what wins.

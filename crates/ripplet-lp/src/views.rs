@@ -2,23 +2,45 @@
 
 use crate::columns::Columns;
 use crate::hash::{Clock, Stream, mix};
-use crate::{Label, NO_LABEL};
+use crate::{Label, NO_LABEL, Program};
 use ripplet_graph::{Graph, VertexId};
 use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What is the same for all vertices in a round: where views look up what they do not carry.
+///
+/// Hooks have no need of it: it is for those who run hooks that are not compiled with the engine.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scene<'a> {
-    pub graph: &'a Graph,
-    pub columns: &'a Columns,
-    pub clock: Clock,
+pub struct Scene<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) columns: &'a Columns,
+    pub(crate) clock: Clock,
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
+    /// The clock of the round.
     #[inline]
-    fn degree(&self, v: VertexId) -> u32 {
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// The values of column number `slot`, one vertex behind the other, as everybody sees them now;
+    /// none where there is no such column.
+    #[inline]
+    pub fn column(&self, slot: usize) -> &'a [AtomicU32] {
+        self.columns.values(slot)
+    }
+
+    /// The number of vertices of the graph.
+    #[inline]
+    pub fn vertices(&self) -> u32 {
+        self.graph.vertices()
+    }
+
+    /// The number of arcs that touch `v`, one of the vertices.
+    #[inline]
+    pub fn degree(&self, v: VertexId) -> u32 {
         u32::try_from(self.graph.degree(v)).unwrap_or(u32::MAX)
     }
 
@@ -50,7 +72,19 @@ pub struct Neighbor<'a> {
     pub(crate) scene: Scene<'a>,
 }
 
-impl Vertex<'_> {
+impl<'a> Vertex<'a> {
+    /// Where it looks up what it does not carry.
+    #[inline]
+    pub fn scene(&self) -> Scene<'a> {
+        self.scene
+    }
+
+    /// The same round as another vertex of the graph sees it, with the label that it has.
+    #[inline]
+    pub(crate) fn beside(self, id: VertexId, label: Label) -> Vertex<'a> {
+        Vertex { id, label, scene: self.scene }
+    }
+
     /// The number of arcs that touch it, in both directions where the graph is directed.
     #[inline]
     pub fn degree(&self) -> u32 {
@@ -158,6 +192,12 @@ impl VertexMut<'_> {
         self.cast
     }
 
+    /// The values of its written columns, in the columns' order, one behind the other.
+    #[inline]
+    pub fn draft(&mut self) -> &mut [u32] {
+        self.draft
+    }
+
     /// Value `index` of its `u32` column number `slot`, as it was set; 0 where there is none.
     #[inline]
     pub fn column_u32(&self, slot: usize, index: u32) -> u32 {
@@ -192,7 +232,8 @@ impl VertexMut<'_> {
 /// What a neighbour says: a label, and how loudly.
 ///
 /// A vote of weight 0 says nothing; neither does one for [`NO_LABEL`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Vote {
     /// The label.
     pub label: Label,
@@ -211,6 +252,45 @@ impl Vote {
     }
 }
 
+/// A list of neighbours, all that [`Program::load_neighbors`](crate::Program::load_neighbors) needs
+/// to tell their votes.
+#[derive(Clone, Copy, Debug)]
+pub struct NeighborList<'a> {
+    /// Their ids.
+    pub ids: &'a [VertexId],
+    /// The stored weights of the arcs to them, as many as ids; without, each is 1.
+    pub weights: Option<&'a [u32]>,
+    /// The labels of all vertices of the graph, by id.
+    pub labels: &'a [AtomicU32],
+}
+
+impl<'a> NeighborList<'a> {
+    /// Writes down the vote that `v` gets from each, by a program's hooks for one neighbour.
+    #[inline]
+    pub fn ask_each<P: Program + ?Sized>(self, program: &P, v: Vertex<'a>, votes: &mut [Vote]) {
+        let votes = votes.iter_mut().zip(self.ids);
+        match self.weights {
+            None => votes.for_each(|(vote, &u)| *vote = self.vote(program, v, u, 1)),
+            Some(weights) => votes
+                .zip(weights)
+                .for_each(|((vote, &u), &weight)| *vote = self.vote(program, v, u, weight)),
+        }
+    }
+
+    #[inline]
+    fn vote<P: Program + ?Sized>(
+        self,
+        program: &P,
+        v: Vertex<'a>,
+        u: VertexId,
+        weight: u32,
+    ) -> Vote {
+        let label = self.labels.get(u as usize).map_or(NO_LABEL, |label| label.load(Relaxed));
+        let label = program.pick_label(v.beside(u, label));
+        program.load_neighbor(v, Neighbor { id: u, label, weight, scene: v.scene })
+    }
+}
+
 /// A label that got votes, as [`Program::label_score`](crate::Program::label_score) sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
@@ -223,13 +303,14 @@ pub struct Candidate<'a> {
     /// What all vertices add to the totals, those without a label too: the sum of
     /// [`Candidate::total`] over all labels where every vertex has one.
     pub grand_total: u64,
-    pub(crate) total: Total<'a>,
+    /// Where [`Candidate::total`] comes from.
+    pub total: Total<'a>,
 }
 
 /// Where a candidate's total comes from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Total<'a> {
-    /// Looked up when a hook asks for it: it lies anywhere in memory.
+pub enum Total<'a> {
+    /// The totals of all labels: looked up when a hook asks, as they lie anywhere in memory.
     Kept(&'a [AtomicU32]),
     /// No label's total exceeds this.
     AtMost(u32),

@@ -24,7 +24,7 @@ pub struct Job<'a> {
     pub load: LoadOptions,
     pub labels: Option<PathBuf>,
     pub output: Option<PathBuf>,
-    pub naming: Naming,
+    pub naming: Naming<'a>,
     pub stats: Option<PathBuf>,
     pub estimate: Option<EstimateForm>,
     pub program: Program,

@@ -63,9 +63,9 @@ pub(crate) fn first_null(column: &dyn Array) -> Option<usize> {
     (nulls.null_count() > 0).then(|| nulls.iter().position(|valid| !valid))?
 }
 
-/// Numbers as weights: finite, 0 or above.
-pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
-    let weights: Vec<f64> = match column.data_type() {
+/// Numbers of a type with fractions; what a null stands for is arbitrary.
+pub(crate) fn floats(column: &dyn Array) -> Option<Vec<f64>> {
+    Some(match column.data_type() {
         DataType::Float16 => {
             column.as_primitive::<Float16Type>().values().iter().map(|w| w.to_f64()).collect()
         }
@@ -73,7 +73,15 @@ pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
             column.as_primitive::<Float32Type>().values().iter().map(|&w| w.into()).collect()
         }
         DataType::Float64 => column.as_primitive::<Float64Type>().values().to_vec(),
-        _ => {
+        _ => return None,
+    })
+}
+
+/// Numbers as weights: finite, 0 or above.
+pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
+    let weights: Vec<f64> = match floats(column) {
+        Some(floats) => floats,
+        None => {
             let integers = integers(column).unwrap_or(Integers { bits: vec![], signed: false });
             let weight =
                 |&bits: &u64| if integers.signed { bits as i64 as f64 } else { bits as f64 };

@@ -18,7 +18,7 @@ mod graph;
 mod text;
 
 pub use atomic_file::{AtomicFile, OutputsStopped, remove_unfinished, whole_file};
-pub use communities::{Naming, check_communities, write_communities};
+pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;
 
 use rayon::prelude::*;

@@ -9,8 +9,8 @@ use crate::hash::{Clock, Stream, mix};
 use crate::rounds::Observer;
 use crate::views::{Scene, Total};
 use crate::{
-    Candidate, Column, Label, NO_LABEL, Neighbor, Program, Round, RunError, Score, Settings, Ties,
-    Vertex, VertexMut, Vote, Wake,
+    Candidate, Column, Label, NO_LABEL, Neighbor, NeighborList, Program, Round, RunError, Score,
+    Settings, Ties, Vertex, VertexMut, Vote, Wake,
 };
 use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
@@ -187,13 +187,10 @@ impl<'a, P: Program> Field<'a, P> {
         let Sheet { votes, draft } = sheet;
         votes.begin(degree as usize);
         place.each(|neighbors, weights| {
-            let neighbors = neighbors.iter();
-            match weights {
-                None => votes.collect(neighbors.map(|&u| self.vote(vertex, u, 1))),
-                Some(weights) => {
-                    votes.collect(neighbors.zip(weights).map(|(&u, &w)| self.vote(vertex, u, w)))
-                }
-            }
+            let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
+            votes.collect(neighbors.len(), |votes| {
+                self.program.load_neighbors(vertex, list, votes);
+            });
         });
         let mut choice = Choice { label: vertex.label, redrafted: false, arcs: degree, nan: false };
         if let Some(winner) = self.best(vertex, votes, &mut choice.nan) {
@@ -228,25 +225,26 @@ impl<'a, P: Program> Field<'a, P> {
         Neighbor { id: u, label, weight, scene: v.scene }
     }
 
-    #[inline]
-    fn vote(&self, v: Vertex<'_>, u: VertexId, weight: u32) -> Vote {
-        self.program.load_neighbor(v, self.neighbor(v, u, weight))
-    }
-
     /// Whether a neighbour of `v`, which just left the label `before`, would now vote otherwise than
     /// by the sheet, and has another label than `v`.
     pub fn is_overtaken(&self, v: VertexId, before: Label, clock: Clock, sheet: &Sheet) -> bool {
+        /// Neighbours that are asked at a time.
+        const PART: usize = 32;
         let scene = Scene { graph: self.graph, columns: &self.columns, clock };
         let (vertex, now) = (Vertex { id: v, label: before, scene }, self.label(v));
         let (mut ballots, mut overtaken) = (sheet.votes.ballots().iter(), false);
         self.lists.of(v).each(|neighbors, weights| {
-            for (index, (&u, then)) in neighbors.iter().zip(ballots.by_ref()).enumerate() {
-                let weight = weights.map_or(1, |weights| weights[index]);
-                let vote = self.vote(vertex, u, weight);
-                // Votes for no label were silenced on the sheet.
-                let same = vote.label == then.label
-                    && (vote.weight == then.weight || vote.label == NO_LABEL);
-                overtaken |= !same && self.label(u) != now;
+            for (part, ids) in neighbors.chunks(PART).enumerate() {
+                let weights = weights.map(|weights| &weights[part * PART..][..ids.len()]);
+                let mut votes = [Vote::default(); PART];
+                let list = NeighborList { ids, weights, labels: &self.labels };
+                self.program.load_neighbors(vertex, list, &mut votes[..ids.len()]);
+                for ((&u, vote), then) in ids.iter().zip(votes).zip(ballots.by_ref()) {
+                    // Votes for no label were silenced on the sheet.
+                    let same = vote.label == then.label
+                        && (vote.weight == then.weight || vote.label == NO_LABEL);
+                    overtaken |= !same && self.label(u) != now;
+                }
             }
         });
         overtaken

@@ -22,6 +22,8 @@ const SLOTS_PER_VOTE: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Votes {
     ballots: Vec<Vote>,
+    /// How many of the ballots are of the current vertex.
+    cast: usize,
     sums: Vec<u64>,
     slots: Vec<Slot>,
     /// The number of the current vertex; tags of other numbers are free slots.
@@ -54,7 +56,7 @@ impl Votes {
     /// Begins a vertex with at most this many votes.
     #[inline]
     pub fn begin(&mut self, degree: usize) {
-        self.ballots.clear();
+        self.cast = 0;
         if degree > self.sums.len() {
             self.grow(degree);
         }
@@ -65,15 +67,17 @@ impl Votes {
         // Nothing is kept: free the old first, so that the two are never there together.
         *self = Votes::default();
         let votes = room_for(degree);
-        self.ballots = Vec::with_capacity(votes);
+        self.ballots = vec![Vote::default(); votes];
         self.sums = vec![0; votes];
         self.slots = vec![Slot::default(); slots_for(votes)];
     }
 
-    /// Adds votes.
+    /// Adds so many votes, which `write` writes down; beyond what [`Votes::begin`] was told, none.
     #[inline]
-    pub fn collect(&mut self, votes: impl Iterator<Item = Vote>) {
-        self.ballots.extend(votes);
+    pub fn collect(&mut self, count: usize, write: impl FnOnce(&mut [Vote])) {
+        let end = (self.cast + count).min(self.ballots.len());
+        write(&mut self.ballots[self.cast..end]);
+        self.cast = end;
     }
 
     /// The votes for one label as if it were the top, in one pass without the table.
@@ -91,13 +95,13 @@ impl Votes {
                 Count { cast: count.cast + weight, top: count.top + own }
             })
         };
-        let counted = count(&self.ballots, &mut silent);
+        let counted = count(&self.ballots[..self.cast], &mut silent);
         if !silent {
             return counted;
         }
-        let unsaid = self.ballots.iter_mut().filter(|ballot| ballot.label == NO_LABEL);
+        let unsaid = self.ballots[..self.cast].iter_mut().filter(|ballot| ballot.label == NO_LABEL);
         unsaid.for_each(|ballot| ballot.weight = 0);
-        count(&self.ballots, &mut silent)
+        count(&self.ballots[..self.cast], &mut silent)
     }
 
     /// Counts the votes collected since [`Votes::begin`].
@@ -108,10 +112,10 @@ impl Votes {
             self.number = 0;
         }
         self.number += 1;
-        let used = slots_for(self.ballots.len()).min(self.slots.len());
+        let used = slots_for(self.cast).min(self.slots.len());
         let slots = &mut self.slots[..used];
         let mut count = Count { cast: 0, top: 0 };
-        for (ballot, running) in self.ballots.iter().zip(&mut self.sums) {
+        for (ballot, running) in self.ballots[..self.cast].iter().zip(&mut self.sums) {
             let weight = u64::from(ballot.weight);
             let slot = find(slots, self.number, ballot.label);
             let sum =
@@ -126,21 +130,22 @@ impl Votes {
 
     /// The votes since [`Votes::begin`], in the order of the neighbours.
     pub fn ballots(&self) -> &[Vote] {
-        &self.ballots
+        &self.ballots[..self.cast]
     }
 
     /// The labels whose votes sum up to `top`, each at least once.
     #[inline]
     pub fn leaders(&self, top: u64) -> impl Iterator<Item = Label> {
-        let sums = self.ballots.iter().zip(&self.sums);
+        let sums = self.ballots().iter().zip(&self.sums);
         sums.filter(move |(_, sum)| **sum == top).map(|(ballot, _)| ballot.label)
     }
 
     /// Every label with the sum of its votes, each at least once.
     pub fn all(&mut self) -> impl Iterator<Item = (Label, u64)> {
-        let used = slots_for(self.ballots.len()).min(self.slots.len());
+        let used = slots_for(self.cast).min(self.slots.len());
         let slots = &mut self.slots[..used];
-        self.ballots.iter().map(|ballot| (ballot.label, find(slots, self.number, ballot.label).sum))
+        let ballots = self.ballots[..self.cast].iter();
+        ballots.map(|ballot| (ballot.label, find(slots, self.number, ballot.label).sum))
     }
 }
 
@@ -201,7 +206,9 @@ mod tests {
                     *expected.entry(vote.label).or_default() += u64::from(vote.weight);
                 }
                 votes.begin(list.len());
-                votes.collect(list.iter().map(ballot));
+                votes.collect(list.len(), |written| {
+                    written.iter_mut().zip(&list).for_each(|(vote, said)| *vote = ballot(said));
+                });
                 let count = votes.count();
                 let top = expected.values().copied().max().unwrap_or(0);
                 prop_assert_eq!(count, Count { cast: expected.values().sum(), top });
@@ -225,7 +232,10 @@ mod tests {
         ] {
             let begin = |votes: &mut Votes| {
                 votes.begin(list.len());
-                votes.collect(list.iter().map(|&(label, weight)| Vote { label, weight }));
+                votes.collect(list.len(), |written| {
+                    let said = list.iter().map(|&(label, weight)| Vote { label, weight });
+                    written.iter_mut().zip(said).for_each(|(vote, said)| *vote = said);
+                });
             };
             begin(&mut votes);
             assert_eq!(votes.count_one(3), Count { cast: expected.cast, top: own });
