@@ -5,6 +5,7 @@ mod hostile;
 mod loops;
 mod math;
 mod programs;
+mod promises;
 mod random_program;
 mod reference;
 mod toolchain;
