@@ -14,6 +14,7 @@ mod format;
 mod intern;
 mod labels;
 mod map;
+mod names;
 mod options;
 mod read;
 mod text;
