@@ -334,7 +334,12 @@ fn write_truth(
     } else {
         VertexIds::Unsigned(vertices.into_iter().map(u64::from).collect::<Vec<_>>().into())
     };
-    written(write::write_communities(path, &ids, &labels, write::Naming::Consecutive))
+    written(write::write_communities(
+        path,
+        &ids,
+        &write::Communities::of_all(&labels),
+        write::Naming::Consecutive,
+    ))
 }
 
 fn quadrants(text: &str) -> Result<[f64; 3], String> {

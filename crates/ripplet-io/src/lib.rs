@@ -17,7 +17,9 @@ mod map;
 mod names;
 mod options;
 mod read;
+mod seeds;
 mod text;
+mod vertex_table;
 
 pub mod columnar;
 pub mod rg;
@@ -28,3 +30,5 @@ pub use format::{Compression, Format};
 pub use labels::{parse_groups, parse_labels, read_groups, read_labels};
 pub use options::{Columns, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_ldbc};
+pub use seeds::{SeedRow, Seeds, UnknownSeeds, read_seeds};
+pub use vertex_table::{ValueKind, VertexTable, VertexValues, read_vertex_table};

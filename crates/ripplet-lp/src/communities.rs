@@ -8,6 +8,8 @@
 //! vertex is first joined with two of its neighbours only; that connects nearly every community
 //! that is connected at all, and only the members of the others have all their arcs looked at.
 //!
+//! Vertices without a label are in no community and stay without one.
+//!
 //! Memory: 4 bytes and 2 bits a vertex. Directed graphs: connected means in either direction.
 //!
 //! Reference: Sutton, Ben-Nun, Barak, *Optimizing parallel graph connectivity computation via
@@ -25,7 +27,7 @@ const VERTICES_PER_TASK: usize = 4096;
 
 /// Gives each connected part of each community a label of its own: the part's smallest vertex.
 ///
-/// Returns how many communities that added. Each label must be a vertex.
+/// Returns how many communities that added. Labels that are not vertices stay as they are.
 ///
 /// # Errors
 /// [`RunError::Cancelled`] where `is_cancelled` says so, [`RunError::OutOfMemory`] where the
@@ -43,7 +45,9 @@ pub(crate) fn split_disconnected(
     let (seen, several) = (Marks::new(graph.vertices()), Marks::new(graph.vertices()));
 
     for_each_part(graph, &is_cancelled, |shard, part| forest.sample(shard, part))?;
-    (0..graph.vertices()).into_par_iter().filter(|&v| forest.root(v) == v).for_each(|v| {
+    let vertices = graph.vertices();
+    let is_part = |v: u32| labels[v as usize] < vertices && forest.root(v) == v;
+    (0..vertices).into_par_iter().filter(|&v| is_part(v)).for_each(|v| {
         if seen.set(labels[v as usize]) {
             several.set(labels[v as usize]);
         }
@@ -52,15 +56,17 @@ pub(crate) fn split_disconnected(
 
     let Forest { parents, .. } = forest;
     let roots: Vec<Label> = parents.into_iter().map(AtomicU32::into_inner).collect();
-    labels.par_iter_mut().enumerate().for_each(|(v, label)| {
+    let labelled = labels.par_iter_mut().enumerate().filter(|(_, label)| **label < vertices);
+    let parts = labelled.map(|(v, label)| {
         let mut root = v as u32;
         while roots[root as usize] != root {
             root = roots[root as usize];
         }
         *label = root;
+        u32::from(root == v as u32)
     });
-    let parts = roots.par_iter().enumerate().filter(|(v, root)| *v as u32 == **root).count();
-    Ok(parts as u32 - seen.count())
+    let parts: u32 = parts.sum();
+    Ok(parts - seen.count())
 }
 
 /// Bytes that splitting needs.
@@ -98,6 +104,9 @@ impl Forest<'_> {
         let first = shard.vertices().start;
         for v in vertices {
             let is_member = |u: &&VertexId| self.label(**u) == self.label(v);
+            if self.label(v) as usize >= self.labels.len() {
+                continue;
+            }
             for list in shard.lists() {
                 let list = list.of((v - first) as usize);
                 if let Some(&u) = list.iter().find(is_member) {
@@ -170,8 +179,10 @@ impl Marks {
         self.0[v as usize / 64].fetch_or(bit, Relaxed) & bit != 0
     }
 
+    /// Whether it is a vertex that is marked.
     fn has(&self, v: VertexId) -> bool {
-        self.0[v as usize / 64].load(Relaxed) >> (v % 64) & 1 == 1
+        let word = self.0.get(v as usize / 64);
+        word.is_some_and(|word| word.load(Relaxed) >> (v % 64) & 1 == 1)
     }
 
     fn count(&self) -> u32 {
@@ -182,6 +193,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NO_LABEL;
     use ripplet_graph::{Direction, EdgeTable, GraphBuilder, VertexIds};
 
     fn graph(vertices: u32, edges: &[(u32, u32)], direction: Direction) -> Graph {
@@ -200,6 +212,18 @@ mod tests {
         assert_eq!(labels, [0, 0, 2, 2, 4, 5, 5]);
         assert_eq!(split_disconnected(&graph, &mut labels, || false), Ok(0));
         assert_eq!(split_disconnected(&graph, &mut labels, || true), Err(RunError::Cancelled));
+    }
+
+    #[test]
+    fn vertices_without_a_label_stay_without_and_join_nothing() {
+        // 0–1–2–3–4: the middle has no label, so both ends are parts of label 4; 5–6 have none.
+        let graph = graph(7, &[(0, 1), (1, 2), (2, 3), (3, 4), (5, 6)], Direction::Undirected);
+        let mut labels = [4, 4, NO_LABEL, 4, 4, NO_LABEL, NO_LABEL];
+        assert_eq!(split_disconnected(&graph, &mut labels, || false), Ok(1));
+        assert_eq!(labels, [0, 0, NO_LABEL, 3, 3, NO_LABEL, NO_LABEL]);
+        let mut none = [NO_LABEL; 7];
+        assert_eq!(split_disconnected(&graph, &mut none, || false), Ok(0));
+        assert_eq!(none, [NO_LABEL; 7]);
     }
 
     #[test]

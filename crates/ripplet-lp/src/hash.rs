@@ -42,6 +42,17 @@ impl Clock {
         self.round
     }
 
+    /// The seed, mixed into 32 bits: with `mix` the bijection [`lowbias32`] and all sums and
+    /// differences in 32 bits, [`Vertex::random`] of a stream is
+    /// `mix(id ^ mix(seed ^ mix(round ^ mix(stream + 16))))`.
+    ///
+    /// [`lowbias32`]: https://nullprogram.com/blog/2018/07/31/
+    /// [`Vertex::random`]: crate::Vertex::random
+    #[inline]
+    pub fn seed(self) -> u32 {
+        self.seed
+    }
+
     /// The key of a stream in this round; `mix(x ^ key)` draws for `x`.
     #[inline]
     pub(crate) fn key(self, stream: u32) -> u32 {

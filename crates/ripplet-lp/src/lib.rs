@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod columns;
 mod communities;
 mod counter;
 mod hash;
@@ -35,17 +36,21 @@ mod rounds;
 mod schedule;
 mod settings;
 mod stop;
+mod views;
 
 pub mod cpu;
+pub mod hooks;
 pub mod programs;
 pub mod quality;
 
+pub use columns::{Column, ColumnError, ColumnKind, ColumnSpec, ColumnValues};
 pub use counter::Counter;
 pub use hash::Clock;
 pub use outcome::{Outcome, Round, StopReason};
 pub use plan::{Item, Plan};
-pub use program::{Candidate, Label, LabelTotal, Neighbor, Program, Score, Vertex, Vote, Wake};
+pub use program::{DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score, Wake};
 pub use rounds::{Executor, Observer, RunError};
 pub use schedule::{DEFAULT_PHASES, Order, Schedule, Ties};
 pub use settings::{Settings, SettingsError};
 pub use stop::Stop;
+pub use views::{Candidate, Neighbor, NeighborList, Scene, Total, Vertex, VertexMut, Vote};

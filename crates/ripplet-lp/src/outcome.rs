@@ -1,12 +1,15 @@
 //! What a run gives back.
 
-use crate::Label;
+use crate::{Column, Label};
 
 /// What a run gives back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Each vertex's label: the id of a vertex.
+    /// Each vertex's label: the id of a vertex, or [`NO_LABEL`](crate::NO_LABEL).
     pub labels: Vec<Label>,
+    /// The columns that the program wrote, in its order. Labels in columns are those of the run:
+    /// where a community was split, they still have its old name.
+    pub columns: Vec<Column>,
     /// What happened, round by round.
     pub rounds: Vec<Round>,
     /// Why it ended.
@@ -18,13 +21,17 @@ pub struct Outcome {
 /// What happened in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Round {
-    /// Vertices whose label changed.
+    /// Vertices whose label, or a value of whose columns, changed.
     pub changed: u64,
     /// Vertices that were looked at.
     pub visited: u64,
     /// Arcs whose vote was counted.
     pub scanned: u64,
-    /// A hash of all labels after the round, where the schedule looks for oscillation.
+    /// Vertices at which a label's score was not a number. Such a label does not win; where
+    /// [`Program::score_bound`](crate::Program::score_bound) rules labels out, their scores are not
+    /// looked at.
+    pub nan_scores: u64,
+    /// A hash of all labels and written columns after the round, where the schedule looks for oscillation.
     pub fingerprint: Option<u64>,
     /// Seconds the round took.
     pub seconds: f64,
@@ -53,6 +60,16 @@ impl Outcome {
     pub fn scanned(&self) -> u64 {
         self.rounds.iter().map(|round| round.scanned).sum()
     }
+
+    /// How often, over all rounds, a vertex met a label whose score was not a number.
+    pub fn nan_scores(&self) -> u64 {
+        self.rounds.iter().map(|round| round.nan_scores).sum()
+    }
+
+    /// A written column by its name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
 }
 
 impl Round {
@@ -62,6 +79,7 @@ impl Round {
             changed: self.changed + other.changed,
             visited: self.visited + other.visited,
             scanned: self.scanned + other.scanned,
+            nan_scores: self.nan_scores + other.nan_scores,
             ..self
         }
     }

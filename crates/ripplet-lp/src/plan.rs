@@ -26,11 +26,11 @@ impl Plan {
 
     /// Bytes beside the graph.
     pub fn algorithm_host(&self) -> u64 {
-        self.items.iter().map(|item| item.bytes).sum()
+        self.items.iter().fold(0, |sum, item| sum.saturating_add(item.bytes))
     }
 
     /// Bytes with the graph.
     pub fn total_host(&self) -> u64 {
-        self.graph_host + self.algorithm_host()
+        self.graph_host.saturating_add(self.algorithm_host())
     }
 }

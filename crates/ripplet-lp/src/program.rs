@@ -10,39 +10,80 @@
 //!
 //! Hooks are pure: they see scalars and return scalars, so an engine may call them in any order,
 //! more than once, or on another device. They inline into the engine's loops and cost nothing.
+//! State beside the label is in columns, which `update_vertex` alone may write.
 //!
 //! Reference: GLP, Ye et al., *GPU-accelerated graph label propagation for real-time fraud
 //! detection*, SIGMOD 2021, table 1.
 
-use crate::Schedule;
-use crate::hash::{Clock, Stream, mix};
-use ripplet_graph::{Graph, VertexId};
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
+use crate::columns::ColumnSpec;
+use crate::{Candidate, Neighbor, NeighborList, Schedule, Vertex, VertexMut, Vote};
+use ripplet_graph::VertexId;
+use std::borrow::Cow;
 
 /// A vertex id used as a community's name.
 pub type Label = VertexId;
 
+/// What a vertex has, and shows, that has no label. Never a vertex.
+pub const NO_LABEL: Label = Label::MAX;
+
 /// A label propagation variant.
+///
+/// Methods with a view among their arguments are the hooks; the others declare what the engine must
+/// know, and say the same whenever they are asked.
+///
+/// ```
+/// use ripplet_lp::hooks::*;
+///
+/// /// Each neighbour counts as much as its arc weighs, less the more neighbours it has.
+/// struct Modest;
+///
+/// impl Program for Modest {
+///     type Score = u64;
+///     fn name(&self) -> &str {
+///         "modest"
+///     }
+///     fn load_neighbor(&self, _v: Vertex, u: Neighbor) -> Vote {
+///         Vote { label: u.label, weight: u.weight.saturating_mul(1024) / u.degree().max(1) }
+///     }
+///     fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {
+///         c.frequency
+///     }
+/// }
+/// ```
 pub trait Program: Sync {
-    /// What labels are compared by.
+    /// What labels are compared by: `u64`, `i64` or `f32`.
     type Score: Score;
 
     /// The name, as the command line knows it.
-    const NAME: &'static str;
+    fn name(&self) -> &str;
 
     /// When a vertex must be looked at again.
-    const WAKE: Wake;
+    #[inline]
+    fn wake(&self) -> Wake {
+        Wake::Change
+    }
 
     /// The schedule that it is made for.
-    const SCHEDULE: Schedule = Schedule::phased();
+    fn schedule(&self) -> Schedule {
+        Schedule::phased()
+    }
 
     /// What the engine keeps for every label, for [`Candidate::total`].
+    #[inline]
     fn label_total(&self) -> LabelTotal {
         LabelTotal::None
     }
 
-    /// The label that `v` shows its neighbours this round.
+    /// Whether a label's score can only fall when its total rises, all else equal.
+    ///
+    /// An engine may then score a label by the largest total of any label first: where that
+    /// reaches [`Program::score_bound`], the label's own total need not be looked up.
+    #[inline]
+    fn falls_with_total(&self) -> bool {
+        false
+    }
+
+    /// The label that `v` shows its neighbours this round; [`NO_LABEL`] shows none.
     #[inline]
     fn pick_label(&self, v: Vertex<'_>) -> Label {
         v.label
@@ -50,8 +91,20 @@ pub trait Program: Sync {
 
     /// The vote that `v` gets from its neighbour `u`.
     #[inline]
-    fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor) -> Vote {
+    fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
         Vote { label: u.label, weight: u.weight }
+    }
+
+    /// The votes of a list of neighbours: `votes[i]` becomes what `list.ids[i]` says.
+    ///
+    /// The engine asks for votes here alone. The default calls [`Program::pick_label`] and
+    /// [`Program::load_neighbor`] for each neighbour, which is as fast as it gets where they are
+    /// compiled with the engine. Where a call costs something, as in programs that are compiled at
+    /// run time, a program loops over the list itself; it must then write the same votes as
+    /// [`NeighborList::ask_each`]. As many votes as ids are given; what is in them is not defined.
+    #[inline]
+    fn load_neighbors(&self, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
+        list.ask_each(self, v, votes);
     }
 
     /// How good a label is for `v`; see [`Score`] for what wins.
@@ -59,111 +112,76 @@ pub trait Program: Sync {
 
     /// No label of this frequency can score higher than this, whatever else is known of it.
     ///
-    /// A bound that falls with the frequency lets an engine pass over labels without looking up
-    /// their totals. The default knows no bound.
+    /// It must not fall where the frequency rises. An engine passes over labels that it rules out
+    /// without looking up their totals. The default knows no bound.
     #[inline]
     fn score_bound(&self, _frequency: u64) -> Self::Score {
         Self::Score::HIGHEST
     }
 
-    /// Whether a label's score can only fall when its total rises, all else equal.
+    /// Whether [`Program::carry`] says anything: otherwise it is not called.
+    #[inline]
+    fn carries(&self) -> bool {
+        false
+    }
+
+    /// What a neighbour whose vote is for the winning label hands over with it.
     ///
-    /// An engine may then score a label by the largest total of any label first: where that
-    /// reaches [`Program::score_bound`], the label's own total need not be looked up.
-    const FALLS_WITH_TOTAL: bool = false;
+    /// [`VertexMut::carried`] is the largest; NaN hands over nothing, and −0 is below 0.
+    #[inline]
+    fn carry(&self, _v: Vertex<'_>, _u: Neighbor<'_>) -> f32 {
+        0.0
+    }
 
     /// The label that `v` has from now on, given the best label and its score.
+    ///
+    /// Called where a label won; a vertex that got no vote, or whose labels' scores were none that
+    /// may win, stays as it is. Returning [`NO_LABEL`], or any number that is not a vertex, leaves
+    /// the vertex without a label.
     #[inline]
-    fn update_vertex(&self, _v: Vertex<'_>, label: Label, _score: Self::Score) -> Label {
+    fn update_vertex(&self, _v: &mut VertexMut<'_>, label: Label, _score: Self::Score) -> Label {
         label
     }
-}
 
-/// A vertex, as hooks see it.
-#[derive(Clone, Copy, Debug)]
-pub struct Vertex<'a> {
-    /// Its id.
-    pub id: VertexId,
-    /// The label it has.
-    pub label: Label,
-    pub(crate) clock: Clock,
-    pub(crate) graph: &'a Graph,
-}
-
-impl Vertex<'_> {
-    /// The number of arcs that touch it, in both directions where the graph is directed.
-    #[inline]
-    pub fn degree(&self) -> u32 {
-        u32::try_from(self.graph.degree(self.id)).unwrap_or(u32::MAX)
+    /// The columns that it has, by number.
+    fn columns(&self) -> Vec<ColumnSpec> {
+        Vec::new()
     }
 
-    /// The round, from 0.
-    #[inline]
-    pub fn round(&self) -> u32 {
-        self.clock.round()
+    /// The program's own fields, in their order: what a device that runs
+    /// [`Program::device_source`] sets them to.
+    fn parameters(&self) -> Vec<Scalar> {
+        Vec::new()
     }
 
-    /// 32 random bits: the same for the same seed, round, vertex and stream.
-    #[inline]
-    pub fn random(&self, stream: u32) -> u32 {
-        mix(self.id ^ self.clock.key((Stream::Program as u32).wrapping_add(stream)))
+    /// The hooks as text for a device; none where the program exists in Rust alone.
+    fn device_source(&self) -> Option<DeviceSource> {
+        None
     }
 }
 
-/// A neighbour, as [`Program::load_neighbor`] sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Neighbor {
-    /// Its id.
-    pub id: VertexId,
-    /// The label it shows.
-    pub label: Label,
-    /// The stored weight of the arc to it; 1 in an unweighted graph.
-    pub weight: u32,
+/// A number or truth value, with its type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// `u32`.
+    U32(u32),
+    /// `i32`.
+    I32(i32),
+    /// `u64`.
+    U64(u64),
+    /// `i64`.
+    I64(i64),
+    /// `f32`.
+    F32(f32),
+    /// `bool`.
+    Bool(bool),
 }
 
-/// What a neighbour says: a label, and how loudly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vote {
-    /// The label.
-    pub label: Label,
-    /// Its weight; votes for one label add up in integers. 0 says nothing.
-    pub weight: u32,
-}
-
-/// A label that got votes, as [`Program::label_score`] sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
-    /// The label.
-    pub label: Label,
-    /// The sum of the votes for it.
-    pub frequency: u64,
-    /// The sum of all votes that the vertex got.
-    pub cast: u64,
-    /// The sum of [`Candidate::total`] over all labels.
-    pub grand_total: u64,
-    pub(crate) total: Total<'a>,
-}
-
-/// Where a candidate's total comes from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Total<'a> {
-    /// Looked up when a hook asks for it: it lies anywhere in memory.
-    Kept(&'a [AtomicU32]),
-    /// No label's total exceeds this.
-    AtMost(u32),
-}
-
-impl Candidate<'_> {
-    /// What the engine keeps for this label, by [`Program::label_total`]; 0 where it keeps nothing.
-    #[inline]
-    pub fn total(&self) -> u32 {
-        match self.total {
-            Total::Kept(totals) => {
-                totals.get(self.label as usize).map_or(0, |total| total.load(Relaxed))
-            }
-            Total::AtMost(total) => total,
-        }
-    }
+/// A program's hooks as CUDA C++ text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceSource {
+    /// The text.
+    pub text: Cow<'static, str>,
 }
 
 /// What the engine keeps for every label while a program runs.
@@ -186,11 +204,11 @@ pub enum LabelTotal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     /// When a neighbour changed to another label than the vertex's own: enough where a label that
-    /// gains a vote never loses its rank.
+    /// gains a vote never loses its rank. What a neighbour writes into columns wakes nobody.
     Disagreement,
-    /// When a neighbour changed.
+    /// When a neighbour changed: its label, or a value of a column.
     Change,
-    /// Every round.
+    /// Every round. A round in which nothing changed still ends the run.
     Always,
 }
 
@@ -201,8 +219,14 @@ pub trait Score: Copy + PartialOrd + Send + Sync {
 
     /// Whether a candidate of this score may be taken at all.
     ///
-    /// Integers: above 0. Floats: any number, negative ones too; NaN never wins.
+    /// `u64`: above 0. `i64`: all. `f32`: all numbers, negative ones too; NaN never wins.
     fn is_eligible(self) -> bool;
+
+    /// Whether it is not a number: counted in [`Round::nan_scores`](crate::Round::nan_scores).
+    #[inline]
+    fn is_nan(self) -> bool {
+        false
+    }
 }
 
 impl Score for u64 {
@@ -214,11 +238,25 @@ impl Score for u64 {
     }
 }
 
+impl Score for i64 {
+    const HIGHEST: i64 = i64::MAX;
+
+    #[inline]
+    fn is_eligible(self) -> bool {
+        true
+    }
+}
+
 impl Score for f32 {
     const HIGHEST: f32 = f32::INFINITY;
 
     #[inline]
     fn is_eligible(self) -> bool {
-        !self.is_nan()
+        !f32::is_nan(self)
+    }
+
+    #[inline]
+    fn is_nan(self) -> bool {
+        f32::is_nan(self)
     }
 }

@@ -1,7 +1,7 @@
 //! The run loop, once for all executors: rounds until a stop rule holds, then the finish.
 
 use crate::communities::split_disconnected;
-use crate::{Label, Outcome, Plan, Program, Round, Settings, SettingsError};
+use crate::{Column, Label, Outcome, Plan, Program, Round, Settings, SettingsError};
 use ripplet_graph::Graph;
 use std::time::Instant;
 use thiserror::Error;
@@ -62,8 +62,8 @@ pub(crate) trait Rounds {
     /// Does a round.
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError>;
 
-    /// Gives the labels back and frees everything else.
-    fn into_labels(self) -> Vec<Label>;
+    /// Gives labels and written columns back and frees everything else.
+    fn finish(self) -> (Vec<Label>, Vec<Column>);
 }
 
 /// Runs rounds until a stop rule holds, then splits what is not connected.
@@ -84,11 +84,11 @@ pub(crate) fn run_rounds(
         observer.on_round(done.len(), &round);
         done.push(round);
     };
-    let mut labels = rounds.into_labels();
+    let (mut labels, columns) = rounds.finish();
     let split = if settings.keep_disconnected {
         None
     } else {
         Some(split_disconnected(graph, &mut labels, || observer.is_cancelled())?)
     };
-    Ok(Outcome { labels, rounds: done, reason, split })
+    Ok(Outcome { labels, columns, rounds: done, reason, split })
 }

@@ -22,9 +22,12 @@ pub enum Order {
     /// All at once: every vertex sees the labels of the round before. Deterministic. May swap
     /// labels for ever, for example between the sides of a bipartite graph.
     Sync,
-    /// In phases that are drawn anew each round: of each block of `phases` consecutive vertices
-    /// one is at its turn in each phase, beginning with the one at `hash(block, seed, round) ·
-    /// phases >> 32` and going on in order. A vertex sees the labels of the phases before, and
+    /// In phases that are drawn anew each round. Each block of `8 · phases` consecutive vertices
+    /// has `phases` units of eight; with `s` the round's stride, unit `t` has the vertices
+    /// `8 s ⌊t / s⌋ + t mod s + s k`, k from 0 to 7. One unit of each block is at its turn in each
+    /// phase, beginning with the one at `hash(block, seed, round) · phases >> 32` and going on in
+    /// order. The stride is `2 << (hash(2³² − 1, seed, round) · 3 >> 32)`, or the largest power of two
+    /// that divides `phases` where that is less. A vertex sees the labels of the phases before, and
     /// nobody within a phase sees anybody's change. Deterministic.
     Phased {
         /// Phases a round, at least 1.

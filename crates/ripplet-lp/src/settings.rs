@@ -1,6 +1,8 @@
 //! The choices of a run, beside graph and program.
 
-use crate::{Counter, Label, Order, Schedule, Stop};
+use crate::columns::{self, ColumnError, ColumnSpec, ColumnValues};
+use crate::{Counter, Label, NO_LABEL, Order, Schedule, Stop};
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The choices of a run, beside graph and program.
@@ -14,8 +16,10 @@ pub struct Settings {
     pub stop: Stop,
     /// What all draws depend on.
     pub seed: u64,
-    /// The labels to begin with, one a vertex; its own id where absent.
+    /// The labels to begin with, one a vertex, [`NO_LABEL`] for none; its own id where absent.
     pub initial: Option<Vec<Label>>,
+    /// The program's columns to begin with, by name; their defaults where absent.
+    pub columns: BTreeMap<String, ColumnValues>,
     /// Whether communities that are not connected stay as they are.
     ///
     /// Otherwise each connected part becomes a community, named by its smallest vertex.
@@ -39,7 +43,10 @@ pub enum SettingsError {
         /// Vertices there are.
         vertices: u32,
     },
-    /// An initial label is not a vertex.
+    /// The columns do not fit the program.
+    #[error(transparent)]
+    Columns(#[from] ColumnError),
+    /// An initial label is neither a vertex nor [`NO_LABEL`].
     #[error("vertex {vertex} begins with label {label}, but labels are vertices, 0 to {last}")]
     NoSuchLabel {
         /// The vertex.
@@ -53,18 +60,19 @@ pub enum SettingsError {
 
 impl Settings {
     /// Checks what can be checked before the run.
-    pub(crate) fn check(&self, vertices: u32) -> Result<(), SettingsError> {
+    pub(crate) fn check(&self, vertices: u32, specs: &[ColumnSpec]) -> Result<(), SettingsError> {
         if self.schedule.order == (Order::Phased { phases: 0 }) {
             return Err(SettingsError::NoPhase);
         }
         if let Some(share) = self.stop.tolerance().filter(|share| !(0.0..=1.0).contains(share)) {
             return Err(SettingsError::BadTolerance(share));
         }
+        columns::check(specs, &self.columns, vertices)?;
         let Some(labels) = &self.initial else { return Ok(()) };
         if labels.len() != vertices as usize {
             return Err(SettingsError::LabelCount { labels: labels.len(), vertices });
         }
-        match labels.iter().position(|&label| label >= vertices) {
+        match labels.iter().position(|&label| label >= vertices && label != NO_LABEL) {
             Some(vertex) => Err(SettingsError::NoSuchLabel {
                 vertex,
                 label: labels[vertex],

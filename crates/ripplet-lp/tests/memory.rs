@@ -48,7 +48,7 @@ fn check<P: Program>(graph: &Graph, program: &P, schedule: Schedule, keep_discon
     assert_eq!(found.labels.len(), graph.vertices() as usize);
 
     let planned = plan.algorithm_host();
-    let case = format!("{} {} keep {keep_disconnected}", P::NAME, schedule.name());
+    let case = format!("{} {} keep {keep_disconnected}", program.name(), schedule.name());
     println!("{case}: {used} bytes used, {planned} planned");
     assert!(used <= planned + SLACK, "{case}: {used} bytes used, {planned} planned");
     assert!(used * 10 >= planned * 8, "{case}: {used} bytes used, {planned} planned");

@@ -23,7 +23,7 @@
 //! assert_eq!(Summary::of(&graph, &found.labels)?.communities, 2);
 //!
 //! let out = path("communities.txt");
-//! write::write_communities(&out, graph.ids(), &found.labels, write::Naming::VertexId)?;
+//! write::write_communities(&out, graph.ids(), &write::Communities::of_all(&found.labels), write::Naming::VertexId)?;
 //! assert_eq!(std::fs::read_to_string(out)?, "a a\nb a\nc a\nd d\ne d\nf d\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

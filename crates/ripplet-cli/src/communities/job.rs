@@ -24,7 +24,7 @@ pub struct Job<'a> {
     pub load: LoadOptions,
     pub labels: Option<PathBuf>,
     pub output: Option<PathBuf>,
-    pub naming: Naming,
+    pub naming: Naming<'a>,
     pub stats: Option<PathBuf>,
     pub estimate: Option<EstimateForm>,
     pub program: Program,
@@ -81,9 +81,9 @@ impl Arguments {
                 },
                 stop,
                 seed: choices.seed,
-                initial: None,
                 // LDBC's labels are what they are.
                 keep_disconnected: choices.keep_disconnected || matches!(program, Program::Cdlp),
+                ..Settings::default()
             },
             storage: choices.storage,
             device: choices.device,

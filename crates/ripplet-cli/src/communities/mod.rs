@@ -128,7 +128,12 @@ impl Work<'_> {
         if is_standard(path) {
             self.console.close();
         }
-        output::written(write::write_communities(path, ids, &outcome.labels, naming))?;
+        output::written(write::write_communities(
+            path,
+            ids,
+            &write::Communities::of_all(&outcome.labels),
+            naming,
+        ))?;
         Ok(start.elapsed().as_secs_f64())
     }
 

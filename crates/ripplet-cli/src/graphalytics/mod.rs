@@ -71,7 +71,12 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     if let Some(output) = &arguments.output {
         interrupt::check()?;
         let (ids, naming) = (loaded.graph.ids(), write::Naming::VertexId);
-        written(write::write_communities(output, ids, &outcome.labels, naming))?;
+        written(write::write_communities(
+            output,
+            ids,
+            &write::Communities::of_all(&outcome.labels),
+            naming,
+        ))?;
     }
     let whole = start.elapsed().as_secs_f64();
     let mut report = workload.report(&loaded, threads, [compute, whole]);

@@ -21,7 +21,7 @@ mod table;
 mod values;
 
 pub(crate) use table::Table;
-pub(crate) use values::{Values, first_null, id_kind};
+pub(crate) use values::{Values, first_null, floats, id_kind};
 
 use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column, signed};

@@ -72,9 +72,9 @@ pub(crate) fn first_null(column: &dyn Array) -> Option<usize> {
     (nulls.null_count() > 0).then(|| nulls.iter().position(|valid| !valid))?
 }
 
-/// Numbers as weights: finite, 0 or above.
-pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
-    let mut weights: Vec<f64> = match column.data_type() {
+/// Numbers of a type with fractions; what a null stands for is arbitrary.
+pub(crate) fn floats(column: &dyn Array) -> Result<Option<Vec<f64>>, OutOfMemory> {
+    Ok(Some(match column.data_type() {
         DataType::Float16 => memory::collected(
             column.as_primitive::<Float16Type>().values().iter().map(|w| w.to_f64()),
         )?,
@@ -82,7 +82,15 @@ pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
             column.as_primitive::<Float32Type>().values().iter().map(|&w| w.into()),
         )?,
         DataType::Float64 => memory::copied(column.as_primitive::<Float64Type>().values())?,
-        _ => {
+        _ => return Ok(None),
+    }))
+}
+
+/// Numbers as weights: finite, 0 or above.
+pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
+    let mut weights: Vec<f64> = match floats(column)? {
+        Some(floats) => floats,
+        None => {
             let integers = integers(column)?.unwrap_or(Integers { bits: vec![], signed: false });
             let weight =
                 |&bits: &u64| if integers.signed { bits as i64 as f64 } else { bits as f64 };

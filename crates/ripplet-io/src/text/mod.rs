@@ -20,6 +20,7 @@ mod ldbc;
 mod matrix_market;
 mod metis;
 mod pairs;
+mod records;
 mod rows;
 mod source;
 mod table;
@@ -28,6 +29,7 @@ mod token;
 pub(crate) use decode::{compression_of, decoder};
 pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::pairs;
+pub(crate) use records::records;
 pub(crate) use source::Text;
 
 use crate::intern::InternError;

@@ -3,7 +3,8 @@
 use super::{in_order, refused};
 use crate::Format;
 use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+    ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array,
+    UInt64Array,
 };
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -26,6 +27,8 @@ pub(super) enum Type {
     Number,
     /// Weights.
     Weight,
+    /// How strongly a vertex belongs to its community.
+    Strength,
 }
 
 impl From<&VertexIds> for Type {
@@ -47,6 +50,7 @@ pub(super) fn schema(columns: &[(&str, Type)]) -> SchemaRef {
             Type::Name => DataType::Utf8,
             Type::Number => DataType::UInt32,
             Type::Weight => DataType::Float64,
+            Type::Strength => DataType::Float32,
         };
         Field::new(*name, kind, false)
     };
@@ -109,6 +113,11 @@ pub(super) fn ids(
 /// Numbers of communities.
 pub(super) fn numbers(numbers: &[u32]) -> ArrayRef {
     Arc::new(UInt32Array::from(numbers.to_vec()))
+}
+
+/// Strengths.
+pub(super) fn strengths(strengths: &[f32]) -> ArrayRef {
+    Arc::new(Float32Array::from(strengths.to_vec()))
 }
 
 /// Weights.

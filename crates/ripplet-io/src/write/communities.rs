@@ -1,55 +1,127 @@
-//! Communities out: a line or a row a vertex, its id and its community.
+//! Communities out: a line or a row for each vertex and community it is in.
 
-use super::text::{Fields, push_integer, write_text};
+use super::text::{Fields, push_integer, push_strength, write_text};
 use super::{columnar, refused, whole_file};
 use crate::{Compression, Format, WriteError};
+use arrow_array::ArrayRef;
 use ripplet_graph::{VertexId, VertexIds};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 
+/// Who is in which community.
+///
+/// Every vertex has one row in the usual case. It has none where nobody's label reached it, and
+/// several where communities overlap.
+#[derive(Clone, Copy, Debug)]
+pub struct Communities<'a> {
+    /// The vertex of each row; the rows are the vertices in their order where absent.
+    pub vertices: Option<&'a [VertexId]>,
+    /// A vertex that stands for the row's community.
+    pub communities: &'a [VertexId],
+    /// How strongly the vertex belongs to it, a third column, where that is known.
+    pub strengths: Option<&'a [f32]>,
+}
+
 /// How communities are called in an output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Naming {
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Naming<'a> {
     /// By the external id of a vertex.
     #[default]
     VertexId,
-    /// By integers from 0, in the order of each community's first vertex.
+    /// By integers from 0, in the order of each community's first row.
     Consecutive,
+    /// By names of their own: that of the community for which vertex `v` stands is
+    /// `names.get(of[v])`.
+    Given {
+        /// The names.
+        names: &'a VertexIds,
+        /// For each vertex, the number of the name; any number where it stands for no community.
+        of: &'a [u32],
+    },
 }
 
-/// Vertices in a block.
+/// Rows in a block.
 const ROWS: usize = 1 << 15;
 
-/// What a reader of an output sees as communities.
-enum Column<'a> {
-    Vertices(&'a [VertexId]),
-    Numbers(Vec<u32>),
+impl<'a> Communities<'a> {
+    /// One community a vertex.
+    pub fn of_all(communities: &'a [VertexId]) -> Communities<'a> {
+        Communities { vertices: None, communities, strengths: None }
+    }
+
+    fn rows(&self) -> usize {
+        self.communities.len()
+    }
+
+    fn vertex(&self, row: usize) -> VertexId {
+        self.vertices.map_or(row as VertexId, |vertices| vertices[row])
+    }
+
+    /// Refuses rows that are not of these vertices.
+    fn check(&self, ids: &VertexIds) -> io::Result<()> {
+        let (rows, vertices) = (self.rows(), ids.len());
+        let known = |&vertex: &VertexId| (vertex as usize) < vertices;
+        match self.vertices {
+            None if rows != vertices => {
+                return Err(refused(format!("{rows} communities for {vertices} vertices")));
+            }
+            Some(of) if of.len() != rows => {
+                return Err(refused(format!("{rows} communities for {} rows", of.len())));
+            }
+            _ => {}
+        }
+        if let Some(vertex) = self.vertices.into_iter().flatten().find(|vertex| !known(vertex)) {
+            return Err(refused(format!("row of vertex {vertex}, which is none")));
+        }
+        if let Some(label) = self.communities.iter().find(|label| !known(label)) {
+            return Err(refused(format!("community {label} is no vertex")));
+        }
+        match self.strengths {
+            Some(strengths) if strengths.len() != rows => {
+                Err(refused(format!("{} strengths for {rows} rows", strengths.len())))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
-/// Writes each vertex's community, whole or not at all: `communities[v]` is a vertex that stands
-/// for the community of `v`.
+/// Writes communities, whole or not at all.
 ///
-/// The name tells the format: `.txt` is `id community` a line; `.tsv` and `.csv` have a header;
-/// these three also `.gz` and `.zst`; `.parquet` and `.arrow` have columns `id` and `community` of
-/// the ids' own type (`UInt64`, `Int64` or `Utf8`; numbers are `UInt32`). `-` is standard output,
-/// as `.txt`.
+/// The name tells the format: `.txt` is `id community` a line, and `id community strength` where
+/// there are strengths; `.tsv` and `.csv` have a header; these three also `.gz` and `.zst`;
+/// `.parquet` and `.arrow` have columns `id` and `community` of the ids' (or names') own type
+/// (`UInt64`, `Int64` or `Utf8`; numbers are `UInt32`) and `strength` (`Float32`). `-` is standard
+/// output, as `.txt`.
 ///
 /// # Errors
-/// Where the name tells no such format, the format cannot hold an id, `communities` does not fit
+/// Where the name tells no such format, the format cannot hold an id or a name, the rows do not fit
 /// `ids`, or the operating system refuses; nothing is left behind.
 pub fn write_communities(
     path: &Path,
     ids: &VertexIds,
-    communities: &[VertexId],
-    naming: Naming,
+    communities: &Communities<'_>,
+    naming: Naming<'_>,
 ) -> Result<(), WriteError> {
-    let plan = plan(path, ids, communities);
-    let (format, compression) = plan.map_err(|source| WriteError { path: path.into(), source })?;
-    let column = match naming {
-        Naming::VertexId => Column::Vertices(communities),
-        Naming::Consecutive => Column::Numbers(numbered(communities)),
+    let refuse = |source| WriteError { path: path.into(), source };
+    let (format, compression) = format_for(path, ids).map_err(refuse)?;
+    communities.check(ids).map_err(refuse)?;
+    let called = match naming {
+        Naming::VertexId => Called::Ids(ids),
+        Naming::Consecutive => Called::Numbers(numbered(communities.communities, ids.len())),
+        Naming::Given { names, of } => {
+            format_for(path, names).map_err(refuse)?;
+            let known = |&label: &VertexId| {
+                of.get(label as usize).is_some_and(|&name| (name as usize) < names.len())
+            };
+            if let Some(label) = communities.communities.iter().find(|label| !known(label)) {
+                return Err(refuse(refused(format!("community {label} has no name"))));
+            }
+            Called::Names { names, of }
+        }
     };
-    whole_file(path, |out| write_to(out, format, compression, ids, &column))
+    let table = Table { ids, communities, called };
+    whole_file(path, |out| table.write_to(out, format, compression))
 }
 
 /// Checks what can be checked before there are communities: that the name tells a format, and that
@@ -60,23 +132,6 @@ pub fn write_communities(
 pub fn check_communities(path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
     let checked = format_for(path, ids);
     checked.map(|_| ()).map_err(|source| WriteError { path: path.into(), source })
-}
-
-/// The format, after all that can be wrong before the first byte.
-fn plan(
-    path: &Path,
-    ids: &VertexIds,
-    communities: &[VertexId],
-) -> io::Result<(Format, Compression)> {
-    let told = format_for(path, ids)?;
-    if communities.len() != ids.len() {
-        let (labels, vertices) = (communities.len(), ids.len());
-        return Err(refused(format!("{labels} communities for {vertices} vertices")));
-    }
-    if let Some(label) = communities.iter().find(|&&label| label as usize >= ids.len()) {
-        return Err(refused(format!("community {label} is no vertex")));
-    }
-    Ok(told)
 }
 
 fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)> {
@@ -98,51 +153,97 @@ fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)>
     Ok((format, compression))
 }
 
-fn write_to(
-    out: &mut (dyn Write + Send),
-    format: Format,
-    compression: Compression,
-    ids: &VertexIds,
-    column: &Column<'_>,
-) -> io::Result<()> {
-    let blocks = ids.len().div_ceil(ROWS);
-    let rows = |block: usize| block * ROWS..ids.len().min((block + 1) * ROWS);
-    let Some(fields) = Fields::of(format) else {
-        let schema = match column {
-            Column::Vertices(_) => {
-                columnar::schema(&[("id", ids.into()), ("community", ids.into())])
-            }
-            Column::Numbers(_) => {
-                columnar::schema(&[("id", ids.into()), ("community", columnar::Type::Number)])
-            }
-        };
-        return columnar::write_table(out, format, schema, blocks, |block| {
-            let rows = rows(block);
-            let vertices = columnar::ids(ids, rows.start as u32..rows.end as u32)?;
-            let communities = match column {
-                Column::Vertices(labels) => columnar::ids(ids, labels[rows].iter().copied())?,
-                Column::Numbers(numbers) => columnar::numbers(&numbers[rows]),
-            };
-            Ok(vec![vertices, communities])
-        });
-    };
-    write_text(out, compression, &fields.header(&["id", "community"]), blocks, |block, text| {
-        for row in rows(block) {
-            fields.push_id(text, ids, row as u32);
-            text.push(fields.separator());
-            match column {
-                Column::Vertices(labels) => fields.push_id(text, ids, labels[row]),
-                Column::Numbers(numbers) => push_integer(text, numbers[row]),
-            }
-            text.push(b'\n');
-        }
-    })
+/// What goes out.
+struct Table<'a> {
+    ids: &'a VertexIds,
+    communities: &'a Communities<'a>,
+    called: Called<'a>,
 }
 
-/// Communities as integers from 0, in the order of their first vertex.
-fn numbered(communities: &[VertexId]) -> Vec<u32> {
+/// What a reader of an output sees as communities.
+enum Called<'a> {
+    Ids(&'a VertexIds),
+    /// By row.
+    Numbers(Vec<u32>),
+    Names {
+        names: &'a VertexIds,
+        of: &'a [u32],
+    },
+}
+
+impl Table<'_> {
+    fn write_to(
+        &self,
+        out: &mut (dyn Write + Send),
+        format: Format,
+        compression: Compression,
+    ) -> io::Result<()> {
+        let all = self.communities.rows();
+        let blocks = all.div_ceil(ROWS);
+        let rows = |block: usize| block * ROWS..all.min((block + 1) * ROWS);
+        match Fields::of(format) {
+            None => columnar::write_table(out, format, self.schema(), blocks, |block| {
+                self.columns(rows(block))
+            }),
+            Some(fields) => {
+                let mut header = vec!["id", "community"];
+                header.extend(self.communities.strengths.map(|_| "strength"));
+                write_text(out, compression, &fields.header(&header), blocks, |block, text| {
+                    rows(block).for_each(|row| self.push_line(fields, text, row));
+                })
+            }
+        }
+    }
+
+    fn push_line(&self, fields: Fields, text: &mut Vec<u8>, row: usize) {
+        fields.push_id(text, self.ids, self.communities.vertex(row));
+        text.push(fields.separator());
+        let label = self.communities.communities[row];
+        match &self.called {
+            Called::Ids(ids) => fields.push_id(text, ids, label),
+            Called::Numbers(numbers) => push_integer(text, numbers[row]),
+            Called::Names { names, of } => fields.push_id(text, names, of[label as usize]),
+        }
+        if let Some(strengths) = self.communities.strengths {
+            text.push(fields.separator());
+            push_strength(text, strengths[row]);
+        }
+        text.push(b'\n');
+    }
+
+    fn schema(&self) -> arrow_schema::SchemaRef {
+        let called = match &self.called {
+            Called::Ids(ids) => (*ids).into(),
+            Called::Numbers(_) => columnar::Type::Number,
+            Called::Names { names, .. } => (*names).into(),
+        };
+        let mut columns = vec![("id", self.ids.into()), ("community", called)];
+        columns.extend(self.communities.strengths.map(|_| ("strength", columnar::Type::Strength)));
+        columnar::schema(&columns)
+    }
+
+    fn columns(&self, rows: Range<usize>) -> io::Result<Vec<ArrayRef>> {
+        let labels = self.communities.communities[rows.clone()].iter().copied();
+        let vertices = rows.clone().map(|row| self.communities.vertex(row));
+        let mut columns = vec![
+            columnar::ids(self.ids, vertices)?,
+            match &self.called {
+                Called::Ids(ids) => columnar::ids(ids, labels)?,
+                Called::Numbers(numbers) => columnar::numbers(&numbers[rows.clone()]),
+                Called::Names { names, of } => {
+                    columnar::ids(names, labels.map(|label| of[label as usize]))?
+                }
+            },
+        ];
+        columns.extend(self.communities.strengths.map(|all| columnar::strengths(&all[rows])));
+        Ok(columns)
+    }
+}
+
+/// Communities as integers from 0, in the order of their first row.
+fn numbered(communities: &[VertexId], vertices: usize) -> Vec<u32> {
     const UNSEEN: u32 = u32::MAX;
-    let (mut number_of, mut count) = (vec![UNSEEN; communities.len()], 0);
+    let (mut number_of, mut count) = (vec![UNSEEN; vertices], 0);
     let number = |&label: &VertexId| {
         let number = &mut number_of[label as usize];
         if *number == UNSEEN {
@@ -162,19 +263,19 @@ mod tests {
 
     #[test]
     fn numbers_follow_the_first_vertex() {
-        assert_eq!(numbered(&[2, 2, 2, 0, 4]), [0, 0, 0, 1, 2]);
-        assert_eq!(numbered(&[]), [0u32; 0]);
+        assert_eq!(numbered(&[2, 2, 2, 0, 4], 5), [0, 0, 0, 1, 2]);
+        assert_eq!(numbered(&[], 3), [0u32; 0]);
     }
 
     #[test]
     fn a_full_disk_is_an_error_in_every_format() {
         let ids = VertexIds::Names(Names::new(["a", "b", "c"]));
-        let labels = [1, 1, 2];
+        let strengths = Some(&[0.5, 1.0, 0.25][..]);
+        let communities = Communities { strengths, ..Communities::of_all(&[1, 1, 2]) };
+        let table = Table { ids: &ids, communities: &communities, called: Called::Ids(&ids) };
         for format in [Format::EdgeList, Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow] {
             for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
-                fails_at_every_byte(|out| {
-                    write_to(out, format, compression, &ids, &Column::Vertices(&labels))
-                });
+                fails_at_every_byte(|out| table.write_to(out, format, compression));
             }
         }
     }

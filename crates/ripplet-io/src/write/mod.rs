@@ -20,7 +20,7 @@ mod text;
 pub use atomic_file::{
     AtomicFile, OutputsStopped, remove_unfinished, try_remove_unfinished, whole_file,
 };
-pub use communities::{Naming, check_communities, write_communities};
+pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;
 
 use rayon::prelude::*;

@@ -157,6 +157,11 @@ pub(super) fn push_weight(text: &mut Vec<u8>, weight: f64) {
     written.expect("memory takes every byte");
 }
 
+/// Appends a strength: the shortest decimal that reads back as the same `f32`.
+pub(super) fn push_strength(text: &mut Vec<u8>, strength: f32) {
+    write!(text, "{strength}").expect("memory takes every byte");
+}
+
 /// The weight that a stored one stands for, as the shortest decimal with the same stored form.
 ///
 /// A stored weight has up to 32 bits, so ten digits always tell it from its neighbours; a weight

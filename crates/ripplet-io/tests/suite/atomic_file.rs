@@ -1,7 +1,9 @@
 //! Outputs appear whole or not at all.
 
 use ripplet_graph::VertexIds;
-use ripplet_io::write::{AtomicFile, Naming, remove_unfinished, whole_file, write_communities};
+use ripplet_io::write::{
+    AtomicFile, Communities, Naming, remove_unfinished, whole_file, write_communities,
+};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -110,7 +112,9 @@ mod unix {
         let link = tempfile::tempdir().unwrap();
         let link = link.path().join("full.txt");
         symlink(full, &link).unwrap();
-        let error = write_communities(&link, &ids, &[0, 0, 2], Naming::VertexId).unwrap_err();
+        let error =
+            write_communities(&link, &ids, &Communities::of_all(&[0, 0, 2]), Naming::VertexId)
+                .unwrap_err();
         assert_eq!(error.source.kind(), io::ErrorKind::StorageFull, "{error}");
         assert!(fs::metadata(full).unwrap().file_type().is_char_device(), "not replaced");
     }

@@ -1,7 +1,7 @@
 //! Labels in: what is read, and what is wrong with it.
 
 use ripplet_graph::{Names, VertexIds};
-use ripplet_io::write::{Naming, write_communities};
+use ripplet_io::write::{Communities, Naming, write_communities};
 use ripplet_io::{Format, ReadOptions, parse_groups, parse_labels, read_groups, read_labels};
 
 fn four() -> VertexIds {
@@ -78,7 +78,8 @@ fn tables_have_their_columns_and_rows_named() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["c.parquet", "c.arrow"] {
         let path = folder.path().join(name);
-        write_communities(&path, &four(), &[0, 0, 2, 0], Naming::VertexId).unwrap();
+        write_communities(&path, &four(), &Communities::of_all(&[0, 0, 2, 0]), Naming::VertexId)
+            .unwrap();
         let options = ReadOptions::default();
         assert_eq!(read_labels(&path, &options, &four()).unwrap(), [0, 0, 2, 0]);
         assert_eq!(read_groups(&path, &options, &four()).unwrap(), [0, 0, 1, 0]);

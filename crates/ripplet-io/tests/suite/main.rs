@@ -6,4 +6,5 @@ mod graphs;
 mod labels;
 mod rg;
 mod text;
+mod vertex_tables;
 mod write;

@@ -1,13 +1,18 @@
 //! What is written is what is read, in every format.
 
 use crate::graphs::{any_graph, any_ids, example};
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float32Type;
+use arrow_ipc::reader::FileReader;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use proptest::prelude::*;
 use ripplet_graph::{
     Direction, Duplicates, EdgeTable, ExternalId, Graph, GraphBuilder, Names, SelfLoops, VertexIds,
 };
-use ripplet_io::write::{Naming, write_communities, write_graph};
+use ripplet_io::write::{Communities, Naming, write_communities, write_graph};
 use ripplet_io::{Format, IdKind, ReadOptions, read_edges, read_groups, read_labels, rg};
-use std::fs;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
@@ -131,7 +136,7 @@ proptest! {
         for name in ["c.txt", "c.tsv", "c.csv", "c.txt.gz", "c.csv.zst", "c.parquet", "c.arrow"] {
             let path = folder.path().join(name);
             let options = ReadOptions::default();
-            match write_communities(&path, &ids, &labels, Naming::VertexId) {
+            match write_communities(&path, &ids, &Communities::of_all(&labels), Naming::VertexId) {
                 Ok(()) => prop_assert_eq!(&read_labels(&path, &options, &ids).unwrap(), &labels),
                 Err(error) => {
                     let csv = name.contains("csv") && !has_empty(&ids);
@@ -144,7 +149,7 @@ proptest! {
             if !has_empty(&ids) {
                 prop_assert_eq!(&read_groups(&path, &options, &ids).unwrap(), &groups);
             }
-            write_communities(&path, &ids, &labels, Naming::Consecutive).unwrap();
+            write_communities(&path, &ids, &Communities::of_all(&labels), Naming::Consecutive).unwrap();
             prop_assert_eq!(&read_groups(&path, &options, &ids).unwrap(), &groups);
         }
     }
@@ -161,7 +166,10 @@ fn text_of(write: impl Fn(&Path), name: &str) -> String {
 fn communities_as_text() {
     let ids = VertexIds::Names(Names::new(["a", "b,c", "d"]));
     let written = |naming, name| {
-        text_of(|path| write_communities(path, &ids, &[1, 1, 2], naming).unwrap(), name)
+        text_of(
+            |path| write_communities(path, &ids, &Communities::of_all(&[1, 1, 2]), naming).unwrap(),
+            name,
+        )
     };
     assert_eq!(
         written(Naming::VertexId, "c.csv"),
@@ -169,8 +177,95 @@ fn communities_as_text() {
     );
     assert_eq!(written(Naming::Consecutive, "c.tsv"), "id\tcommunity\na\t0\nb,c\t0\nd\t1\n");
     let ids = VertexIds::Signed(vec![-4, 0, 9].into());
-    let write = |path: &Path| write_communities(path, &ids, &[0, 0, 2], Naming::VertexId).unwrap();
+    let write = |path: &Path| {
+        write_communities(path, &ids, &Communities::of_all(&[0, 0, 2]), Naming::VertexId).unwrap()
+    };
     assert_eq!(text_of(write, "c.txt"), "-4 -4\n0 -4\n9 9\n");
+}
+
+/// The only batch of a Parquet or Arrow file.
+fn batch_of(path: &Path) -> RecordBatch {
+    let file = File::open(path).unwrap();
+    if path.extension().is_some_and(|name| name == "arrow") {
+        return FileReader::try_new(file, None).unwrap().next().unwrap().unwrap();
+    }
+    ParquetRecordBatchReader::try_new(file, 1024).unwrap().next().unwrap().unwrap()
+}
+
+/// Vertex `b` is in two communities and `d` in none.
+const OVERLAPPING: Communities<'static> = Communities {
+    vertices: Some(&[0, 1, 1]),
+    communities: &[2, 2, 0],
+    strengths: Some(&[1.0, 0.75, 0.1]),
+};
+
+#[test]
+fn overlapping_communities_have_a_row_each() {
+    let ids = VertexIds::Names(Names::new(["a", "b", "d"]));
+    let names = VertexIds::Names(Names::new(["ring 7", "x,y"]));
+    let of = [1, u32::MAX, 0];
+    let written = |naming, name| {
+        text_of(|path| write_communities(path, &ids, &OVERLAPPING, naming).unwrap(), name)
+    };
+    assert_eq!(written(Naming::VertexId, "c.txt"), "a d 1\nb d 0.75\nb a 0.1\n");
+    assert_eq!(
+        written(Naming::Consecutive, "c.csv"),
+        "id,community,strength\na,0,1\nb,0,0.75\nb,1,0.1\n"
+    );
+    assert_eq!(
+        written(Naming::Given { names: &names, of: &of }, "c.csv"),
+        "id,community,strength\na,ring 7,1\nb,ring 7,0.75\nb,\"x,y\",0.1\n"
+    );
+    for name in ["c.parquet", "c.arrow"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        let naming = Naming::Given { names: &names, of: &of };
+        write_communities(&path, &ids, &OVERLAPPING, naming).unwrap();
+        let batch = batch_of(&path);
+        let schema = batch.schema();
+        let columns: Vec<&str> =
+            schema.fields().iter().map(|field| field.name().as_str()).collect();
+        assert_eq!(columns, ["id", "community", "strength"]);
+        assert_eq!(
+            batch.column(0).as_string::<i32>().iter().flatten().collect::<Vec<_>>(),
+            ["a", "b", "b"]
+        );
+        let communities = batch.column(1).as_string::<i32>();
+        assert_eq!(communities.iter().flatten().collect::<Vec<_>>(), ["ring 7", "ring 7", "x,y"]);
+        assert_eq!(batch.column(2).as_primitive::<Float32Type>().values(), &[1.0, 0.75, 0.1]);
+    }
+}
+
+#[test]
+fn rows_that_do_not_fit_are_refused() {
+    let ids = VertexIds::Consecutive { first: 0, count: 3 };
+    let names = VertexIds::Names(Names::new(["a b"]));
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |communities: Communities<'_>, naming, sentence: &str| {
+        let path = folder.path().join("c.txt");
+        let error = write_communities(&path, &ids, &communities, naming).unwrap_err();
+        assert!(error.to_string().contains(sentence), "{error}");
+    };
+    let by_id = Naming::VertexId;
+    refused(
+        Communities { vertices: Some(&[0, 1]), ..OVERLAPPING },
+        by_id,
+        "3 communities for 2 rows",
+    );
+    refused(
+        Communities { vertices: Some(&[0, 1, 3]), ..OVERLAPPING },
+        by_id,
+        "vertex 3, which is none",
+    );
+    refused(
+        Communities { strengths: Some(&[0.0]), ..OVERLAPPING },
+        by_id,
+        "1 strengths for 3 rows",
+    );
+    let unnamed = Naming::Given { names: &ids, of: &[0, 0] };
+    refused(OVERLAPPING, unnamed, "community 2 has no name");
+    refused(OVERLAPPING, Naming::Given { names: &names, of: &[0; 3] }, "holds a blank");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]
@@ -236,7 +331,8 @@ fn what_a_format_cannot_hold_is_refused_before_anything_is_written() {
         ("c.txt", &[0, 2], "community 2 is no vertex"),
     ] {
         let path = folder.path().join(name);
-        let error = write_communities(&path, &ids, labels, Naming::VertexId).unwrap_err();
+        let error = write_communities(&path, &ids, &Communities::of_all(labels), Naming::VertexId)
+            .unwrap_err();
         assert!(error.to_string().contains(sentence), "{error}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -258,8 +354,14 @@ fn the_bytes_are_the_same_for_any_thread_count() {
             let path = folder.path().join(name);
             pool.install(|| write_graph(&graph, &path, None)).unwrap();
             let edges = fs::read(&path).unwrap();
-            let communities =
-                |path: &Path| write_communities(path, graph.ids(), &labels, Naming::VertexId);
+            let communities = |path: &Path| {
+                write_communities(
+                    path,
+                    graph.ids(),
+                    &Communities::of_all(&labels),
+                    Naming::VertexId,
+                )
+            };
             let written =
                 pool.install(|| communities(&path)).map(|()| fs::read(&path).unwrap()).ok();
             outputs.push((edges, written));
@@ -274,22 +376,22 @@ fn a_compressed_output_is_one_file_to_other_programs() {
     let ids = VertexIds::Consecutive { first: 0, count: 100_000 };
     let labels = vec![7; 100_000];
     let plain = folder.path().join("c.txt");
-    write_communities(&plain, &ids, &labels, Naming::VertexId).unwrap();
+    write_communities(&plain, &ids, &Communities::of_all(&labels), Naming::VertexId).unwrap();
     let expected = fs::read(&plain).unwrap();
     let mut read = Vec::new();
     let packed = folder.path().join("c.txt.gz");
-    write_communities(&packed, &ids, &labels, Naming::VertexId).unwrap();
+    write_communities(&packed, &ids, &Communities::of_all(&labels), Naming::VertexId).unwrap();
     flate2::read::MultiGzDecoder::new(fs::File::open(packed).unwrap())
         .read_to_end(&mut read)
         .unwrap();
     assert!(read == expected);
     let packed = folder.path().join("c.txt.zst");
-    write_communities(&packed, &ids, &labels, Naming::VertexId).unwrap();
+    write_communities(&packed, &ids, &Communities::of_all(&labels), Naming::VertexId).unwrap();
     assert!(zstd::decode_all(fs::File::open(packed).unwrap()).unwrap() == expected);
     // Nothing is a valid compressed file, too.
     let none = VertexIds::Consecutive { first: 0, count: 0 };
     let packed = folder.path().join("none.txt.gz");
-    write_communities(&packed, &none, &[], Naming::VertexId).unwrap();
+    write_communities(&packed, &none, &Communities::of_all(&[]), Naming::VertexId).unwrap();
     assert_eq!(read_labels(&packed, &ReadOptions::default(), &none).unwrap(), [0u32; 0]);
     assert!(fs::metadata(packed).unwrap().len() > 0);
 }

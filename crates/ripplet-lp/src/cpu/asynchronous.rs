@@ -5,7 +5,7 @@
 use super::field::{Desk, Field};
 use crate::hash::Clock;
 use crate::rounds::{Observer, Rounds};
-use crate::{Label, Program, Round, RunError};
+use crate::{Column, Label, Program, Round, RunError};
 use std::ops::Range;
 
 pub(super) struct AsyncRounds<'a, P> {
@@ -19,16 +19,22 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
 
     /// Updates the active vertices of some words.
     fn update(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
-        let (field, Desk { votes, vertices }) = (&self.field, desk);
+        let (field, Desk { sheet, vertices }) = (&self.field, desk);
         field.active.take(words, vertices);
         let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };
         field.for_each(vertices, |_, v| {
-            let (label, arcs) = field.choose(v, clock, votes);
-            tally.scanned += arcs;
-            if label != field.label(v) {
+            let choice = field.choose(v, clock, sheet);
+            tally.count(choice);
+            let relabelled = choice.label != field.label(v);
+            if choice.redrafted {
+                field.columns.commit(v, sheet.draft.iter().copied());
+            }
+            if relabelled {
+                field.commit(v, choice.label);
+            }
+            if relabelled || choice.redrafted {
                 tally.changed += 1;
-                field.commit(v, label);
-                field.wake_neighbors(v, label);
+                field.wake_neighbors(v, choice.label, relabelled);
             }
         });
         tally
@@ -44,7 +50,7 @@ impl<P: Program> Rounds for AsyncRounds<'_, P> {
         Ok(round)
     }
 
-    fn into_labels(self) -> Vec<Label> {
-        self.field.into_labels()
+    fn finish(self) -> (Vec<Label>, Vec<Column>) {
+        self.field.finish()
     }
 }

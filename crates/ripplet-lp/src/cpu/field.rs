@@ -1,14 +1,16 @@
 //! The state of a run, and what is done with one vertex: choose, commit, wake.
 
 use super::active::ActiveSet;
-use super::lists::Lists;
+use super::lists::{Lists, Place};
 use super::totals::Totals;
 use super::votes::{Count, Votes};
+use crate::columns::Columns;
 use crate::hash::{Clock, Stream, mix};
-use crate::program::Total;
 use crate::rounds::Observer;
+use crate::views::{Scene, Total};
 use crate::{
-    Candidate, Label, Neighbor, Program, Round, RunError, Score, Settings, Ties, Vertex, Vote, Wake,
+    Candidate, Column, Label, NO_LABEL, Neighbor, NeighborList, Program, Round, RunError, Score,
+    Settings, Ties, Vertex, VertexMut, Vote, Wake,
 };
 use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
@@ -25,6 +27,7 @@ pub(super) struct Field<'a, P> {
     lists: Lists<'a>,
     pub labels: Vec<AtomicU32>,
     pub active: ActiveSet,
+    pub columns: Columns,
     totals: Totals,
     ties: Ties,
     seed: u64,
@@ -35,17 +38,58 @@ pub(super) struct Field<'a, P> {
 /// What one thread works with.
 #[derive(Default)]
 pub(super) struct Desk {
-    pub votes: Votes,
+    pub sheet: Sheet,
     pub vertices: Vec<VertexId>,
+}
+
+/// What is written down about the vertex at work.
+#[derive(Default)]
+pub(super) struct Sheet {
+    votes: Votes,
+    /// What its written columns will be, one behind the other.
+    pub draft: Vec<u32>,
+}
+
+/// What a vertex chose.
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    /// The label that it has after this round.
+    pub label: Label,
+    /// Whether its columns become those of the sheet's draft, which differs from what they are.
+    pub redrafted: bool,
+    /// The arcs that were counted for it.
+    pub arcs: u64,
+    /// Whether a label's score was not a number.
+    pub nan: bool,
+}
+
+impl Round {
+    /// Counts a vertex's choice.
+    #[inline]
+    pub(super) fn count(&mut self, choice: Choice) {
+        self.scanned += choice.arcs;
+        self.nan_scores += u64::from(choice.nan);
+    }
+}
+
+/// The label that won a vertex's votes.
+struct Winner<S> {
+    label: Label,
+    frequency: u64,
+    /// The sum of all votes.
+    cast: u64,
+    score: S,
 }
 
 impl Desk {
     /// Vertices that a task works on at most; a phase's tasks and words of the active set keep to it.
     pub const VERTICES: usize = 512;
 
-    /// Bytes that are occupied once a vertex of this degree was counted.
-    pub fn bytes_for(max_degree: u64) -> u64 {
-        Votes::bytes_for(max_degree) + (Self::VERTICES * size_of::<VertexId>()) as u64
+    /// Bytes that are occupied once a vertex of this degree was counted and wrote such a draft.
+    pub fn bytes_for(max_degree: u64, draft_len: u64) -> u64 {
+        let vertices = (Self::VERTICES * size_of::<VertexId>()) as u64;
+        let draft = draft_len.saturating_mul(size_of::<u32>() as u64);
+        Votes::bytes_for(max_degree).saturating_add(vertices).saturating_add(draft)
     }
 }
 
@@ -64,12 +108,14 @@ impl<'a, P: Program> Field<'a, P> {
         }
         let lists = Lists::new(graph);
         let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed)?;
+        let columns = Columns::new(&program.columns(), &settings.columns, graph.vertices())?;
         Ok(Field {
             graph,
             program,
             lists,
             labels,
             active: ActiveSet::all(graph.vertices())?,
+            columns,
             totals,
             ties: settings.schedule.ties,
             seed: settings.seed,
@@ -131,46 +177,99 @@ impl<'a, P: Program> Field<'a, P> {
         self.lists.ahead(vertices, None, visit);
     }
 
-    /// The label that `v` has after this round, by the labels that are there now; and the arcs
-    /// that were counted for it.
+    /// What `v` chooses by the labels that are there now.
     #[inline]
-    pub fn choose(&self, v: VertexId, clock: Clock, votes: &mut Votes) -> (Label, u64) {
+    pub fn choose(&self, v: VertexId, clock: Clock, sheet: &mut Sheet) -> Choice {
         let place = self.lists.of(v);
-        let vertex = self.vertex(v, clock);
+        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        let vertex = self.vertex(v, scene);
         let degree = place.degree();
+        let Sheet { votes, draft } = sheet;
         votes.begin(degree as usize);
         place.each(|neighbors, weights| {
-            let neighbors = neighbors.iter();
-            match weights {
-                None => votes.collect(neighbors.map(|&u| self.vote(vertex, u, 1))),
-                Some(weights) => {
-                    votes.collect(neighbors.zip(weights).map(|(&u, &w)| self.vote(vertex, u, w)))
+            let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
+            votes.collect(neighbors.len(), |votes| {
+                self.program.load_neighbors(vertex, list, votes);
+            });
+        });
+        let mut choice = Choice { label: vertex.label, redrafted: false, arcs: degree, nan: false };
+        if let Some(winner) = self.best(vertex, votes, &mut choice.nan) {
+            let carried = match self.program.carries() {
+                true => self.carried(place, vertex, winner.label, votes.ballots()),
+                false => 0.0,
+            };
+            self.columns.begin_draft(v, draft);
+            let Winner { frequency, cast, .. } = winner;
+            let mut vertex = VertexMut { vertex, draft, carried, frequency, cast };
+            let label = self.program.update_vertex(&mut vertex, winner.label, winner.score);
+            choice.label = self.known(label);
+            choice.redrafted = self.columns.differ(v, draft);
+        }
+        choice
+    }
+
+    /// A label as it is, or none where it is not a vertex.
+    #[inline]
+    fn known(&self, label: Label) -> Label {
+        if (label as usize) < self.labels.len() { label } else { NO_LABEL }
+    }
+
+    #[inline]
+    fn vertex<'s>(&self, v: VertexId, scene: Scene<'s>) -> Vertex<'s> {
+        Vertex { id: v, label: self.label(v), scene }
+    }
+
+    #[inline]
+    fn neighbor<'s>(&self, v: Vertex<'s>, u: VertexId, weight: u32) -> Neighbor<'s> {
+        let label = self.program.pick_label(self.vertex(u, v.scene));
+        Neighbor { id: u, label, weight, scene: v.scene }
+    }
+
+    /// The largest carry of those who voted for a label; `ballots` are the votes, in the order of
+    /// the neighbours.
+    fn carried(
+        &self,
+        place: Place<'_, '_>,
+        v: Vertex<'_>,
+        label: Label,
+        mut ballots: &[Vote],
+    ) -> f32 {
+        let mut most: Option<f32> = None;
+        place.each(|neighbors, weights| {
+            let (here, rest) = ballots.split_at(neighbors.len().min(ballots.len()));
+            ballots = rest;
+            for (index, (ballot, &u)) in here.iter().zip(neighbors).enumerate() {
+                if ballot.label == label && ballot.weight > 0 {
+                    let weight = weights.map_or(1, |weights| weights[index]);
+                    let carry = self.program.carry(v, self.neighbor(v, u, weight));
+                    // A total order, so that it does not matter who comes first.
+                    if !carry.is_nan() && most.is_none_or(|most| carry.total_cmp(&most).is_gt()) {
+                        most = Some(carry);
+                    }
                 }
             }
         });
-        (self.best(vertex, votes), degree)
+        most.unwrap_or(0.0)
     }
 
-    #[inline]
-    fn vertex(&self, v: VertexId, clock: Clock) -> Vertex<'a> {
-        Vertex { id: v, label: self.label(v), clock, graph: self.graph }
-    }
-
-    #[inline]
-    fn vote(&self, v: Vertex<'_>, u: VertexId, weight: u32) -> Vote {
-        let label = self.program.pick_label(self.vertex(u, v.clock));
-        self.program.load_neighbor(v, Neighbor { id: u, label, weight })
-    }
-
-    /// The label that wins the votes.
+    /// The label that wins the votes, if any may.
     ///
-    /// Nearly always one of the most frequent labels wins, so only they are looked at first; all
-    /// others only where the program's bound does not rule them out.
+    /// Three steps, each for what the one before leaves open. Most vertices keep a label that most
+    /// of their neighbours have: then all others together cannot beat it, and nobody needs to know
+    /// how many votes each of them got. Nearly always else one of the most frequent labels wins, so
+    /// only they are looked at; all others only where the program's bound does not rule them out.
     #[inline]
-    fn best(&self, v: Vertex<'_>, votes: &mut Votes) -> Label {
+    fn best(&self, v: Vertex<'_>, votes: &mut Votes, nan: &mut bool) -> Option<Winner<P::Score>> {
+        let (label, own) = (v.label, votes.count_one(v.label));
+        if own.top > 0 {
+            let score = self.score(v, label, own.top, own, self.totals.kept());
+            if score.is_eligible() && score > self.program.score_bound(own.cast - own.top) {
+                return Some(Winner { label, frequency: own.top, cast: own.cast, score });
+            }
+        }
         let count = votes.count();
         if count.top == 0 {
-            return v.label;
+            return None;
         }
         let leader = match self.ties {
             Ties::Hashed => {
@@ -185,41 +284,50 @@ impl<'a, P: Program> Field<'a, P> {
             score.is_eligible() && score >= bound(count.top) && score > bound(count.top - 1)
         };
         let scored = |total| self.score(v, leader, count.top, count, total);
-        let mut score =
-            scored(if P::FALLS_WITH_TOTAL { self.totals.at_most() } else { self.totals.kept() });
-        if P::FALLS_WITH_TOTAL && !wins(score) {
+        let falls = self.program.falls_with_total();
+        let mut score = scored(if falls { self.totals.at_most() } else { self.totals.kept() });
+        if falls && !wins(score) {
             score = scored(self.totals.kept());
         }
         if wins(score) {
-            return self.program.update_vertex(v, leader, score);
+            return Some(Winner { label: leader, frequency: count.top, cast: count.cast, score });
         }
-        self.best_of_all(v, votes, count)
+        self.best_of_all(v, votes, count, nan)
     }
 
     /// The label that wins the votes, each label looked at.
     #[cold]
-    fn best_of_all(&self, v: Vertex<'_>, votes: &mut Votes, count: Count) -> Label {
+    fn best_of_all(
+        &self,
+        v: Vertex<'_>,
+        votes: &mut Votes,
+        count: Count,
+        nan: &mut bool,
+    ) -> Option<Winner<P::Score>> {
         let key = tie_key(v);
         let rank_of = |label| match self.ties {
             Ties::Hashed => mix(label ^ key),
             Ties::Smallest => label,
         };
-        let mut best: Option<(P::Score, u32, Label)> = None;
+        let mut best: Option<(Winner<P::Score>, u32)> = None;
         for (label, frequency) in votes.all().filter(|(_, frequency)| *frequency > 0) {
             let rank = rank_of(label);
-            let beats = |score: P::Score| match best {
+            let beats = |score: P::Score| match &best {
                 None => score.is_eligible(),
-                Some((top, top_rank, _)) => score > top || (score == top && rank < top_rank),
+                Some((top, top_rank)) => {
+                    score > top.score || (score == top.score && rank < *top_rank)
+                }
             };
             if !beats(self.program.score_bound(frequency)) {
                 continue;
             }
             let score = self.score(v, label, frequency, count, self.totals.kept());
+            *nan |= score.is_nan();
             if beats(score) {
-                best = Some((score, rank, label));
+                best = Some((Winner { label, frequency, cast: count.cast, score }, rank));
             }
         }
-        best.map_or(v.label, |(score, _, label)| self.program.update_vertex(v, label, score))
+        best.map(|(winner, _)| winner)
     }
 
     #[inline]
@@ -255,17 +363,18 @@ impl<'a, P: Program> Field<'a, P> {
         self.totals.shift(v, &self.lists, from, to);
     }
 
-    /// Activates those who must look again because `v` has changed to `label`.
+    /// Activates those who must look again because `v`, which has `label`, has changed: its label
+    /// where `relabelled`, else only columns.
     #[inline]
-    pub fn wake_neighbors(&self, v: VertexId, label: Label) {
+    pub fn wake_neighbors(&self, v: VertexId, label: Label, relabelled: bool) {
+        let wake = self.program.wake();
+        if wake == Wake::Always || (wake == Wake::Disagreement && !relabelled) {
+            return;
+        }
         self.lists.of(v).each(|neighbors, _| {
             for &u in neighbors {
-                let must = match P::WAKE {
-                    Wake::Disagreement => !self.active.contains(u) && self.label(u) != label,
-                    Wake::Change => !self.active.contains(u),
-                    Wake::Always => false,
-                };
-                if must {
+                let agrees = || wake == Wake::Disagreement && self.label(u) == label;
+                if !self.active.contains(u) && !agrees() {
                     self.active.insert(u);
                 }
             }
@@ -274,19 +383,20 @@ impl<'a, P: Program> Field<'a, P> {
 
     /// Ends a round: where the program wants it, everybody is active again.
     pub fn end_round(&self) {
-        if P::WAKE == Wake::Always {
+        if self.program.wake() == Wake::Always {
             self.active.insert_all(self.labels.len() as u32);
         }
     }
 
-    /// Gives the labels back.
-    pub fn into_labels(self) -> Vec<Label> {
-        self.labels.into_iter().map(AtomicU32::into_inner).collect()
+    /// Gives labels and written columns back.
+    pub fn finish(self) -> (Vec<Label>, Vec<Column>) {
+        let labels = self.labels.into_iter().map(AtomicU32::into_inner).collect();
+        (labels, self.columns.into_written(self.program.columns()))
     }
 }
 
 /// What a label is mixed with to draw its rank in a tie at `v`.
 #[inline]
 fn tie_key(v: Vertex<'_>) -> u32 {
-    mix(v.id ^ v.clock.key(Stream::Tie as u32))
+    mix(v.id ^ v.scene.clock.key(Stream::Tie as u32))
 }

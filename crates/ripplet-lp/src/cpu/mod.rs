@@ -4,6 +4,7 @@
 
 mod active;
 mod asynchronous;
+mod drafts;
 mod field;
 mod lists;
 mod phased;
@@ -11,6 +12,7 @@ mod synchronous;
 mod totals;
 mod votes;
 
+use crate::columns::{self, ColumnSpec};
 use crate::communities;
 use crate::rounds::{Observer, run_rounds};
 use crate::{Executor, LabelTotal, Order, Outcome, Plan, Program, RunError, Settings};
@@ -56,26 +58,45 @@ impl Executor for CpuExecutor {
     fn plan<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Plan {
         let vertices = u64::from(graph.vertices());
         let threads = self.threads() as u64;
-        let desk = field::Desk::bytes_for(self.pool.install(|| graph.max_degree()));
+        let specs = program.columns();
+        let draft_len = columns::draft_len(&specs);
+        let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
+        let written = columns::bytes_for(&written, graph.vertices());
+        let desk = field::Desk::bytes_for(self.pool.install(|| graph.max_degree()), draft_len);
         let mut plan = Plan { graph_host: graph.bytes(), items: Vec::new() }
             .with("labels", 4 * vertices)
             .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
-            .with("vote tables, one a thread", threads * desk);
+            .with("vote tables, one a thread", threads.saturating_mul(desk));
+        let mut given = 0;
         if settings.initial.is_some() {
+            given += 4 * vertices;
             plan = plan.with("labels to begin with", 4 * vertices);
+        }
+        if !settings.columns.is_empty() {
+            let bytes = settings.columns.values().map(|values| 4 * values.len() as u64).sum();
+            given += bytes;
+            plan = plan.with("columns to begin with", bytes);
+        }
+        if !specs.is_empty() {
+            plan = plan.with("columns", columns::bytes_for(&specs, graph.vertices()));
         }
         if program.label_total() != LabelTotal::None {
             plan = plan.with("label totals", 4 * vertices);
         }
         plan = match settings.schedule.order {
+            Order::Sync if written > 0 => {
+                plan.with("next labels and columns", written.saturating_add(4 * vertices))
+            }
             Order::Sync => plan.with("next labels", 4 * vertices),
-            Order::Phased { phases } => plan.with("one phase", phased::bytes_for(vertices, phases)),
+            Order::Phased { phases } => {
+                plan.with("one phase", phased::bytes_for(vertices, phases, draft_len))
+            }
             Order::Async => plan,
         };
-        // Splitting comes when all but labels is free again: it needs more only where a run
+        // Splitting comes when all but the results is free again: it needs more only where a run
         // needs very little.
-        let kept = if settings.initial.is_some() { 8 * vertices } else { 4 * vertices };
-        let free = plan.algorithm_host() - kept;
+        let kept = written.saturating_add(given + 4 * vertices);
+        let free = plan.algorithm_host().saturating_sub(kept);
         match communities::bytes_for(graph.vertices()).checked_sub(free) {
             Some(more) if !settings.keep_disconnected => plan.with("splitting, beyond that", more),
             _ => plan,
@@ -89,7 +110,7 @@ impl Executor for CpuExecutor {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        settings.check(graph.vertices())?;
+        settings.check(graph.vertices(), &program.columns())?;
         let planned = self.plan(graph, program, settings).algorithm_host();
         let refused = |_| RunError::OutOfMemory { bytes: planned };
         self.pool.install(|| {

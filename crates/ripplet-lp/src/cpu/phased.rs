@@ -1,104 +1,143 @@
 //! `phased`: the round's phases one after the other, drawn anew each round.
 //!
-//! Blocks of consecutive vertices are like clocks with one hand each: in every phase, one vertex of
-//! each block is at its turn, and each round the hands start anywhere.
+//! Blocks of consecutive vertices are like clocks with one hand each: in every phase the hand points
+//! at one *unit* of the block, eight vertices that lie near one another but not side by side, and
+//! each round the hands start anywhere. The stride within a unit is drawn anew each round, too.
 //!
 //! ```text
-//! 4 phases, round r     block 0     block 1     block 2
-//! phase 0               0 1 2[3]    4[5]6 7    [8]9 .        [v]: at its turn
-//! phase 1              [0]1 2 3     4 5[6]7     8[9].
+//! units of 4 instead of 8, 4 phases, stride 2: the first block's hand starts at 3, the second's at 1
+//!
+//!           block 0: 0 1 2 3 4 5 6 7 8 9 a b c d e f    block 1: 0 1 2 3 4 5 6 7 8 9 a b c d e f
+//! phase 0                             .   .   .   .                .   .   .   .
+//! phase 1            .   .   .   .                                               .   .   .   .
 //! ```
 //!
-//! So neighbours in id order see one another's changes at once, as in a sequential sweep, which is
-//! worth much where ids are local; and no two vertices of different blocks stay in one phase for
-//! long, which is what lets swapping pairs settle.
+//! A unit's lists share pages and cache lines, which is worth a quarter of a round's time. Vertices
+//! side by side are never of one unit, so in id order they see one another's changes at once, as in
+//! a sequential sweep, which is worth much where ids are local; and no two vertices stay in one
+//! phase for long, which is what lets swapping pairs settle.
 //!
 //! ```text
 //! for each phase:  gather   the active vertices of the phase, which stop being active
 //!                  choose   labels ──▶ chosen     nobody sees anybody's change
-//!                  commit   chosen ──▶ labels     and label totals
+//!                  commit   chosen ──▶ labels     and label totals; drafts ──▶ columns
 //!                  wake     neighbours that disagree: for a later phase or the next round
 //! ```
 
+use super::drafts::Drafts;
 use super::field::{Desk, Field};
 use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::{Observer, Rounds};
-use crate::{Label, Program, Round, RunError};
+use crate::{Column, Label, NO_LABEL, Program, Round, RunError};
 use rayon::prelude::*;
-use ripplet_graph::VertexId;
+use ripplet_graph::{MAX_VERTICES, VertexId};
 use std::collections::TryReserveError;
 use std::ops::Range;
 
+/// Vertices of a block that are at their turn together.
+const UNIT: u64 = 8;
+/// Strides that are drawn from: 2, 4 and 8.
+const STRIDES: u32 = 3;
 /// Blocks that one task gathers from: as many as take longer than waking a thread.
-const BLOCKS_PER_TASK: u32 = 1 << 15;
+const BLOCKS_PER_TASK: u32 = 1 << 12;
 /// Vertices that one task handles.
 const VERTICES_PER_TASK: usize = Desk::VERTICES / 2;
 /// Vertices between a commit and the one whose totals are fetched.
 const COMMITS_AHEAD: usize = 8;
-/// In `chosen`: the vertex keeps its label. No vertex has this id.
-const KEEP: Label = Label::MAX;
+/// In `chosen`: the vertex keeps its label. Neither a vertex nor [`NO_LABEL`](crate::NO_LABEL).
+const KEEP: Label = Label::MAX - 1;
+const _: () = assert!(KEEP >= MAX_VERTICES && KEEP != NO_LABEL);
 
 pub(super) struct PhasedRounds<'a, P> {
     field: Field<'a, P>,
     phases: u32,
     members: Vec<VertexId>,
     chosen: Vec<Label>,
+    /// A draft for each member, and before it whether it is one.
+    drafts: Drafts,
 }
 
 /// Bytes of the arrays of a phase: its vertices, once more while they are gathered, and what they
-/// chose.
-pub(super) fn bytes_for(vertices: u64, phases: u32) -> u64 {
-    12 * vertices.div_ceil(u64::from(phases.max(1)))
+/// chose; with `draft_len` values of columns, the drafts of these.
+pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64) -> u64 {
+    let drafts = if draft_len > 0 { 4 * (draft_len + 1) } else { 0 };
+    largest_phase(vertices, phases).saturating_mul(drafts.saturating_add(12))
+}
+
+/// Vertices of a phase, at most.
+fn largest_phase(vertices: u64, phases: u32) -> u64 {
+    vertices.min(vertices.div_ceil(UNIT * u64::from(phases.max(1))) * UNIT)
+}
+
+/// Values a member has in `drafts`.
+fn record_len(draft_len: usize) -> usize {
+    if draft_len > 0 { draft_len + 1 } else { 0 }
 }
 
 /// Whose turn it is in a round.
 #[derive(Clone, Copy)]
 struct Turns {
     key: u32,
-    phases: u32,
+    phases: u64,
+    stride: u64,
 }
 
 impl Turns {
     fn new(clock: Clock, phases: u32) -> Turns {
-        Turns { key: clock.key(Stream::Phase as u32), phases }
+        let key = clock.key(Stream::Phase as u32);
+        // A stride that divides the phases leaves no gap at the end of a block.
+        // No block has the number that stands for the round here.
+        let drawn = part_of(mix(u32::MAX ^ key), STRIDES);
+        let stride = (2 << drawn).min(1 << phases.trailing_zeros().min(31));
+        Turns { key, phases: u64::from(phases), stride }
+    }
+
+    /// How many vertices a block has.
+    fn block_size(self) -> u64 {
+        UNIT * self.phases
     }
 
     /// The vertices of a block, whether they are there or not.
     #[inline]
     fn block(self, block: u32) -> Range<u64> {
-        let first = u64::from(block) * u64::from(self.phases);
-        first..first + u64::from(self.phases)
+        let first = u64::from(block) * self.block_size();
+        first..first + self.block_size()
     }
 
-    /// The vertex of a block that is at its turn in a phase; it may lie behind the last vertex.
+    /// The vertices of a block that are at their turn in a phase; some may lie behind the last one.
     #[inline]
-    fn vertex(self, block: u32, phase: u32) -> Option<VertexId> {
-        let start = part_of(mix(block ^ self.key), self.phases);
-        let turn = (u64::from(start) + u64::from(phase)) % u64::from(self.phases);
-        u32::try_from(self.block(block).start + turn).ok()
+    fn unit(self, block: u32, phase: u32) -> impl Iterator<Item = u64> {
+        let start = part_of(mix(block ^ self.key), self.phases as u32);
+        let turn = (u64::from(start) + u64::from(phase)) % self.phases;
+        let (group, offset) = (turn / self.stride, turn % self.stride);
+        let first = self.block(block).start + group * UNIT * self.stride + offset;
+        (0..UNIT).map(move |member| first + member * self.stride)
     }
 }
 
 impl<'a, P: Program> PhasedRounds<'a, P> {
     pub fn new(field: Field<'a, P>, phases: u32) -> Result<Self, TryReserveError> {
-        let largest = field.labels.len().div_ceil(phases as usize);
+        let largest = largest_phase(field.labels.len() as u64, phases) as usize;
         let (mut members, mut chosen) = (Vec::new(), Vec::new());
         members.try_reserve_exact(largest)?;
         chosen.try_reserve_exact(largest)?;
-        Ok(PhasedRounds { field, phases, members, chosen })
+        let drafts = Drafts::new(largest, record_len(field.columns.draft_len()))?;
+        Ok(PhasedRounds { field, phases, members, chosen, drafts })
     }
 
     /// Moves the phase's active vertices from the active set into `members`, ascending.
     fn gather(&mut self, clock: Clock, phase: u32) {
         let (turns, active) = (Turns::new(clock, self.phases), &self.field.active);
-        let vertices = self.field.labels.len() as u32;
-        let blocks = vertices.div_ceil(self.phases);
+        let vertices = self.field.labels.len() as u64;
+        let blocks = vertices.div_ceil(turns.block_size()) as u32;
         let gather_blocks = |task: u32| {
             let start = task * BLOCKS_PER_TASK;
             let at_turn = (start..start.saturating_add(BLOCKS_PER_TASK).min(blocks))
                 .filter(|&block| active.any_in(turns.block(block)))
-                .filter_map(|block| turns.vertex(block, phase))
-                .filter(|&v| v < vertices && active.contains(v));
+                .flat_map(|block| turns.unit(block, phase))
+                .filter(|&v| v < vertices)
+                .map(|v| v as VertexId)
+                .filter(|&v| active.contains(v));
             let found: Vec<VertexId> = at_turn.collect();
             found.iter().for_each(|&v| active.remove(v));
             found
@@ -110,17 +149,19 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     }
 
     fn choose(&mut self, clock: Clock, observer: &dyn Observer) -> Result<Round, RunError> {
-        let field = &self.field;
+        let (field, drafts) = (&self.field, &self.drafts);
         self.chosen.clear();
         self.chosen.resize(self.members.len(), KEEP);
         let members = self.members.par_chunks(VERTICES_PER_TASK);
         members
             .zip(self.chosen.par_chunks_mut(VERTICES_PER_TASK))
-            .map(|(members, chosen)| {
+            .enumerate()
+            .map(|(task, (members, chosen))| {
                 if observer.is_cancelled() {
                     return Err(RunError::Cancelled);
                 }
-                Ok(field.at_desk(|desk| choose_each(field, clock, members, chosen, desk)))
+                let part = Part { first: task * VERTICES_PER_TASK, members, chosen, drafts };
+                Ok(field.at_desk(|desk| part.choose(field, clock, desk)))
             })
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
@@ -129,8 +170,9 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     fn drop_unchanged(&mut self) {
         let mut kept = 0;
         for index in 0..self.members.len() {
-            if self.chosen[index] != KEEP {
+            if self.chosen[index] != KEEP || is_drafted(&self.drafts, index) {
                 (self.members[kept], self.chosen[kept]) = (self.members[index], self.chosen[index]);
+                self.drafts.move_down(index, kept);
                 kept += 1;
             }
         }
@@ -138,16 +180,28 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         self.chosen.truncate(kept);
     }
 
-    /// Writes the phase's changes to labels and label totals.
+    /// Writes the phase's changes to labels and label totals, and to columns.
     fn commit(&self) {
         let field = &self.field;
-        self.changes().for_each(|(members, chosen)| {
+        self.changes().for_each(|(_, members, chosen)| {
             for (index, (&v, &label)) in members.iter().zip(chosen).enumerate() {
                 let later = index + COMMITS_AHEAD;
                 if let (Some(&v), Some(&label)) = (members.get(later), chosen.get(later)) {
                     field.fetch_commit(v, label);
                 }
-                field.commit(v, label);
+                if label != KEEP {
+                    field.commit(v, label);
+                }
+            }
+        });
+        if field.columns.draft_len() == 0 {
+            return;
+        }
+        self.changes().for_each(|(first, members, _)| {
+            for (index, &v) in members.iter().enumerate() {
+                if is_drafted(&self.drafts, first + index) {
+                    field.columns.commit(v, self.drafts.get(first + index).skip(1));
+                }
             }
         });
     }
@@ -155,36 +209,55 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     /// Wakes the neighbours of those who changed.
     fn wake(&self) {
         let field = &self.field;
-        self.changes().for_each(|(members, chosen)| {
-            field.for_each_changed(members, |index, v| field.wake_neighbors(v, chosen[index]));
+        self.changes().for_each(|(_, members, chosen)| {
+            field.for_each_changed(members, |index, v| match chosen[index] {
+                KEEP => field.wake_neighbors(v, field.label(v), false),
+                label => field.wake_neighbors(v, label, true),
+            });
         });
     }
 
-    /// The changes of the phase, some at a time: vertices and their new labels.
-    fn changes(&self) -> impl ParallelIterator<Item = (&[VertexId], &[Label])> {
+    /// The changes of the phase, some at a time: the first one's number, vertices, new labels.
+    fn changes(&self) -> impl ParallelIterator<Item = (usize, &[VertexId], &[Label])> {
         let members = self.members.par_chunks(VERTICES_PER_TASK);
-        members.zip(self.chosen.par_chunks(VERTICES_PER_TASK))
+        let changes = members.zip(self.chosen.par_chunks(VERTICES_PER_TASK)).enumerate();
+        changes.map(|(task, (members, chosen))| (task * VERTICES_PER_TASK, members, chosen))
     }
 }
 
-/// Chooses for some members of a phase.
-fn choose_each<P: Program>(
-    field: &Field<'_, P>,
-    clock: Clock,
-    members: &[VertexId],
-    chosen: &mut [Label],
-    desk: &mut Desk,
-) -> Round {
-    let mut tally = Round { visited: members.len() as u64, ..Round::default() };
-    field.for_each(members, |index, v| {
-        let (label, arcs) = field.choose(v, clock, &mut desk.votes);
-        tally.scanned += arcs;
-        if label != field.label(v) {
-            chosen[index] = label;
-            tally.changed += 1;
-        }
-    });
-    tally
+/// Whether a member has a draft.
+fn is_drafted(drafts: &Drafts, member: usize) -> bool {
+    drafts.get(member).next() == Some(1)
+}
+
+/// Some members of a phase.
+struct Part<'a> {
+    /// The number of the first.
+    first: usize,
+    members: &'a [VertexId],
+    chosen: &'a mut [Label],
+    drafts: &'a Drafts,
+}
+
+impl Part<'_> {
+    /// Chooses for them.
+    fn choose<P: Program>(self, field: &Field<'_, P>, clock: Clock, desk: &mut Desk) -> Round {
+        let mut tally = Round { visited: self.members.len() as u64, ..Round::default() };
+        let has_drafts = field.columns.draft_len() > 0;
+        field.for_each(self.members, |index, v| {
+            let choice = field.choose(v, clock, &mut desk.sheet);
+            tally.count(choice);
+            let relabelled = choice.label != field.label(v);
+            if relabelled {
+                self.chosen[index] = choice.label;
+            }
+            if has_drafts {
+                self.drafts.put_marked(self.first + index, choice.redrafted, &desk.sheet.draft);
+            }
+            tally.changed += u64::from(relabelled | choice.redrafted);
+        });
+        tally
+    }
 }
 
 impl<P: Program> Rounds for PhasedRounds<'_, P> {
@@ -205,9 +278,9 @@ impl<P: Program> Rounds for PhasedRounds<'_, P> {
         Ok(round)
     }
 
-    fn into_labels(self) -> Vec<Label> {
-        drop((self.members, self.chosen));
-        self.field.into_labels()
+    fn finish(self) -> (Vec<Label>, Vec<Column>) {
+        drop((self.members, self.chosen, self.drafts));
+        self.field.finish()
     }
 }
 
@@ -218,13 +291,17 @@ mod tests {
     #[test]
     fn every_vertex_has_one_turn_a_round() {
         for (vertices, phases) in [(0, 1), (1, 32), (100, 1), (1000, 7), (1000, 32), (50, 1000)] {
-            for round in 0..3 {
+            for round in 0..9 {
                 let turns = Turns::new(Clock::new(9, round), phases);
-                let blocks = 0..u32::div_ceil(vertices, phases);
-                let in_phase = |phase| blocks.clone().filter_map(move |b| turns.vertex(b, phase));
-                let mut seen: Vec<VertexId> = (0..phases).flat_map(in_phase).collect();
+                let blocks = 0..u64::div_ceil(vertices, turns.block_size()) as u32;
+                let in_phase = |phase| blocks.clone().flat_map(move |b| turns.unit(b, phase));
+                let mut seen = Vec::new();
+                for phase in 0..phases {
+                    let before = seen.len();
+                    seen.extend(in_phase(phase).filter(|&v| v < vertices));
+                    assert!((seen.len() - before) as u64 <= largest_phase(vertices, phases));
+                }
                 seen.sort_unstable();
-                seen.truncate(vertices as usize);
                 assert_eq!(seen, (0..vertices).collect::<Vec<_>>());
             }
         }

@@ -5,11 +5,14 @@
 //! swap     labels ◀─▶ next
 //! settle   where the two differ: move totals, wake neighbours
 //! ```
+//!
+//! Columns that the program writes are drafted beside and committed when the round settles.
 
+use super::drafts::Drafts;
 use super::field::{Desk, Field};
 use crate::hash::{Clock, mix};
 use crate::rounds::{Observer, Rounds};
-use crate::{Label, Program, Round, RunError};
+use crate::{Column, Label, Program, Round, RunError};
 use rayon::prelude::*;
 use std::collections::TryReserveError;
 use std::ops::Range;
@@ -19,6 +22,8 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) struct SyncRounds<'a, P> {
     field: Field<'a, P>,
     next: Vec<AtomicU32>,
+    /// A draft for each vertex, which between rounds is what the columns hold.
+    drafts: Drafts,
     fingerprint: u64,
 }
 
@@ -27,7 +32,9 @@ impl<'a, P: Program> SyncRounds<'a, P> {
         let mut next = Vec::new();
         next.try_reserve_exact(field.labels.len())?;
         next.par_extend(field.labels.par_iter().map(|l| AtomicU32::new(l.load(Relaxed))));
-        Ok(SyncRounds { field, next, fingerprint: 0 })
+        let drafts = Drafts::new(next.len(), field.columns.draft_len())?;
+        (0..next.len()).into_par_iter().for_each(|v| drafts.copy(v, &field.columns));
+        Ok(SyncRounds { field, next, drafts, fingerprint: 0 })
     }
 
     /// Chooses for the active vertices of some words, which stop being active.
@@ -36,13 +43,16 @@ impl<'a, P: Program> SyncRounds<'a, P> {
         for v in all {
             self.next[v].store(self.field.label(v as u32), Relaxed);
         }
-        let Desk { votes, vertices } = desk;
+        let Desk { sheet, vertices } = desk;
         self.field.active.take(words, vertices);
         let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };
         self.field.for_each(vertices, |_, v| {
-            let (label, arcs) = self.field.choose(v, clock, votes);
-            self.next[v as usize].store(label, Relaxed);
-            tally.scanned += arcs;
+            let choice = self.field.choose(v, clock, sheet);
+            self.next[v as usize].store(choice.label, Relaxed);
+            if choice.redrafted {
+                self.drafts.put(v as usize, &sheet.draft);
+            }
+            tally.count(choice);
         });
         tally
     }
@@ -50,17 +60,42 @@ impl<'a, P: Program> SyncRounds<'a, P> {
     /// After the swap: `next` has the labels before. Returns the changes and their fingerprint.
     fn settle(&self, part: Range<usize>, desk: &mut Desk) -> (u64, u64) {
         let before = |v: u32| self.next[v as usize].load(Relaxed);
-        let changed = |v: &u32| before(*v) != self.field.label(*v);
+        let relabelled = |v: u32| before(v) != self.field.label(v);
+        let changed = |v: &u32| relabelled(*v) || self.redrafted(*v);
         desk.vertices.clear();
         desk.vertices.extend((part.start as u32..part.end as u32).filter(changed));
         let mut print = 0u64;
         self.field.for_each_changed(&desk.vertices, |_, v| {
             let (before, now) = (before(v), self.field.label(v));
             self.field.shift_total(v, before, now);
-            self.field.wake_neighbors(v, now);
+            self.field.wake_neighbors(v, now, before != now);
             print = print.wrapping_add(trace(v, now)).wrapping_sub(trace(v, before));
+            print = print.wrapping_add(self.commit_draft(v));
         });
         (desk.vertices.len() as u64, print)
+    }
+
+    /// Whether a vertex's columns are about to change.
+    #[inline]
+    fn redrafted(&self, v: u32) -> bool {
+        let columns = &self.field.columns;
+        let drafted = || columns.written(v).zip(self.drafts.get(v as usize));
+        columns.draft_len() > 0 && drafted().any(|(value, next)| value.load(Relaxed) != next)
+    }
+
+    /// Shows a vertex's draft; returns what that adds to the fingerprint.
+    #[inline]
+    fn commit_draft(&self, v: u32) -> u64 {
+        let mut print = 0u64;
+        for (index, (value, next)) in
+            self.field.columns.written(v).zip(self.drafts.get(v as usize)).enumerate()
+        {
+            // Values of different columns are different vertices to the fingerprint.
+            let place = mix(v ^ mix(index as u32 + 1));
+            let before = value.swap(next, Relaxed);
+            print = print.wrapping_add(trace(place, next)).wrapping_sub(trace(place, before));
+        }
+        print
     }
 }
 
@@ -86,9 +121,9 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
         Ok(round)
     }
 
-    fn into_labels(self) -> Vec<Label> {
-        drop(self.next);
-        self.field.into_labels()
+    fn finish(self) -> (Vec<Label>, Vec<Column>) {
+        drop((self.next, self.drafts));
+        self.field.finish()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::lists::{Lists, fetch};
 use crate::hash::{Clock, Stream, mix};
-use crate::program::Total;
+use crate::views::Total;
 use crate::{Label, LabelTotal};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The totals of all labels; empty where the program wants none.
 pub(super) struct Totals {
     of_label: Vec<AtomicU32>,
+    /// What all vertices add, those without a label too.
     pub grand: u64,
     /// No total exceeds this, nor ever did.
     most: AtomicU32,
@@ -55,7 +56,9 @@ impl Totals {
         of_label.par_extend(vertices.clone().into_par_iter().map(|_| AtomicU32::new(0)));
         let add = |v: VertexId| {
             let share = share.of(v, lists);
-            of_label[labels[v as usize].load(Relaxed) as usize].fetch_add(share, Relaxed);
+            if let Some(total) = of_label.get(labels[v as usize].load(Relaxed) as usize) {
+                total.fetch_add(share, Relaxed);
+            }
             u64::from(share)
         };
         let grand = vertices.into_par_iter().map(add).sum();
@@ -85,10 +88,16 @@ impl Totals {
     /// Moves what `v` adds from one label to another.
     #[inline]
     pub fn shift(&self, v: VertexId, lists: &Lists<'_>, from: Label, to: Label) {
-        if !self.of_label.is_empty() {
-            let share = self.share.of(v, lists);
-            self.of_label[from as usize].fetch_sub(share, Relaxed);
-            let total = self.of_label[to as usize].fetch_add(share, Relaxed).wrapping_add(share);
+        if self.of_label.is_empty() {
+            return;
+        }
+        let share = self.share.of(v, lists);
+        // A vertex without a label is in no total.
+        if let Some(total) = self.of_label.get(from as usize) {
+            total.fetch_sub(share, Relaxed);
+        }
+        if let Some(total) = self.of_label.get(to as usize) {
+            let total = total.fetch_add(share, Relaxed).wrapping_add(share);
             if total > self.most.load(Relaxed) {
                 self.most.fetch_max(total, Relaxed);
             }

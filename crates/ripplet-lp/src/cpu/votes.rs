@@ -1,6 +1,6 @@
 //! The exact counter: every label that got votes, with their sum.
 
-use crate::{Label, Vote};
+use crate::{Label, NO_LABEL, Vote};
 
 /// Slots of the table for each vote, at least: most labels find their slot at once.
 const SLOTS_PER_VOTE: usize = 3;
@@ -22,6 +22,8 @@ const SLOTS_PER_VOTE: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Votes {
     ballots: Vec<Vote>,
+    /// How many of the ballots are of the current vertex.
+    cast: usize,
     sums: Vec<u64>,
     slots: Vec<Slot>,
     /// The number of the current vertex; tags of other numbers are free slots.
@@ -54,7 +56,7 @@ impl Votes {
     /// Begins a vertex with at most this many votes.
     #[inline]
     pub fn begin(&mut self, degree: usize) {
-        self.ballots.clear();
+        self.cast = 0;
         if degree > self.sums.len() {
             self.grow(degree);
         }
@@ -65,15 +67,41 @@ impl Votes {
         // Nothing is kept: free the old first, so that the two are never there together.
         *self = Votes::default();
         let votes = room_for(degree);
-        self.ballots = Vec::with_capacity(votes);
+        self.ballots = vec![Vote::default(); votes];
         self.sums = vec![0; votes];
         self.slots = vec![Slot::default(); slots_for(votes)];
     }
 
-    /// Adds votes.
+    /// Adds so many votes, which `write` writes down; beyond what [`Votes::begin`] was told, none.
     #[inline]
-    pub fn collect(&mut self, votes: impl Iterator<Item = Vote>) {
-        self.ballots.extend(votes);
+    pub fn collect(&mut self, count: usize, write: impl FnOnce(&mut [Vote])) {
+        let end = (self.cast + count).min(self.ballots.len());
+        write(&mut self.ballots[self.cast..end]);
+        self.cast = end;
+    }
+
+    /// The votes for one label as if it were the top, in one pass without the table.
+    ///
+    /// Comes before everything else that is asked of the votes: those for [`NO_LABEL`] say nothing
+    /// from here on.
+    #[inline]
+    pub fn count_one(&mut self, label: Label) -> Count {
+        let mut silent = false;
+        let count = |ballots: &[Vote], silent: &mut bool| {
+            ballots.iter().fold(Count { cast: 0, top: 0 }, |count, ballot| {
+                let weight = u64::from(ballot.weight);
+                let own = if ballot.label == label { weight } else { 0 };
+                *silent |= ballot.label == NO_LABEL;
+                Count { cast: count.cast + weight, top: count.top + own }
+            })
+        };
+        let counted = count(&self.ballots[..self.cast], &mut silent);
+        if !silent {
+            return counted;
+        }
+        let unsaid = self.ballots[..self.cast].iter_mut().filter(|ballot| ballot.label == NO_LABEL);
+        unsaid.for_each(|ballot| ballot.weight = 0);
+        count(&self.ballots[..self.cast], &mut silent)
     }
 
     /// Counts the votes collected since [`Votes::begin`].
@@ -84,10 +112,10 @@ impl Votes {
             self.number = 0;
         }
         self.number += 1;
-        let used = slots_for(self.ballots.len()).min(self.slots.len());
+        let used = slots_for(self.cast).min(self.slots.len());
         let slots = &mut self.slots[..used];
         let mut count = Count { cast: 0, top: 0 };
-        for (ballot, running) in self.ballots.iter().zip(&mut self.sums) {
+        for (ballot, running) in self.ballots[..self.cast].iter().zip(&mut self.sums) {
             let weight = u64::from(ballot.weight);
             let slot = find(slots, self.number, ballot.label);
             let sum =
@@ -100,18 +128,24 @@ impl Votes {
         count
     }
 
+    /// The votes since [`Votes::begin`], in the order of the neighbours.
+    pub fn ballots(&self) -> &[Vote] {
+        &self.ballots[..self.cast]
+    }
+
     /// The labels whose votes sum up to `top`, each at least once.
     #[inline]
     pub fn leaders(&self, top: u64) -> impl Iterator<Item = Label> {
-        let sums = self.ballots.iter().zip(&self.sums);
+        let sums = self.ballots().iter().zip(&self.sums);
         sums.filter(move |(_, sum)| **sum == top).map(|(ballot, _)| ballot.label)
     }
 
     /// Every label with the sum of its votes, each at least once.
     pub fn all(&mut self) -> impl Iterator<Item = (Label, u64)> {
-        let used = slots_for(self.ballots.len()).min(self.slots.len());
+        let used = slots_for(self.cast).min(self.slots.len());
         let slots = &mut self.slots[..used];
-        self.ballots.iter().map(|ballot| (ballot.label, find(slots, self.number, ballot.label).sum))
+        let ballots = self.ballots[..self.cast].iter();
+        ballots.map(|ballot| (ballot.label, find(slots, self.number, ballot.label).sum))
     }
 }
 
@@ -172,7 +206,9 @@ mod tests {
                     *expected.entry(vote.label).or_default() += u64::from(vote.weight);
                 }
                 votes.begin(list.len());
-                votes.collect(list.iter().map(ballot));
+                votes.collect(list.len(), |written| {
+                    written.iter_mut().zip(&list).for_each(|(vote, said)| *vote = ballot(said));
+                });
                 let count = votes.count();
                 let top = expected.values().copied().max().unwrap_or(0);
                 prop_assert_eq!(count, Count { cast: expected.values().sum(), top });
@@ -183,6 +219,30 @@ mod tests {
                 expected.retain(|_, sum| *sum == top);
                 prop_assert_eq!(leaders, expected.into_keys().collect::<Vec<_>>());
             }
+        }
+    }
+
+    #[test]
+    fn votes_for_no_label_say_nothing() {
+        let mut votes = Votes::default();
+        for (list, own, expected) in [
+            (vec![(NO_LABEL, 5), (3, 1), (NO_LABEL, 0)], 1, Count { cast: 1, top: 1 }),
+            (vec![(NO_LABEL, 5)], 0, Count { cast: 0, top: 0 }),
+            (vec![(NO_LABEL, 0), (2, 7), (3, 1)], 1, Count { cast: 8, top: 7 }),
+        ] {
+            let begin = |votes: &mut Votes| {
+                votes.begin(list.len());
+                votes.collect(list.len(), |written| {
+                    let said = list.iter().map(|&(label, weight)| Vote { label, weight });
+                    written.iter_mut().zip(said).for_each(|(vote, said)| *vote = said);
+                });
+            };
+            begin(&mut votes);
+            assert_eq!(votes.count_one(3), Count { cast: expected.cast, top: own });
+            assert_eq!(votes.count(), expected);
+            assert!(votes.all().all(|(label, sum)| label != NO_LABEL || sum == 0));
+            begin(&mut votes);
+            assert_eq!(votes.count_one(NO_LABEL).top, 0);
         }
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Reference: *The LDBC Graphalytics Benchmark*, version 1.0.1, section 2.3.4.
 
-use crate::{Candidate, Neighbor, Program, Schedule, Vertex, Vote, Wake};
+use crate::hooks::*;
 
 /// LDBC's CDLP: each neighbour has one vote, and the most frequent label wins.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,12 +14,22 @@ pub struct Cdlp;
 
 impl Program for Cdlp {
     type Score = u64;
-    const NAME: &'static str = "cdlp";
-    const WAKE: Wake = Wake::Disagreement;
-    const SCHEDULE: Schedule = Schedule::cdlp();
+
+    fn name(&self) -> &str {
+        "cdlp"
+    }
 
     #[inline]
-    fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor) -> Vote {
+    fn wake(&self) -> Wake {
+        Wake::Disagreement
+    }
+
+    fn schedule(&self) -> Schedule {
+        Schedule::cdlp()
+    }
+
+    #[inline]
+    fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
         Vote { label: u.label, weight: 1 }
     }
 

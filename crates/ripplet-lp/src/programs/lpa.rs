@@ -18,13 +18,14 @@
 //! in large-scale networks*, Physical Review E 76, 2007. The guard is ours; see the ADR on the
 //! default schedule.
 
-use crate::{Candidate, LabelTotal, Program, Vertex, Wake};
+use crate::hooks::*;
 use thiserror::Error;
 
 /// Label propagation, weighted where the graph is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Lpa {
-    resolution: Resolution,
+    /// [`Resolution`] in steps of 2⁻¹⁶.
+    resolution: u32,
 }
 
 /// How much more than chance a label must be used by a vertex's neighbours, in steps of 2⁻¹⁶.
@@ -67,35 +68,43 @@ impl Default for Resolution {
     }
 }
 
+impl Default for Lpa {
+    fn default() -> Self {
+        Lpa::new(Resolution::default())
+    }
+}
+
 impl Lpa {
     /// Label propagation with this resolution.
     pub fn new(resolution: Resolution) -> Lpa {
-        Lpa { resolution }
-    }
-
-    /// Whether the votes for a label exceed what its size alone would bring.
-    #[inline]
-    fn exceeds_chance(self, c: Candidate<'_>) -> bool {
-        // 62 + 32 + 16 and 62 + 32 + 32 bits: see `WeightScale` for the 62.
-        let seen = (u128::from(c.frequency) * u128::from(c.grand_total)) << 16;
-        let expected = u128::from(c.cast) * u128::from(c.total()) * u128::from(self.resolution.0);
-        seen >= expected
+        Lpa { resolution: resolution.0 }
     }
 }
 
 impl Program for Lpa {
     type Score = u64;
-    const NAME: &'static str = "lpa";
-    const WAKE: Wake = Wake::Disagreement;
-    const FALLS_WITH_TOTAL: bool = true;
+
+    fn name(&self) -> &str {
+        "lpa"
+    }
+
+    #[inline]
+    fn wake(&self) -> Wake {
+        Wake::Disagreement
+    }
 
     fn label_total(&self) -> LabelTotal {
-        if self.resolution == Resolution::OFF { LabelTotal::None } else { LabelTotal::Volume }
+        if self.resolution == 0 { LabelTotal::None } else { LabelTotal::Volume }
+    }
+
+    #[inline]
+    fn falls_with_total(&self) -> bool {
+        true
     }
 
     #[inline]
     fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
-        let allowed = candidate.label == v.label || self.exceeds_chance(candidate);
+        let allowed = candidate.label == v.label || exceeds_chance(self.resolution, candidate);
         if allowed { candidate.frequency } else { 0 }
     }
 
@@ -105,10 +114,18 @@ impl Program for Lpa {
     }
 }
 
+/// Whether the votes for a label exceed what its size alone would bring.
+#[inline]
+fn exceeds_chance(resolution: u32, c: Candidate<'_>) -> bool {
+    // Totals and the resolution have 32 bits, the sum of all totals 33: no factor overflows.
+    let expected = u64::from(c.total()) * u64::from(resolution);
+    products_ge(c.frequency, c.grand_total << 16, c.cast, expected)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Total;
+    use crate::views::Total;
     use std::sync::atomic::AtomicU32;
 
     #[test]
@@ -123,11 +140,12 @@ mod tests {
 
     #[test]
     fn the_guard_compares_exactly_at_the_extremes() {
-        let lpa = Lpa::default();
+        let resolution = Resolution::default().0;
         let exceeds = |frequency, cast, total, grand_total| {
             let totals = [AtomicU32::new(total)];
             let total = Total::Kept(&totals);
-            lpa.exceeds_chance(Candidate { label: 0, frequency, cast, grand_total, total })
+            let candidate = Candidate { label: 0, frequency, cast, grand_total, total };
+            exceeds_chance(resolution, candidate)
         };
         assert!(exceeds(1, 4, 5, 20));
         assert!(!exceeds(1, 4, 6, 20));

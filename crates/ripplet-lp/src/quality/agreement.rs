@@ -8,6 +8,7 @@
 
 use super::QualityError;
 use super::partition::{Partition, with_capacity};
+use crate::NO_LABEL;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -23,13 +24,21 @@ pub struct Agreement {
 
 /// The agreement of two labellings of the same vertices; it is symmetric.
 ///
-/// Cost: a sort of one pair of labels for each vertex. Memory: 24 bytes a vertex.
+/// Only vertices that have a label in both are compared.
+///
+/// Cost: a sort of one pair of labels for each vertex. Memory: 24 bytes a vertex, and 8 more where
+/// some vertices have no label.
 ///
 /// # Errors
 /// Where there are not equally many labels, or memory is refused.
 pub fn agreement(a: &[u32], b: &[u32]) -> Result<Agreement, QualityError> {
     if a.len() != b.len() {
         return Err(QualityError::Length { labels: a.len(), vertices: b.len() });
+    }
+    if a.par_iter().chain(b).any(|&label| label == NO_LABEL) {
+        let labelled = a.iter().zip(b).filter(|(a, b)| **a != NO_LABEL && **b != NO_LABEL);
+        let (a, b): (Vec<u32>, Vec<u32>) = labelled.map(|(&a, &b)| (a, b)).unzip();
+        return agreement(&a, &b);
     }
     let (a, b) = (Partition::of(a)?, Partition::of(b)?);
     let mut pairs: Vec<u64> = with_capacity(a.communities.len())?;
@@ -136,7 +145,12 @@ mod tests {
         assert_eq!(of(&[7], &[9]), (1.0, 1.0));
         assert_eq!(of(&[1, 1, 1], &[2, 2, 2]), (1.0, 1.0));
         assert_eq!(of(&[1, 1, 1], &[1, 2, 3]), (0.0, 0.0));
-        assert_eq!(of(&[1, 2, 3], &[u32::MAX, 0, 5]).1, 1.0);
+        assert_eq!(of(&[1, 2, 3], &[u32::MAX - 1, 0, 5]).1, 1.0);
+        // What has no label on one side is not compared.
+        let (a, b) = ([1, 1, 2, 2, NO_LABEL], [5, NO_LABEL, 6, 6, 5]);
+        assert_eq!(of(&a, &b), (1.0, 1.0));
+        assert_eq!(of(&a, &[5, 6, 6, 5, 6]), of(&a[..4], &[5, 6, 6, 5]));
+        assert_eq!(of(&[NO_LABEL], &[3]), (1.0, 1.0));
         assert!(agreement(&[1], &[]).is_err());
     }
 

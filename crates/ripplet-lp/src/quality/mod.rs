@@ -1,6 +1,7 @@
 //! How good communities are: by the graph alone ([`Quality`]), and against a truth ([`Agreement`]).
 //!
-//! Labels are any `u32`s, one a vertex: equal labels are one community.
+//! Labels are any `u32`s, one a vertex: equal labels are one community. A vertex that has
+//! [`NO_LABEL`](crate::NO_LABEL) is in none: its edges count in the whole, but within no community.
 //!
 //! **Directed** graphs get directed modularity (Leicht and Newman 2008); a community hangs together
 //! where it does so in either direction. **Self-loops** count as the field does: an undirected loop
@@ -203,7 +204,9 @@ fn disconnected(graph: &Graph, partition: &Partition) -> Result<u64, QualityErro
     // A part is named by its smallest vertex: each community counts the vertices that name one.
     let mut parts_of = vec![0u32; partition.count as usize];
     for (vertex, (&part, &community)) in parts.iter().zip(&partition.communities).enumerate() {
-        parts_of[community as usize] += u32::from(part == vertex as u32);
+        if let Some(parts) = parts_of.get_mut(community as usize) {
+            *parts += u32::from(part == vertex as u32);
+        }
     }
     Ok(parts_of.par_iter().filter(|&&parts| parts > 1).count() as u64)
 }

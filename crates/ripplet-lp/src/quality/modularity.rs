@@ -1,7 +1,7 @@
 //! Weights within and at communities: all that modularity and coverage need.
 
 use super::QualityError;
-use super::partition::{Partition, with_capacity};
+use super::partition::{OUTSIDE, Partition, with_capacity};
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, Neighbors, Shard};
 use std::sync::atomic::AtomicU64;
@@ -77,11 +77,11 @@ fn sum_shard(shard: &Shard, partition: &Partition, directed: bool, leaving: &[At
             // An undirected loop is stored once, but has two ends here.
             let weight = if neighbor == vertex && !directed { 2 * weight } else { weight };
             degree += weight;
-            if partition.communities[neighbor as usize] == community {
+            if partition.communities[neighbor as usize] == community && community != OUTSIDE {
                 within += weight;
             }
         });
-        leaving[community as usize].fetch_add(degree, Relaxed);
+        add(leaving, community, degree);
         Sums { total: u128::from(degree), within: u128::from(within) }
     });
     sums.reduce(Sums::default, |a, b| Sums {
@@ -97,8 +97,16 @@ fn degrees_of(shard: &Shard, list: Neighbors<'_>, partition: &Partition, sums: &
         let mut degree = 0;
         for_each_arc(list, local, |_, weight| degree += weight);
         let community = partition.communities[first + local];
-        sums[community as usize].fetch_add(degree, Relaxed);
+        add(sums, community, degree);
     });
+}
+
+/// Adds to a community's sum; a vertex outside of all adds to none.
+#[inline]
+fn add(sums: &[AtomicU64], community: u32, degree: u64) {
+    if let Some(sum) = sums.get(community as usize) {
+        sum.fetch_add(degree, Relaxed);
+    }
 }
 
 /// Calls `visit(neighbor, stored weight)` for each arc of a vertex; without weights each is 1.

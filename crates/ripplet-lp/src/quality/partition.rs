@@ -1,11 +1,15 @@
-//! Labels as communities numbered from 0.
+//! Labels as communities numbered from 0; vertices without a label are in none.
 
 use super::QualityError;
+use crate::NO_LABEL;
 use rayon::prelude::*;
 use ripplet_graph::as_atomic;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A community for each vertex, numbered from 0 in the order of the labels.
+/// The community of a vertex without a label. There are fewer communities than this.
+pub(super) const OUTSIDE: u32 = u32::MAX;
+
+/// A community for each vertex, numbered from 0 in the order of the labels, or [`OUTSIDE`].
 pub(super) struct Partition {
     pub(super) communities: Vec<u32>,
     /// How many communities there are.
@@ -14,20 +18,25 @@ pub(super) struct Partition {
 
 impl Partition {
     pub(super) fn of(labels: &[u32]) -> Result<Partition, QualityError> {
-        let largest = labels.par_iter().copied().max().unwrap_or(0);
+        let named = labels.par_iter().copied().filter(|&label| label != NO_LABEL);
+        let largest = named.clone().max().unwrap_or(0);
         let mut communities = with_capacity(labels.len())?;
         // Labels are vertices almost always: then a table of them ranks them.
         if (largest as usize) < 2 * labels.len() {
             let ranks = ranks(labels, largest)?;
             let count = *ranks.last().expect("the table ends with the count");
-            communities.par_extend(labels.par_iter().map(|&label| ranks[label as usize]));
+            let rank = |&label: &u32| ranks.get(label as usize).copied().unwrap_or(OUTSIDE);
+            communities.par_extend(labels.par_iter().map(rank));
             return Ok(Partition { communities, count });
         }
-        let mut distinct = with_capacity(labels.len())?;
-        distinct.extend_from_slice(labels);
+        let mut distinct: Vec<u32> = with_capacity(labels.len())?;
+        distinct.extend(labels.iter().filter(|&&label| label != NO_LABEL));
         distinct.par_sort_unstable();
         distinct.dedup();
-        let rank = |label: &u32| distinct.partition_point(|other| other < label) as u32;
+        let rank = |label: &u32| match *label {
+            NO_LABEL => OUTSIDE,
+            label => distinct.partition_point(|&other| other < label) as u32,
+        };
         communities.par_extend(labels.par_iter().map(rank));
         Ok(Partition { communities, count: distinct.len() as u32 })
     }
@@ -36,9 +45,8 @@ impl Partition {
     pub(super) fn sizes(&self) -> Vec<u32> {
         let mut sizes = vec![0; self.count as usize];
         let shared = as_atomic(&mut sizes);
-        self.communities
-            .par_iter()
-            .for_each(|&community| _ = shared[community as usize].fetch_add(1, Relaxed));
+        let inside = self.communities.par_iter().filter(|&&community| community != OUTSIDE);
+        inside.for_each(|&community| _ = shared[community as usize].fetch_add(1, Relaxed));
         sizes
     }
 }
@@ -48,7 +56,8 @@ fn ranks(labels: &[u32], largest: u32) -> Result<Vec<u32>, QualityError> {
     let mut ranks = with_capacity(largest as usize + 2)?;
     ranks.resize(largest as usize + 2, 0);
     let occurs = as_atomic(&mut ranks);
-    labels.par_iter().for_each(|&label| occurs[label as usize].store(1, Relaxed));
+    let named = labels.par_iter().filter(|&&label| label != NO_LABEL);
+    named.for_each(|&label| occurs[label as usize].store(1, Relaxed));
     let mut before = 0;
     for rank in &mut ranks {
         let occurs = *rank;
@@ -72,10 +81,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn check(labels: &[u32]) {
-        let distinct: Vec<u32> = BTreeSet::from_iter(labels.iter().copied()).into_iter().collect();
+        let mut distinct = BTreeSet::from_iter(labels.iter().copied());
+        distinct.remove(&u32::MAX);
+        let distinct: Vec<u32> = distinct.into_iter().collect();
         let partition = Partition::of(labels).unwrap();
         assert_eq!(partition.count as usize, distinct.len());
-        let restored = partition.communities.iter().map(|&c| distinct[c as usize]);
+        let label = |&c: &u32| if c == u32::MAX { c } else { distinct[c as usize] };
+        let restored = partition.communities.iter().map(label);
         assert!(restored.eq(labels.iter().copied()));
         let sizes = partition.sizes();
         for (community, label) in distinct.iter().enumerate() {
@@ -97,8 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_label_is_a_label() {
+    fn vertices_without_a_label_are_in_no_community() {
         check(&[u32::MAX, 0, u32::MAX]);
+        check(&[u32::MAX, u32::MAX - 1, u32::MAX]);
+        check(&[u32::MAX]);
         check(&[]);
     }
 }

@@ -9,7 +9,7 @@ scikit-learn's, against the known truth. Vertices are the ids that occur in edge
 
 Labellings, by name: `clusters` and `louvain` are the files; `hash` scatters vertices over 8
 labels; `modulo` is id % 3, whose communities fall apart; `one` is 7 for all; `own` is the id plus
-4,000,000,000. A vertex without a line in a file has label 4294967295.
+4,000,000,000. A vertex without a line in a file has label 4294967294.
 """
 
 import json
@@ -20,7 +20,7 @@ import networkx as nx
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 NAMES = ["karate", "football", "dolphins", "polbooks", "polblogs", "eu-core"]
-NO_LABEL = 2**32 - 1
+UNLISTED = 2**32 - 2
 
 
 def rows(path):
@@ -31,7 +31,7 @@ def rows(path):
 def labels_of(name, labelling, vertices):
     if labelling in ("clusters", "louvain"):
         found = dict(rows(f"altsoph/{name}.{labelling}"))
-        return [found.get(v, NO_LABEL) for v in vertices]
+        return [found.get(v, UNLISTED) for v in vertices]
     rule = {
         "hash": lambda v: (v * 2654435761 % 2**32) >> 29,
         "modulo": lambda v: v % 3,
@@ -113,7 +113,7 @@ def small(seed):
         s, t = toss.choice(vertices), toss.choice(vertices)
         weight = toss.randint(1, 99) / 8 if weighted else 1
         graph.add_edge(s, t, weight=weight)
-    labels = [toss.choice([0, 5, 2**32 - 1]) for _ in vertices]
+    labels = [toss.choice([0, 5, 2**32 - 2]) for _ in vertices]
     truth = [toss.choice([1, 2, 3, 4]) for _ in vertices]
     return {
         "directed": directed,

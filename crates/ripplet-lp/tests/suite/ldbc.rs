@@ -28,7 +28,7 @@ fn graph(mut ids: Vec<u64>, edges: &[(u64, u64)], directed: bool) -> Graph {
 /// Runs CDLP on 1, 2 and 7 threads; every label must be the file's.
 fn check(graph: &Graph, rounds: u32, expected: &str) {
     let settings = Settings {
-        schedule: Cdlp::SCHEDULE,
+        schedule: Cdlp.schedule(),
         stop: Stop::after(rounds),
         keep_disconnected: true,
         ..Settings::default()

@@ -61,16 +61,18 @@ pub fn run(lists: &Lists, initial: Option<&[u32]>, rules: Rules) -> Result {
     let mut changed = Vec::new();
     for round in 0..rules.max_rounds {
         let mut changes = 0;
-        for phase in 0..rules.phases {
+        let phases = rules.phases as usize;
+        let units = units(phases, draw(rules.seed, round, 1, u32::MAX));
+        for phase in 0..phases {
             let turn: Vec<u32> = active
                 .iter()
                 .copied()
                 .filter(|&v| {
-                    // The hand of v's block, once per phase one further, points to v.
-                    let drawn = u64::from(draw(rules.seed, round, 1, v / rules.phases));
-                    let start = drawn * u64::from(rules.phases) / (1 << 32);
-                    let hand = (start + u64::from(phase)) % u64::from(rules.phases);
-                    hand == u64::from(v % rules.phases)
+                    // The hand of v's block, once per phase one further, points to v's unit.
+                    let place = v as usize % (8 * phases);
+                    let drawn = u64::from(draw(rules.seed, round, 1, v / (8 * rules.phases)));
+                    let start = (drawn * phases as u64 / (1 << 32)) as usize;
+                    units[(start + phase) % phases].contains(&place)
                 })
                 .collect();
             let mut volume: BTreeMap<u32, u128> = BTreeMap::new();
@@ -98,6 +100,20 @@ pub fn run(lists: &Lists, initial: Option<&[u32]>, rules: Rules) -> Result {
         }
     }
     Result { labels, changed }
+}
+
+/// The units of a block, in the order of their turns: places within the block.
+fn units(phases: usize, drawn: u32) -> Vec<Vec<usize>> {
+    let mut stride = [2, 4, 8][(u64::from(drawn) * 3 / (1 << 32)) as usize];
+    while !phases.is_multiple_of(stride) {
+        stride /= 2;
+    }
+    // The block's stretches of 8 s places, each dealt to s units like cards.
+    let mut units = vec![Vec::new(); phases];
+    for place in 0..8 * phases {
+        units[place / (8 * stride) * stride + place % stride].push(place);
+    }
+    units
 }
 
 /// What each vertex adds to its label's volume: its strength, in units of 2^s where all do not

@@ -3,6 +3,7 @@
 use ripplet_graph::{
     Buffer, Direction, EdgeTable, Graph, GraphBuilder, SelfLoops, VertexId, VertexIds,
 };
+use ripplet_lp::NO_LABEL;
 use ripplet_lp::quality::{Agreement, Quality, QualityError, Summary, agreement};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +131,7 @@ fn labels_of(name: &str, labelling: &str, ids: &[u64]) -> Vec<u32> {
         "own" => Box::new(|id| (id + 4_000_000_000) as u32),
         _ => {
             let labels = from_file();
-            Box::new(move |id| labels.get(&id).map_or(u32::MAX, |&label| label as u32))
+            Box::new(move |id| labels.get(&id).map_or(u32::MAX - 1, |&label| label as u32))
         }
     };
     ids.iter().map(|&id| rule(id)).collect()
@@ -221,4 +222,21 @@ fn what_cannot_be_measured_is_refused() {
         assert!(matches!(refused, Err(QualityError::Resolution { .. })));
     }
     assert!(agreement(&[1, 2], &[1]).is_err());
+}
+
+#[test]
+fn vertices_without_a_label_are_in_no_community() {
+    // 0–1–2–3 in a row and 4–5 apart; 2 has no label.
+    let ids = VertexIds::Consecutive { first: 0, count: 6 };
+    let edges = EdgeTable::new(ids, vec![0, 1, 2, 4], vec![1, 2, 3, 5]).unwrap();
+    let graph = GraphBuilder::new().build(edges).unwrap();
+    let labels = [7, 7, NO_LABEL, 7, 4, 4];
+    let quality = Quality::of(&graph, &labels).unwrap();
+    assert_eq!((quality.communities, quality.disconnected, quality.sizes.max), (2, 1, 3));
+    // Of 4 edges 0–1 and 4–5 lie within; the degrees are 1 + 2 + 1 and 1 + 1 of 8.
+    assert_eq!(quality.coverage, 0.5);
+    assert!((quality.modularity - (0.5 - (16.0 + 4.0) / 64.0)).abs() < 1e-12);
+    assert_eq!(Summary::of(&graph, &labels).unwrap().communities, 2);
+    let none = Quality::of(&graph, &[NO_LABEL; 6]).unwrap();
+    assert_eq!((none.communities, none.modularity, none.sizes.max), (0, 0.0, 0));
 }

@@ -1,0 +1,327 @@
+//! Calls of methods: those of the views, of the columns, and of the scalars.
+
+use super::{Checker, Seen, peel};
+use crate::ir::{Binary, Checked, ColumnId, Field, Len, Scalar, Unary, View};
+use crate::tree::{Kind, Node};
+use crate::types::Ty;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+impl<'a> Checker<'_, 'a> {
+    pub(super) fn method_call(&mut self, call: &'a syn::ExprMethodCall) -> Node {
+        let span = call.method.span();
+        if let Some(generic) = &call.turbofish {
+            return self.refuse(generic.span(), "a generic call", "leave out `::<…>`");
+        }
+        if self.is_self(&call.receiver) {
+            return self.call_self(call);
+        }
+        if call.method == "unwrap_or" {
+            return self.checked(call);
+        }
+        let receiver = self.expression(&call.receiver);
+        match (&receiver.kind, self.inference.resolve(receiver.ty)) {
+            (&Kind::Local(view), Ty::View(of)) => self.view_method((view, of), call),
+            (_, Ty::Scalar(scalar)) => self.scalar_method(receiver, scalar, call),
+            (_, Ty::Refused) => receiver,
+            (_, Ty::Integer(_) | Ty::Float(_)) => {
+                let help = "say it: `5_u32`, `1.0_f32`, or `let x: u64 = …`";
+                self.refuse(receiver.span, "the type of this number is not known here", help)
+            }
+            (_, ty) => {
+                let message = format!("{} has no methods", ty.name());
+                self.refuse(span, message, "methods are for views and scalars")
+            }
+        }
+    }
+
+    fn view_method(&mut self, (view, of): Seen, call: &'a syn::ExprMethodCall) -> Node {
+        let (name, span) = (call.method.unraw().to_string(), call.method.span());
+        if let Some((field, scalar)) = view_getter(of, &name) {
+            if self.arguments(&call.args, &[], span).is_none() {
+                return Node { kind: Kind::Refused, ty: Ty::Refused, span };
+            }
+            return Node { kind: Kind::Field { view, field }, ty: Ty::Scalar(scalar), span };
+        }
+        if name == "random" && of != View::Candidate {
+            let values = self.arguments(&call.args, &[Ty::Scalar(Scalar::U32)], span);
+            return match values.and_then(|mut values| values.pop()) {
+                Some(stream) => {
+                    let kind = Kind::Random { view, stream: Box::new(stream) };
+                    Node { kind, ty: Ty::Scalar(Scalar::U32), span }
+                }
+                None => Node { kind: Kind::Refused, ty: Ty::Refused, span },
+            };
+        }
+        if of != View::Candidate {
+            if let Some(place) = self.column(&name) {
+                return self.read_column(view, place, call);
+            }
+            if let Some(place) = name.strip_prefix("set_").and_then(|name| self.column(name)) {
+                return self.set_column((view, of), place, call);
+            }
+        }
+        let message = format!("{} has no method `{name}`", of.name());
+        let columns: Vec<_> =
+            self.shared.columns.iter().map(|column| format!("{}()", column.name)).collect();
+        let mut help = methods_of(of).to_owned();
+        if of != View::Candidate && !columns.is_empty() {
+            help = format!("{help}, and the columns {}", columns.join(", "));
+        }
+        self.refuse(span, message, help)
+    }
+
+    fn column(&self, name: &str) -> Option<usize> {
+        self.shared.columns.iter().position(|column| column.name == name)
+    }
+
+    fn read_column(
+        &mut self,
+        view: crate::ir::LocalId,
+        place: usize,
+        call: &'a syn::ExprMethodCall,
+    ) -> Node {
+        let (span, column) = (call.method.span(), &self.shared.columns[place]);
+        let (many, ty) = (column.len != Len::One, Ty::Scalar(column.scalar));
+        let types = [Ty::Scalar(Scalar::U32)];
+        let Some(mut values) = self.arguments(&call.args, &types[..usize::from(many)], span) else {
+            return Node { kind: Kind::Refused, ty: Ty::Refused, span };
+        };
+        let kind =
+            Kind::Column { view, column: ColumnId(place), index: values.pop().map(Box::new) };
+        Node { kind, ty, span }
+    }
+
+    fn set_column(
+        &mut self,
+        (view, of): Seen,
+        place: usize,
+        call: &'a syn::ExprMethodCall,
+    ) -> Node {
+        let span = call.method.span();
+        if of != View::VertexMut {
+            let message = format!("{} is only read", of.name());
+            let help = "only `update_vertex`, which has a &mut VertexMut, sets columns";
+            return self.refuse(span, message, help);
+        }
+        let column = &mut self.shared.columns[place];
+        column.written = true;
+        let (many, ty) = (column.len != Len::One, Ty::Scalar(column.scalar));
+        let types = [Ty::Scalar(Scalar::U32), ty];
+        let Some(mut values) = self.arguments(&call.args, &types[usize::from(!many)..], span)
+        else {
+            return Node { kind: Kind::Refused, ty: Ty::Refused, span };
+        };
+        let value = Box::new(values.pop().expect("`arguments` gave one or two"));
+        let index = values.pop().map(Box::new);
+        let kind = Kind::SetColumn { view, column: ColumnId(place), index, value };
+        Node { kind, ty: Ty::Unit, span }
+    }
+
+    /// `a.checked_add(b).unwrap_or(c)`: the only options that hooks have.
+    fn checked(&mut self, call: &'a syn::ExprMethodCall) -> Node {
+        let help = "write `a.checked_add(b).unwrap_or(c)` (or sub, mul, div, rem, shl, shr)";
+        let syn::Expr::MethodCall(inner) = peel(&call.receiver) else {
+            return self.refuse(call.method.span(), "there is nothing to unwrap", help);
+        };
+        let name = inner.method.to_string();
+        let Some(operation) = checked_named(&name) else {
+            return self.refuse(call.method.span(), "there is nothing to unwrap", help);
+        };
+        let left = self.expression(&inner.receiver);
+        let scalar = match self.inference.resolve(left.ty) {
+            Ty::Scalar(scalar) if scalar.is_integer() => scalar,
+            Ty::Refused => return left,
+            Ty::Integer(_) => {
+                let help = "say it: `5_u32`, or `let x: u64 = …`";
+                return self.refuse(left.span, "the type of this number is not known here", help);
+            }
+            ty => {
+                let message = format!("{} has no method `{name}`", ty.name());
+                return self.refuse(inner.method.span(), message, "it is for integers");
+            }
+        };
+        let shift = matches!(operation, Checked::Shl | Checked::Shr);
+        let right = Ty::Scalar(if shift { Scalar::U32 } else { scalar });
+        let span = inner.method.span();
+        let right = self.arguments(&inner.args, &[right], span);
+        let otherwise = self.arguments(&call.args, &[Ty::Scalar(scalar)], call.method.span());
+        match (right.and_then(|mut v| v.pop()), otherwise.and_then(|mut v| v.pop())) {
+            (Some(right), Some(otherwise)) => {
+                let operands = Box::new([left, right, otherwise]);
+                let ty = Ty::Scalar(scalar);
+                Node { kind: Kind::Checked { operation, operands }, ty, span }
+            }
+            _ => Node { kind: Kind::Refused, ty: Ty::Refused, span },
+        }
+    }
+
+    fn scalar_method(
+        &mut self,
+        receiver: Node,
+        scalar: Scalar,
+        call: &'a syn::ExprMethodCall,
+    ) -> Node {
+        let (name, span) = (call.method.to_string(), call.method.span());
+        let Some(method) = method_of(scalar, &name) else {
+            let message = format!("hooks have no method `{name}` of {}", scalar.name());
+            return self.refuse(span, message, advice(scalar, &name));
+        };
+        let own = Ty::Scalar(scalar);
+        let parameters = match method {
+            Method::One(..) => vec![],
+            Method::Same(_) | Method::Distance => vec![own],
+            Method::Amount(_) => vec![Ty::Scalar(Scalar::U32)],
+        };
+        let Some(mut values) = self.arguments(&call.args, &parameters, span) else {
+            return Node { kind: Kind::Refused, ty: Ty::Refused, span };
+        };
+        let (left, right) = (Box::new(receiver), values.pop().map(Box::new));
+        let (kind, ty) = match (method, right) {
+            (Method::One(operation, result), _) => {
+                (Kind::Unary(operation, left), result.map_or(own, Ty::Scalar))
+            }
+            (Method::Distance, Some(right)) => {
+                let unsigned = if scalar.bits() == 64 { Scalar::U64 } else { Scalar::U32 };
+                (Kind::Binary(Binary::AbsDiff, left, right), Ty::Scalar(unsigned))
+            }
+            (Method::Same(operation) | Method::Amount(operation), Some(right)) => {
+                (Kind::Binary(operation, left, right), own)
+            }
+            (_, None) => (Kind::Refused, Ty::Refused),
+        };
+        Node { kind, ty, span }
+    }
+}
+
+/// A method of a scalar, by its arguments.
+#[derive(Clone, Copy)]
+enum Method {
+    /// None; and its result, where that is of another type.
+    One(Unary, Option<Scalar>),
+    /// One of the same type.
+    Same(Binary),
+    /// One u32.
+    Amount(Binary),
+    /// `abs_diff`
+    Distance,
+}
+
+fn method_of(scalar: Scalar, name: &str) -> Option<Method> {
+    match scalar {
+        Scalar::F32 => float_method(name),
+        Scalar::Bool => None,
+        _ => integer_method(scalar, name),
+    }
+}
+
+fn integer_method(scalar: Scalar, name: &str) -> Option<Method> {
+    let count = Some(Scalar::U32);
+    Some(match name {
+        "wrapping_add" => Method::Same(Binary::Add),
+        "wrapping_sub" => Method::Same(Binary::Sub),
+        "wrapping_mul" => Method::Same(Binary::Mul),
+        "saturating_add" => Method::Same(Binary::SaturatingAdd),
+        "saturating_sub" => Method::Same(Binary::SaturatingSub),
+        "saturating_mul" => Method::Same(Binary::SaturatingMul),
+        "min" => Method::Same(Binary::Min),
+        "max" => Method::Same(Binary::Max),
+        "abs_diff" => Method::Distance,
+        "wrapping_shl" => Method::Amount(Binary::Shl),
+        "wrapping_shr" => Method::Amount(Binary::Shr),
+        "rotate_left" => Method::Amount(Binary::RotateLeft),
+        "rotate_right" => Method::Amount(Binary::RotateRight),
+        "pow" | "wrapping_pow" => Method::Amount(Binary::Pow),
+        "wrapping_neg" => Method::One(Unary::Neg, None),
+        "abs" | "wrapping_abs" if scalar.is_signed() => Method::One(Unary::Abs, None),
+        "leading_zeros" => Method::One(Unary::LeadingZeros, count),
+        "trailing_zeros" => Method::One(Unary::TrailingZeros, count),
+        "count_ones" => Method::One(Unary::CountOnes, count),
+        _ => return None,
+    })
+}
+
+fn float_method(name: &str) -> Option<Method> {
+    Some(match name {
+        "min" => Method::Same(Binary::Min),
+        "max" => Method::Same(Binary::Max),
+        "copysign" => Method::Same(Binary::CopySign),
+        "abs" => Method::One(Unary::Abs, None),
+        "sqrt" => Method::One(Unary::Sqrt, None),
+        "floor" => Method::One(Unary::Floor, None),
+        "ceil" => Method::One(Unary::Ceil, None),
+        "trunc" => Method::One(Unary::Trunc, None),
+        "is_nan" => Method::One(Unary::IsNan, Some(Scalar::Bool)),
+        "is_finite" => Method::One(Unary::IsFinite, Some(Scalar::Bool)),
+        "to_bits" => Method::One(Unary::ToBits, Some(Scalar::U32)),
+        _ => return None,
+    })
+}
+
+fn checked_named(name: &str) -> Option<Checked> {
+    Some(match name {
+        "checked_add" => Checked::Add,
+        "checked_sub" => Checked::Sub,
+        "checked_mul" => Checked::Mul,
+        "checked_div" => Checked::Div,
+        "checked_rem" => Checked::Rem,
+        "checked_shl" => Checked::Shl,
+        "checked_shr" => Checked::Shr,
+        _ => return None,
+    })
+}
+
+/// What to write instead of a method that hooks do not have.
+fn advice(scalar: Scalar, name: &str) -> String {
+    match (scalar, name) {
+        (Scalar::F32, "exp" | "exp2" | "ln" | "log2" | "powf") => {
+            format!(
+                "the standard `{name}` differs from machine to machine: write `{name}({})`, which \
+                 hooks have of their own",
+                if name == "powf" { "x, y" } else { "x" }
+            )
+        }
+        (Scalar::F32, "powi" | "log10" | "log" | "exp_m1" | "ln_1p") => {
+            "it differs from machine to machine: use `exp2(x)`, `log2(x)`, `exp(x)`, `ln(x)` or \
+             `powf(x, y)`, which hooks have of their own"
+                .into()
+        }
+        (Scalar::F32, "mul_add") => "write `a * b + c`: every operation is rounded".into(),
+        (Scalar::F32, "round") => "write `(x + 0.5).floor()`".into(),
+        (Scalar::F32, "clamp") | (_, "clamp") => "write `x.max(low).min(high)`".into(),
+        (Scalar::F32, _) => "floats have sqrt abs floor ceil trunc min max copysign to_bits \
+            is_nan is_finite"
+            .into(),
+        (Scalar::Bool, _) => "bools have operators only: ! & | ^ && || == !=".into(),
+        (_, name) if checked_named(name).is_some() => {
+            format!("put `.unwrap_or(…)` directly behind `{name}(…)`")
+        }
+        _ => "integers have wrapping_, saturating_ and checked_ add, sub, mul, and min max \
+            abs_diff pow abs leading_zeros trailing_zeros count_ones rotate_left rotate_right"
+            .into(),
+    }
+}
+
+/// The methods without arguments of the views.
+fn view_getter(view: View, name: &str) -> Option<(Field, Scalar)> {
+    let vertex = view != View::Candidate;
+    Some(match (view, name) {
+        (_, "degree") if vertex => (Field::Degree, Scalar::U32),
+        (_, "round") if vertex => (Field::Round, Scalar::U32),
+        (View::VertexMut, "carried") => (Field::Carried, Scalar::F32),
+        (View::VertexMut, "frequency") => (Field::Frequency, Scalar::U64),
+        (View::VertexMut, "cast") => (Field::Cast, Scalar::U64),
+        (View::Candidate, "total") => (Field::Total, Scalar::U32),
+        _ => return None,
+    })
+}
+
+fn methods_of(view: View) -> &'static str {
+    match view {
+        View::Vertex | View::Neighbor => "it has degree(), round(), random(stream)",
+        View::VertexMut => {
+            "it has degree(), round(), random(stream), carried(), frequency(), cast()"
+        }
+        View::Candidate => "it has total()",
+    }
+}

@@ -1,0 +1,77 @@
+//! Program files: the same text as a module with `#[label_program]`, read at run time.
+
+use crate::error::{Diagnostic, ProgramErrors};
+use crate::ir::Module;
+use crate::limits::{LARGEST_FILE, check_tokens};
+use crate::program::translate;
+use proc_macro2::{Span, TokenStream};
+use std::str::FromStr;
+
+/// The parser recurses: so much stack is enough for the deepest text that is let through.
+const STACK: usize = 64 << 20;
+
+/// Reads a program from a file's text: the inside of a module, or one module with
+/// `#[label_program]`.
+///
+/// `path` is only for messages. Memory and stack are bounded by [`LARGEST_FILE`], whatever the
+/// text.
+///
+/// # Errors
+/// Everything found wrong, with lines and columns.
+pub fn read_program(path: &str, text: &str) -> Result<Module, ProgramErrors> {
+    if text.len() > LARGEST_FILE {
+        let message = format!("a file of {} bytes", text.len());
+        let help = format!("a program file has at most {LARGEST_FILE} bytes");
+        return Err(ProgramErrors::new(
+            path,
+            vec![Diagnostic::new(Span::call_site(), message, help)],
+        ));
+    }
+    std::thread::scope(|scope| {
+        let read = || {
+            parse(text)
+                .and_then(|items| translate(&items))
+                .map_err(|found| ProgramErrors::new(path, found))
+        };
+        let builder = std::thread::Builder::new().stack_size(STACK);
+        match builder.spawn_scoped(scope, read).map(|thread| thread.join()) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => {
+                let message = "there is no memory to read this program with";
+                let nowhere = Diagnostic::plain(Span::call_site(), message);
+                Err(ProgramErrors::new(path, vec![nowhere]))
+            }
+        }
+    })
+}
+
+fn parse(text: &str) -> Result<Vec<syn::Item>, Vec<Diagnostic>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let tokens = TokenStream::from_str(text).map_err(|error| {
+        vec![Diagnostic::plain(
+            error.span(),
+            "this is not Rust: a bracket or a quote does not match",
+        )]
+    })?;
+    check_tokens(tokens.clone()).map_err(|error| vec![error])?;
+    let file: syn::File = syn::parse2(tokens).map_err(|error| vec![error.into()])?;
+    Ok(inside(file.items))
+}
+
+/// The items of the module with `#[label_program]`, if the file is such a module.
+fn inside(mut items: Vec<syn::Item>) -> Vec<syn::Item> {
+    let marked = |item: &syn::Item| match item {
+        syn::Item::Mod(module) => {
+            let is_mark = |attribute: &syn::Attribute| {
+                attribute.path().segments.last().is_some_and(|last| last.ident == "label_program")
+            };
+            module.content.is_some() && module.attrs.iter().any(is_mark)
+        }
+        _ => false,
+    };
+    match items.iter().position(marked).map(|place| items.swap_remove(place)) {
+        Some(syn::Item::Mod(syn::ItemMod { content: Some((_, inner)), .. })) => inner,
+        _ => items,
+    }
+}

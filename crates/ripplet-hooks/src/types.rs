@@ -1,0 +1,130 @@
+//! Types while they are being found out.
+
+use crate::ir::{Scalar, Type, View};
+
+/// A type, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ty {
+    /// A number or a truth value.
+    Scalar(Scalar),
+    /// The type of integer literals that must be equal: i32 unless something says otherwise.
+    Integer(Unknown),
+    /// The type of float literals that must be equal.
+    Float(Unknown),
+    Vote,
+    View(View),
+    Wake,
+    LabelTotal,
+    Unit,
+    /// Of an expression that control never leaves: fits everywhere.
+    Never,
+    /// Of an expression that was refused: fits everywhere, so that one error is told once.
+    Refused,
+}
+
+/// A place in the table of [`Inference`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unknown(usize);
+
+/// What is known of unknown types: a forest whose roots are unknown or known.
+#[derive(Debug, Default)]
+pub(crate) struct Inference(Vec<Option<Ty>>);
+
+impl Inference {
+    /// A new integer literal's type.
+    pub(crate) fn integer(&mut self) -> Ty {
+        self.0.push(None);
+        Ty::Integer(Unknown(self.0.len() - 1))
+    }
+
+    /// A new float literal's type.
+    pub(crate) fn float(&mut self) -> Ty {
+        self.0.push(None);
+        Ty::Float(Unknown(self.0.len() - 1))
+    }
+
+    /// What is known of a type so far.
+    pub(crate) fn resolve(&mut self, ty: Ty) -> Ty {
+        let (mut last, mut path) = (ty, Vec::new());
+        while let Ty::Integer(Unknown(place)) | Ty::Float(Unknown(place)) = last {
+            let Some(next) = self.0[place] else { break };
+            path.push(place);
+            last = next;
+        }
+        path.into_iter().for_each(|place| self.0[place] = Some(last));
+        last
+    }
+
+    /// Makes two types equal and returns what they are, or nothing where they cannot be.
+    pub(crate) fn unify(&mut self, a: Ty, b: Ty) -> Option<Ty> {
+        let (a, b) = (self.resolve(a), self.resolve(b));
+        match (a, b) {
+            _ if a == b => Some(a),
+            (Ty::Refused, _) | (_, Ty::Refused) => Some(Ty::Refused),
+            (Ty::Never, other) | (other, Ty::Never) => Some(other),
+            (Ty::Integer(Unknown(place)), known @ (Ty::Scalar(_) | Ty::Integer(_)))
+            | (known @ Ty::Scalar(_), Ty::Integer(Unknown(place)))
+                if !matches!(known, Ty::Scalar(scalar) if !scalar.is_integer()) =>
+            {
+                self.0[place] = Some(known);
+                Some(known)
+            }
+            (Ty::Float(Unknown(place)), known @ (Ty::Scalar(Scalar::F32) | Ty::Float(_)))
+            | (known @ Ty::Scalar(Scalar::F32), Ty::Float(Unknown(place))) => {
+                self.0[place] = Some(known);
+                Some(known)
+            }
+            _ => None,
+        }
+    }
+
+    /// The type of a value when all is said: rustc's i32 for integers of no known type.
+    ///
+    /// Nothing where it is a float of no known type (rustc's f64), or no type of a value.
+    pub(crate) fn settle(&mut self, ty: Ty) -> Option<Type> {
+        match self.resolve(ty) {
+            Ty::Scalar(scalar) => Some(Type::Scalar(scalar)),
+            Ty::Integer(_) => Some(Type::Scalar(Scalar::I32)),
+            Ty::Wake | Ty::LabelTotal => Some(Type::Scalar(Scalar::U32)),
+            Ty::Vote => Some(Type::Vote),
+            Ty::View(view) => Some(Type::View(view)),
+            Ty::Unit => Some(Type::Unit),
+            Ty::Float(_) | Ty::Never | Ty::Refused => None,
+        }
+    }
+}
+
+impl Ty {
+    /// The name for messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Ty::Scalar(scalar) => scalar.name(),
+            Ty::Integer(_) => "an integer",
+            Ty::Float(_) => "a float",
+            Ty::Vote => "Vote",
+            Ty::View(view) => view.name(),
+            Ty::Wake => "Wake",
+            Ty::LabelTotal => "LabelTotal",
+            Ty::Unit => "()",
+            Ty::Never => "!",
+            Ty::Refused => "something refused",
+        }
+    }
+
+    /// Whether it is a bool, a number, or an unknown number.
+    pub(crate) fn is_scalar(self) -> bool {
+        matches!(self, Ty::Scalar(_) | Ty::Integer(_) | Ty::Float(_))
+    }
+}
+
+impl View {
+    /// The name, as it stands in a signature.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            View::Vertex => "Vertex",
+            View::VertexMut => "&mut VertexMut",
+            View::Neighbor => "Neighbor",
+            View::Candidate => "Candidate",
+        }
+    }
+}

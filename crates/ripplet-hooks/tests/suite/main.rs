@@ -1,0 +1,3 @@
+//! The language's tests.
+
+mod smoke;

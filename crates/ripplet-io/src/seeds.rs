@@ -1,0 +1,129 @@
+//! Seeds in: vertices whose cluster is known, such as a black list.
+//!
+//! `.txt` is `id [cluster [strength]]` a line; `.tsv` and `.csv` (these three also compressed)
+//! may have a header, `.parquet` and `.arrow` have columns `id`, `cluster` (or `community`,
+//! `label`, `group`) and `strength`. Clusters may be called anything. Where no cluster is given,
+//! each seed is a cluster of its own, called by its id; where no strength is given, it is 1.
+//!
+//! Memory: 12 bytes a seed, and the clusters' names.
+
+use crate::text::Fault;
+use crate::vertex_table::{Header, Value, vertex_rows};
+use crate::{ReadError, ReadOptions};
+use ripplet_graph::{Names, VertexId, VertexIds};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// A vertex whose cluster is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeedRow {
+    /// The vertex.
+    pub vertex: VertexId,
+    /// The number of its cluster.
+    pub cluster: u32,
+    /// How sure that is, from 0 to 1.
+    pub strength: f32,
+}
+
+/// What a file of seeds says.
+#[derive(Clone, Debug)]
+pub struct Seeds {
+    /// The seeds, in the order of the file.
+    pub rows: Vec<SeedRow>,
+    /// What each cluster is called: integers where all are, in the order of the file.
+    pub clusters: VertexIds,
+    /// Seeds that are no vertices of the graph.
+    pub skipped: u64,
+}
+
+/// What becomes of seeds that are no vertices of the graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnknownSeeds {
+    /// The first is an error.
+    #[default]
+    Refuse,
+    /// They are counted.
+    Skip,
+}
+
+/// The names of a seed's columns.
+const COLUMNS: [&[&str]; 2] = [&["cluster", "community", "label", "group"], &["strength"]];
+
+/// Reads seeds; `-` is standard input.
+///
+/// # Errors
+/// What cannot be read; a seed that is no vertex, unless `unknown` skips it; a vertex that is a seed
+/// twice; a strength that is not from 0 to 1.
+pub fn read_seeds(
+    path: &Path,
+    options: &ReadOptions,
+    ids: &VertexIds,
+    unknown: UnknownSeeds,
+) -> Result<Seeds, ReadError> {
+    let read = || {
+        let (mut rows, mut skipped) = (Vec::new(), 0);
+        let mut seen = vec![false; ids.len()];
+        let mut clusters = Clusters::default();
+        vertex_rows(path, options, &COLUMNS, Header::Optional, |row| {
+            let vertex = match (ids.find(row.id), unknown) {
+                (Some(vertex), _) => vertex,
+                (None, UnknownSeeds::Skip) => {
+                    skipped += 1;
+                    return Ok(());
+                }
+                (None, UnknownSeeds::Refuse) => {
+                    let id = crate::columnar::shown(row.id);
+                    return Err(row.fault(format!("the seed `{id}` is no vertex of the graph")));
+                }
+            };
+            if std::mem::replace(&mut seen[vertex as usize], true) {
+                return Err(row.fault(format!("vertex {} is a seed twice", ids.get(vertex))));
+            }
+            let cluster = match row.values[0] {
+                None => clusters.number(row.id.to_string()),
+                Some(Value::Id(name)) => clusters.number(name.to_string()),
+                Some(value) => {
+                    let sentence = "is no cluster: expected an integer or a string";
+                    return Err(row.fault(format!("`{value}` {sentence}")));
+                }
+            };
+            let strength = row.values[1].map_or(Ok(1.0), Value::f32).ok();
+            let strength = strength.filter(|strength| (0.0..=1.0).contains(strength));
+            let strength = strength.ok_or_else(|| {
+                let value = row.values[1].map(|value| value.to_string()).unwrap_or_default();
+                row.fault(format!("`{value}` is no strength: expected a number from 0 to 1"))
+            })?;
+            rows.push(SeedRow { vertex, cluster, strength });
+            Ok(())
+        })?;
+        Ok(Seeds { rows, clusters: clusters.named(), skipped })
+    };
+    read().map_err(|fault: Fault| fault.of(path))
+}
+
+/// The clusters by name, numbered as they come.
+#[derive(Default)]
+struct Clusters {
+    numbers: HashMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl Clusters {
+    fn number(&mut self, name: String) -> u32 {
+        // There are no more clusters than vertices.
+        let next = self.names.len() as u32;
+        *self.numbers.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            next
+        })
+    }
+
+    fn named(self) -> VertexIds {
+        let canonical =
+            |name: &String| name.parse::<u64>().ok().filter(|id| id.to_string() == *name);
+        match self.names.iter().map(canonical).collect::<Option<Vec<u64>>>() {
+            Some(integers) => VertexIds::Unsigned(integers.into()),
+            None => VertexIds::Names(Names::new(self.names.iter().map(String::as_str))),
+        }
+    }
+}

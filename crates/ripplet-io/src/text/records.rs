@@ -1,0 +1,53 @@
+//! Rows of any number of fields, one after the other.
+
+use super::layout::{BLANKS, Separator, fields, is_row};
+use super::{Fault, Text, token};
+use crate::Format;
+use std::borrow::Cow;
+
+/// Calls `visit` for each row with its line, from 1, and its fields, in the order of the text.
+///
+/// Comments and blank lines are passed over. The first row tells what stands between fields: in a
+/// `.csv` or `.tsv` a comma, tab or semicolon, and quotes may stand around a field; else blanks.
+///
+/// # Errors
+/// The first of the text, or of `visit`.
+pub(crate) fn records(
+    text: &mut Text<'_>,
+    format: Format,
+    mut visit: impl FnMut(u64, &[Cow<'_, str>]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut separator = None;
+    loop {
+        text.skip_lines(|line| !is_row(line))?;
+        let line = text.line() + 1;
+        let Some(row) = text.peek_line()? else { return Ok(()) };
+        let separator = *separator.get_or_insert_with(|| separator_of(format, row));
+        let split = fields(row, separator).map(|field| utf8(field?)).collect::<Result<Vec<_>, _>>();
+        visit(line, &split.map_err(|sentence| Fault::line(line, sentence))?)?;
+        text.skip_line();
+    }
+}
+
+fn separator_of(format: Format, first: &[u8]) -> Separator {
+    let has = |byte: &u8| first.contains(byte);
+    match format {
+        Format::Tsv if has(&b'\t') => Separator::Each(b'\t'),
+        Format::Tsv | Format::Csv => {
+            b",\t;".iter().copied().find(has).map_or(BLANKS, Separator::Each)
+        }
+        _ => BLANKS,
+    }
+}
+
+fn utf8(field: Cow<'_, [u8]>) -> Result<Cow<'_, str>, String> {
+    let wrong = |bytes: &[u8]| format!("`{}` is not UTF-8", token::show(bytes));
+    match field {
+        Cow::Borrowed(bytes) => {
+            std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| wrong(bytes))
+        }
+        Cow::Owned(bytes) => {
+            String::from_utf8(bytes).map(Cow::Owned).map_err(|error| wrong(error.as_bytes()))
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Tables about vertices: a row for each, its id, and columns by name.
+//!
+//! `.tsv` and `.csv` (each also compressed) have a header row; `.parquet` and `.arrow` name their
+//! columns themselves. The id stands in a column `id` (or `vertex`, `node`, `name`), else in the
+//! first. Columns that nobody asked for are passed over.
+//!
+//! Memory: 4 bytes a vertex and column; of Parquet and Arrow also the columns that are read, decoded.
+//!
+//! Determinism: one thread reads the rows in their order.
+
+use crate::columnar::{Table, Values, floats, id_kind};
+use crate::map::map;
+use crate::read::open;
+use crate::text::{Fault, records};
+use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
+use arrow_array::Array;
+use bytes::Bytes;
+use ripplet_graph::{ExternalId, OutOfMemory, VertexId, VertexIds, memory};
+use std::fmt;
+use std::path::Path;
+
+/// What a column's values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// Whole numbers from 0 to 2³² − 1.
+    U32,
+    /// Numbers, rounded to the nearest `f32`; infinite ones may be, NaN not.
+    F32,
+}
+
+/// A column of a vertex table: a value for each vertex.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VertexValues {
+    /// Whole numbers.
+    U32(Vec<u32>),
+    /// Numbers.
+    F32(Vec<f32>),
+}
+
+/// What a vertex table says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VertexTable {
+    /// The values of each column asked for, `None` where the table does not have it.
+    pub columns: Vec<Option<VertexValues>>,
+    /// Rows of ids that are no vertices of the graph.
+    pub skipped: u64,
+}
+
+/// Reads columns of a vertex table; `wanted` are their names and what they hold.
+///
+/// # Errors
+/// What cannot be read; a value that is missing, null, or not of its kind; a vertex with two rows,
+/// or with none.
+pub fn read_vertex_table(
+    path: &Path,
+    options: &ReadOptions,
+    ids: &VertexIds,
+    wanted: &[(&str, ValueKind)],
+) -> Result<VertexTable, ReadError> {
+    let read = || {
+        let names: Vec<&[&str]> =
+            wanted.iter().map(|(name, _)| std::slice::from_ref(name)).collect();
+        let mut columns: Vec<Building> = wanted.iter().map(|_| Building::default()).collect();
+        let (mut seen, mut skipped) = (memory::filled(false, ids.len())?, 0);
+        let found = vertex_rows(path, options, &names, Header::Needed, |row| {
+            let Some(vertex) = ids.find(row.id) else {
+                skipped += 1;
+                return Ok(());
+            };
+            if std::mem::replace(&mut seen[vertex as usize], true) {
+                return Err(row.fault(format!("vertex {} has a second row", ids.get(vertex))));
+            }
+            for ((column, (name, kind)), value) in columns.iter_mut().zip(wanted).zip(row.values) {
+                if let Some(value) = value {
+                    let bits = value.bits(*kind).map_err(|sentence| {
+                        row.fault(format!("the column `{name}`: {sentence}"))
+                    })?;
+                    column.set(vertex, bits, ids.len())?;
+                }
+            }
+            Ok(())
+        })?;
+        if let Some(missing) = seen.iter().position(|seen| !seen) {
+            let count = seen.iter().filter(|seen| !**seen).count();
+            let id = ids.get(missing as VertexId);
+            return Err(Fault::whole(format!(
+                "{count} of {} vertices have no row, the first of them vertex {id}: expected a row \
+                 for each",
+                ids.len()
+            )));
+        }
+        let columns = columns
+            .into_iter()
+            .zip(wanted)
+            .zip(found)
+            .map(|((column, wanted), found)| found.then(|| column.finish(wanted.1)));
+        Ok(VertexTable { columns: columns.collect(), skipped })
+    };
+    read().map_err(|fault: Fault| fault.of(path))
+}
+
+/// Values by their bits, while they come.
+#[derive(Default)]
+struct Building {
+    bits: Vec<u32>,
+}
+
+impl Building {
+    fn set(&mut self, vertex: VertexId, bits: u32, vertices: usize) -> Result<(), OutOfMemory> {
+        if self.bits.is_empty() {
+            self.bits = memory::zeros(vertices)?;
+        }
+        self.bits[vertex as usize] = bits;
+        Ok(())
+    }
+
+    fn finish(self, kind: ValueKind) -> VertexValues {
+        match kind {
+            ValueKind::U32 => VertexValues::U32(self.bits),
+            ValueKind::F32 => {
+                VertexValues::F32(self.bits.into_iter().map(f32::from_bits).collect())
+            }
+        }
+    }
+}
+
+/// A row about a vertex.
+pub(crate) struct VertexRow<'a> {
+    pub(crate) place: Place,
+    pub(crate) id: ExternalId<'a>,
+    /// The columns asked for, `None` where the table lacks them.
+    pub(crate) values: &'a [Option<Value<'a>>],
+}
+
+impl VertexRow<'_> {
+    pub(crate) fn fault(&self, sentence: String) -> Fault {
+        Fault { place: self.place, kind: ReadErrorKind::Content(sentence) }
+    }
+}
+
+/// A field of a row.
+#[derive(Clone, Copy)]
+pub(crate) enum Value<'a> {
+    /// An integer, or text that may be anything.
+    Id(ExternalId<'a>),
+    /// A number with a fraction.
+    Number(f64),
+}
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Id(id) => crate::columnar::shown(id).fmt(f),
+            Value::Number(number) => number.fmt(f),
+        }
+    }
+}
+
+impl Value<'_> {
+    fn bits(self, kind: ValueKind) -> Result<u32, String> {
+        match kind {
+            ValueKind::U32 => self.u32(),
+            ValueKind::F32 => self.f32().map(f32::to_bits),
+        }
+    }
+
+    fn u32(self) -> Result<u32, String> {
+        let whole = match self {
+            Value::Id(ExternalId::Unsigned(value)) => u32::try_from(value).ok(),
+            Value::Id(ExternalId::Signed(value)) => u32::try_from(value).ok(),
+            Value::Id(ExternalId::Name(text)) => text.parse().ok(),
+            Value::Number(_) => None,
+        };
+        whole.ok_or_else(|| format!("`{self}` is not a whole number from 0 to {}", u32::MAX))
+    }
+
+    pub(crate) fn f32(self) -> Result<f32, String> {
+        let number = match self {
+            Value::Id(ExternalId::Unsigned(value)) => Some(value as f32),
+            Value::Id(ExternalId::Signed(value)) => Some(value as f32),
+            Value::Id(ExternalId::Name(text)) => text.parse().ok(),
+            Value::Number(value) => Some(value as f32),
+        };
+        number.filter(|number| !number.is_nan()).ok_or_else(|| format!("`{self}` is not a number"))
+    }
+}
+
+/// Whether a text must name its columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Header {
+    Needed,
+    /// Without one, the columns are the id's and those asked for, in this order.
+    Optional,
+}
+
+/// Names by which the column of ids is known.
+const IDS: [&str; 4] = ["id", "vertex", "node", "name"];
+
+/// Calls `visit` for each row of a table, in order. Each of `wanted` is a column, by any of its
+/// names. Tells which of these columns there are.
+pub(crate) fn vertex_rows(
+    path: &Path,
+    options: &ReadOptions,
+    wanted: &[&[&str]],
+    header: Header,
+    visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
+) -> Result<Vec<bool>, Fault> {
+    let told = options.format.or_else(|| Format::of_path(path).map(|(format, _)| format));
+    let format = told.unwrap_or(Format::EdgeList);
+    match format {
+        Format::Parquet | Format::Arrow => {
+            let system = |error| Fault { place: Place::File, kind: ReadErrorKind::Io(error) };
+            let bytes = Bytes::from_owner(map(path).map_err(system)?);
+            of_batches(&Table::open(bytes, format)?, wanted, visit)
+        }
+        Format::Tsv | Format::Csv => of_text(path, format, wanted, header, visit),
+        Format::EdgeList if header == Header::Optional => {
+            of_text(path, format, wanted, header, visit)
+        }
+        _ if header == Header::Optional => Err(Fault::whole(
+            "a table about vertices is .txt, .tsv, .csv (each also .gz or .zst), .parquet or .arrow",
+        )),
+        _ => Err(Fault::whole(
+            "a table with named columns is .tsv or .csv (each also .gz or .zst), .parquet or .arrow",
+        )),
+    }
+}
+
+/// Where the id's column and those asked for are.
+struct Positions {
+    id: usize,
+    wanted: Vec<Option<usize>>,
+}
+
+impl Positions {
+    fn by_name(names: &[&str], wanted: &[&[&str]]) -> Positions {
+        let find = |known: &[&str]| {
+            known
+                .iter()
+                .find_map(|known| names.iter().position(|name| name.eq_ignore_ascii_case(known)))
+        };
+        Positions {
+            id: find(&IDS).unwrap_or(0),
+            wanted: wanted.iter().map(|names| find(names)).collect(),
+        }
+    }
+
+    fn found(&self) -> Vec<bool> {
+        self.wanted.iter().map(Option::is_some).collect()
+    }
+}
+
+fn of_text(
+    path: &Path,
+    format: Format,
+    wanted: &[&[&str]],
+    header: Header,
+    mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
+) -> Result<Vec<bool>, Fault> {
+    let mut positions: Option<Positions> = None;
+    records(&mut open(path)?, format, |line, fields| {
+        let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
+        let positions = match &mut positions {
+            Some(positions) => positions,
+            None => {
+                let named = Positions::by_name(&names, wanted);
+                let is_header = header == Header::Needed
+                    || IDS.iter().any(|id| names[0].eq_ignore_ascii_case(id));
+                if is_header {
+                    positions = Some(named);
+                    return Ok(());
+                }
+                let wanted = (1..=wanted.len()).map(|at| (at < names.len()).then_some(at));
+                positions.insert(Positions { id: 0, wanted: wanted.collect() })
+            }
+        };
+        let field = |at: usize| match names.get(at) {
+            Some(&"") => Err(Fault::line(line, format!("field {} is empty", at + 1))),
+            Some(&text) => Ok(ExternalId::Name(text)),
+            None => Err(Fault::line(line, format!("field {} is missing", at + 1))),
+        };
+        let id = field(positions.id)?;
+        let values =
+            positions.wanted.iter().map(|at| Ok(at.map(field).transpose()?.map(Value::Id)));
+        let values = values.collect::<Result<Vec<_>, Fault>>()?;
+        visit(VertexRow { place: Place::Line(line), id, values: &values })
+    })?;
+    Ok(positions.map_or_else(|| vec![false; wanted.len()], |positions| positions.found()))
+}
+
+fn of_batches(
+    table: &Table,
+    wanted: &[&[&str]],
+    mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
+) -> Result<Vec<bool>, Fault> {
+    let fields = table.schema().fields();
+    let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
+    if names.is_empty() {
+        return Err(Fault::whole("the table has no column"));
+    }
+    let positions = Positions::by_name(&names, wanted);
+    let mut read: Vec<usize> =
+        positions.wanted.iter().copied().flatten().chain([positions.id]).collect();
+    read.sort_unstable();
+    read.dedup();
+    let batches = table.map(&read, |batch, first| Ok((batch, first)))?;
+    for (batch, first) in batches {
+        let cells = batch.columns().iter().map(|column| Cells::of(column));
+        let cells = cells.collect::<Result<Vec<_>, _>>()?;
+        let cells_of = |column: usize| &cells[read.partition_point(|&c| c < column)];
+        let id = cells_of(positions.id);
+        let wanted: Vec<Option<&Cells<'_>>> =
+            positions.wanted.iter().map(|at| at.map(cells_of)).collect();
+        for row in 0..batch.num_rows() {
+            let place = first + row as u64;
+            let null = || Fault::row(place, "a null: expected a value");
+            let id = match id.get(row) {
+                Some(Value::Id(id)) => id,
+                _ => return Err(Fault::row(place, "no id: expected an integer or a string")),
+            };
+            let values = wanted
+                .iter()
+                .map(|cells| cells.map(|cells| cells.get(row).ok_or_else(null)).transpose());
+            let values = values.collect::<Result<Vec<_>, _>>()?;
+            visit(VertexRow { place: Place::Row(place), id, values: &values })?;
+        }
+    }
+    Ok(positions.found())
+}
+
+/// A column of a batch.
+enum Cells<'a> {
+    /// With the nulls as the column has them.
+    Ids(Values<'a>, &'a dyn Array),
+    Numbers(Vec<f64>, &'a dyn Array),
+}
+
+impl<'a> Cells<'a> {
+    fn of(column: &'a dyn Array) -> Result<Cells<'a>, Fault> {
+        if id_kind(column.data_type()).is_some() {
+            return Ok(Cells::Ids(Values::of(column)?, column));
+        }
+        floats(column)?.map(|numbers| Cells::Numbers(numbers, column)).ok_or_else(|| {
+            let kind = crate::columnar::shown(column.data_type());
+            Fault::whole(format!("a column is {kind}: expected numbers or strings"))
+        })
+    }
+
+    fn get(&self, row: usize) -> Option<Value<'_>> {
+        match self {
+            Cells::Ids(values, column) if column.is_valid(row) => values.get(row).map(Value::Id),
+            Cells::Numbers(numbers, column) if column.is_valid(row) => {
+                Some(Value::Number(numbers[row]))
+            }
+            _ => None,
+        }
+    }
+}

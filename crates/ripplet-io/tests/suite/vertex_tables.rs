@@ -1,0 +1,158 @@
+//! Tables about vertices, and seeds: what they say, and what is wrong with them.
+
+use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray, UInt64Array};
+use parquet::arrow::ArrowWriter;
+use ripplet_graph::{Names, VertexIds};
+use ripplet_io::{
+    ReadError, ReadOptions, SeedRow, Seeds, UnknownSeeds, ValueKind, VertexTable, VertexValues,
+    read_seeds, read_vertex_table,
+};
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::Arc;
+
+const WANTED: [(&str, ValueKind); 2] = [("amount", ValueKind::F32), ("age", ValueKind::U32)];
+
+fn people() -> VertexIds {
+    VertexIds::Names(Names::new(["ann", "bob", "cy"]))
+}
+
+fn table_at(path: &Path) -> Result<VertexTable, ReadError> {
+    read_vertex_table(path, &ReadOptions::default(), &people(), &WANTED)
+}
+
+fn table(name: &str, content: &str) -> Result<VertexTable, ReadError> {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), content).unwrap();
+    table_at(&folder.path().join(name))
+}
+
+fn seeds(name: &str, content: &str, unknown: UnknownSeeds) -> Result<Seeds, ReadError> {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), content).unwrap();
+    read_seeds(&folder.path().join(name), &ReadOptions::default(), &people(), unknown)
+}
+
+/// The error's sentence without the folder's name.
+fn sentence<T: std::fmt::Debug>(result: Result<T, ReadError>) -> String {
+    let error = result.unwrap_err().to_string();
+    error.rsplit_once('/').unwrap().1.to_string()
+}
+
+fn parquet(columns: Vec<(&str, ArrayRef)>) -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let nullable = columns.into_iter().map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(nullable).unwrap();
+    let mut writer =
+        ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    (folder, path)
+}
+
+#[test]
+fn columns_are_found_by_name_and_rows_by_id() {
+    let read = table(
+        "t.csv",
+        "age,city,id,amount\n7,x,cy,0.5\n1,\"y,z\",ann,-2\n3,z,bob,1e3\n9,q,dan,0\n",
+    );
+    let read = read.unwrap();
+    let amounts = VertexValues::F32(vec![-2.0, 1000.0, 0.5]);
+    assert_eq!(read.columns, [Some(amounts.clone()), Some(VertexValues::U32(vec![1, 3, 7]))]);
+    assert_eq!(read.skipped, 1, "dan is no vertex");
+    let read = table("t.tsv", "who\tAmount\nann\t-2\nbob\t1000\ncy\t0.5\n").unwrap();
+    assert_eq!(read.columns, [Some(amounts), None]);
+}
+
+#[test]
+fn parquet_says_the_same_as_text() {
+    let (_folder, path) = parquet(vec![
+        ("age", Arc::new(Int32Array::from(vec![7, 1, 3]))),
+        ("id", Arc::new(StringArray::from(vec!["cy", "ann", "bob"]))),
+        ("amount", Arc::new(Float64Array::from(vec![0.5, -2.0, 1000.0]))),
+    ]);
+    let text = table("t.csv", "id,amount,age\nann,-2,1\nbob,1000,3\ncy,0.5,7\n").unwrap();
+    assert_eq!(table_at(&path).unwrap(), text);
+}
+
+#[test]
+fn what_is_wrong_with_a_vertex_table_is_said_with_its_place() {
+    for (content, expected) in [
+        ("id,amount\nann,x\n", "t.csv:2: the column `amount`: `x` is not a number"),
+        ("id,amount\nann,nan\n", "t.csv:2: the column `amount`: `nan` is not a number"),
+        (
+            "id,age\nann,1\nbob,-1\n",
+            "t.csv:3: the column `age`: `-1` is not a whole number from 0 to 4294967295",
+        ),
+        (
+            "id,age\nann,1.5\n",
+            "t.csv:2: the column `age`: `1.5` is not a whole number from 0 to 4294967295",
+        ),
+        ("id,age\nann,\n", "t.csv:2: field 2 is empty"),
+        ("id,age\nann\n", "t.csv:2: field 2 is missing"),
+        ("id,age\nann,1\nann,1\n", "t.csv:3: vertex ann has a second row"),
+        (
+            "id,age\nann,1\n",
+            "t.csv: 2 of 3 vertices have no row, the first of them vertex bob: expected a row for each",
+        ),
+    ] {
+        assert_eq!(sentence(table("t.csv", content)), expected);
+    }
+    assert!(sentence(table("t.txt", "ann 1")).contains("is .tsv or .csv"));
+    let ids = || Arc::new(StringArray::from(vec![Some("ann"), None])) as ArrayRef;
+    let (_folder, path) = parquet(vec![("id", ids())]);
+    assert_eq!(
+        sentence(table_at(&path)),
+        "t.parquet at row 1: no id: expected an integer or a string"
+    );
+    let ages = Arc::new(Int32Array::from(vec![Some(1), None]));
+    let names = Arc::new(StringArray::from(vec!["ann", "bob"]));
+    let (_folder, path) = parquet(vec![("id", names.clone()), ("age", ages)]);
+    assert_eq!(sentence(table_at(&path)), "t.parquet at row 1: a null: expected a value");
+    let ages = Arc::new(Float64Array::from(vec![1.5, 2.0]));
+    let (_folder, path) = parquet(vec![("id", names), ("age", ages)]);
+    assert!(
+        sentence(table_at(&path))
+            .contains("at row 0: the column `age`: `1.5` is not a whole number")
+    );
+}
+
+#[test]
+fn seeds_have_clusters_and_strengths_or_none() {
+    let row = |vertex, cluster, strength| SeedRow { vertex, cluster, strength };
+    let read = seeds("s.txt", "# known\ncy ring1 0.5\nann ring2\n", UnknownSeeds::Refuse);
+    assert!(sentence(read).contains("s.txt:3: field 3 is missing"));
+    let read =
+        seeds("s.csv", "id,cluster,strength\ncy,ring 1,0.5\nann,ring 1,1\n", UnknownSeeds::Refuse);
+    let read = read.unwrap();
+    assert_eq!(read.rows, [row(2, 0, 0.5), row(0, 0, 1.0)]);
+    assert_eq!(read.clusters, VertexIds::Names(Names::new(["ring 1"])));
+    let read = seeds("s.txt", "cy 40\nann 7\n", UnknownSeeds::Refuse).unwrap();
+    assert_eq!(read.rows, [row(2, 0, 1.0), row(0, 1, 1.0)]);
+    assert_eq!(read.clusters, VertexIds::Unsigned(vec![40, 7].into()));
+    let read = seeds("s.txt", "cy\nann\n", UnknownSeeds::Refuse).unwrap();
+    assert_eq!(read.rows, [row(2, 0, 1.0), row(0, 1, 1.0)]);
+    assert_eq!(read.clusters, VertexIds::Names(Names::new(["cy", "ann"])));
+    let (_folder, path) = parquet(vec![
+        ("label", Arc::new(UInt64Array::from(vec![5, 5]))),
+        ("id", Arc::new(StringArray::from(vec!["bob", "ann"]))),
+    ]);
+    let read = read_seeds(&path, &ReadOptions::default(), &people(), UnknownSeeds::Refuse).unwrap();
+    assert_eq!(read.rows, [row(1, 0, 1.0), row(0, 0, 1.0)]);
+}
+
+#[test]
+fn what_is_wrong_with_seeds_is_said_with_its_place() {
+    for (content, expected) in [
+        ("cy ring\ndan ring\n", "s.txt:2: the seed `dan` is no vertex of the graph"),
+        ("cy ring\ncy ring\n", "s.txt:2: vertex cy is a seed twice"),
+        ("cy ring 1.5\n", "s.txt:1: `1.5` is no strength: expected a number from 0 to 1"),
+        ("cy ring x\n", "s.txt:1: `x` is no strength: expected a number from 0 to 1"),
+    ] {
+        assert_eq!(sentence(seeds("s.txt", content, UnknownSeeds::Refuse)), expected);
+    }
+    let read = seeds("s.txt", "cy ring\ndan ring\n", UnknownSeeds::Skip).unwrap();
+    assert_eq!((read.rows.len(), read.skipped), (1, 1));
+    assert!(seeds("s.txt", "", UnknownSeeds::Refuse).unwrap().rows.is_empty());
+}

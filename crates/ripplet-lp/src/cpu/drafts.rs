@@ -1,0 +1,67 @@
+//! What vertices will write into columns, until the schedule lets others see it.
+
+use crate::columns::Columns;
+use rayon::prelude::*;
+use std::collections::TryReserveError;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Records of values, all of the same length, each written by one thread at a time.
+pub(super) struct Drafts {
+    values: Vec<AtomicU32>,
+    /// Values a record; without any, a `Drafts` has no records and does nothing.
+    len: usize,
+}
+
+impl Drafts {
+    /// So many records of `len` zeros.
+    pub fn new(records: usize, len: usize) -> Result<Drafts, TryReserveError> {
+        let count = records.saturating_mul(len);
+        let mut values = Vec::new();
+        values.try_reserve_exact(count)?;
+        values.par_extend((0..count).into_par_iter().map(|_| AtomicU32::new(0)));
+        Ok(Drafts { values, len })
+    }
+
+    fn record(&self, record: usize) -> &[AtomicU32] {
+        &self.values[record * self.len..][..self.len]
+    }
+
+    /// The values of a record; none where records have no values.
+    #[inline]
+    pub fn get(&self, record: usize) -> impl Iterator<Item = u32> {
+        self.record(record).iter().map(|value| value.load(Relaxed))
+    }
+
+    /// Sets a record.
+    #[inline]
+    pub fn put(&self, record: usize, draft: &[u32]) {
+        self.record(record).iter().zip(draft).for_each(|(value, &next)| value.store(next, Relaxed));
+    }
+
+    /// Sets a record to a mark, and behind it, where it is marked, to a draft.
+    #[inline]
+    pub fn put_marked(&self, record: usize, marked: bool, draft: &[u32]) {
+        let Some((mark, values)) = self.record(record).split_first() else { return };
+        mark.store(u32::from(marked), Relaxed);
+        if marked {
+            values.iter().zip(draft).for_each(|(value, &next)| value.store(next, Relaxed));
+        }
+    }
+
+    /// Sets the record of a vertex to what its written columns hold.
+    pub fn copy(&self, v: usize, columns: &Columns) {
+        let held = columns.written(v as u32);
+        self.record(v).iter().zip(held).for_each(|(value, held)| {
+            value.store(held.load(Relaxed), Relaxed);
+        });
+    }
+
+    /// Makes record `to`, which is not behind `from`, a copy of it.
+    pub fn move_down(&mut self, from: usize, to: usize) {
+        for index in 0..self.len {
+            let value = *self.values[from * self.len + index].get_mut();
+            *self.values[to * self.len + index].get_mut() = value;
+        }
+    }
+}
