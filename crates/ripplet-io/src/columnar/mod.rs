@@ -12,7 +12,7 @@
 //! A null is an error that names the row, as is a weight that is NaN, infinite or negative.
 //!
 //! Memory: the table, as much again while it is put together, and what a batch a thread takes to
-//! decode. The file is mapped, so whoever overwrites it in place meanwhile breaks the reading.
+//! decode; decoding is where refused memory is not always an error (see the crate's documentation). The file is mapped, so whoever overwrites it in place meanwhile breaks the reading.
 //!
 //! Determinism: the table, and the row of the first error, do not depend on the number of threads.
 
