@@ -18,7 +18,7 @@ use crate::size::Size;
 use crate::stats::{
     Bytes, Choices, Estimate, Seconds, Shape, Stats, available_memory, peak_memory,
 };
-use crate::{interrupt, output};
+use crate::{interrupt, memory, output};
 use arguments::EstimateForm;
 use job::{Job, Program};
 use ripplet::graph::{Graph, VertexIds};
@@ -33,7 +33,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let mut job = arguments.resolve()?;
     check_places(&job)?;
     let threads = job.threads.start()?;
-    let loaded = load(&job.input, &job.load, console)?;
+    let reading = format!("reading {}", job.input.display());
+    let loaded =
+        memory::within(job.host_memory, &reading, || load(&job.input, &job.load, console))?;
     if let Some(output) = &job.output {
         write::check_communities(output, loaded.graph.ids()).map_err(Failure::Place)?;
     }

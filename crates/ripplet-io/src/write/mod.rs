@@ -17,7 +17,9 @@ mod communities;
 mod graph;
 mod text;
 
-pub use atomic_file::{AtomicFile, OutputsStopped, remove_unfinished, whole_file};
+pub use atomic_file::{
+    AtomicFile, OutputsStopped, remove_unfinished, try_remove_unfinished, whole_file,
+};
 pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;
 
