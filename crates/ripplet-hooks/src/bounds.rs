@@ -77,7 +77,9 @@ fn stays(end: &Node, sets: &[usize]) -> bool {
         Kind::Minus(value) | Kind::Unary(_, value) | Kind::Cast(value) | Kind::From(value) => {
             stays(value, sets)
         }
-        Kind::Binary(_, left, right) => stays(left, sets) && stays(right, sets),
+        Kind::Binary(_, left, right) | Kind::Method(_, left, right) => {
+            stays(left, sets) && stays(right, sets)
+        }
         _ => false,
     }
 }

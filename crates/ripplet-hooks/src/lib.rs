@@ -1,28 +1,61 @@
 //! The language of hooks: a plain subset of Rust, checked and translated.
 //!
-//! A label propagation program is one Rust module or one file. This crate reads it, checks it as
-//! rustc would, and turns it into one intermediate form, [`ir`], from which come the CUDA C++ of
-//! the GPU and, for a file, the machine code of the CPU.
+//! A label propagation program is one Rust module ([`expand`]) or one file ([`read_program`]), in
+//! the same language. This crate reads it, checks it as rustc would, and turns it into one
+//! intermediate form, [`ir`], from which come the CUDA C++ of the GPU ([`cpp`]) and, for a file,
+//! the machine code of the CPU.
+//!
+//! ```text
+//! tokens ──limits──> syn ──outline, signature──> items ──check──> tree ──lower──> ir ──> cpp
+//!                                                                                   └──> native code
+//! ```
+//!
+//! `check` resolves names and finds types in rustc's order and by its rules; `lower` takes control
+//! flow out of expressions and refuses what needs all types to be known. Whatever the text, the
+//! answer is a program or errors with places: never a panic, and no unbounded stack or time.
+//!
+//! The language itself is described in `docs/hooks.md`.
 
+#[cfg(feature = "translate")]
 mod bounds;
+#[cfg(feature = "translate")]
 mod check;
+#[cfg(feature = "translate")]
 mod constant;
+#[cfg(feature = "translate")]
+pub mod cpp;
+#[cfg(feature = "translate")]
 mod error;
+#[cfg(feature = "translate")]
 mod file;
-mod limits;
-mod lower;
-mod outline;
-mod program;
-mod signature;
-mod tree;
-mod types;
-
 pub mod ir;
+#[cfg(feature = "translate")]
+mod limits;
+#[cfg(feature = "translate")]
+mod lower;
 // Its constants are in the form that the series need, not those of `std`.
 #[allow(clippy::approx_constant, clippy::excessive_precision)]
 pub mod math;
+#[cfg(feature = "translate")]
+mod native;
+#[cfg(feature = "translate")]
+mod outline;
+#[cfg(feature = "translate")]
+mod program;
+#[cfg(feature = "translate")]
+mod signature;
+#[cfg(feature = "translate")]
+mod tree;
+#[cfg(feature = "translate")]
+mod types;
 
+#[cfg(feature = "translate")]
 pub use error::{Diagnostic, ProgramError, ProgramErrors};
+#[cfg(feature = "translate")]
 pub use file::read_program;
+#[cfg(feature = "translate")]
 pub use limits::LARGEST_FILE;
+#[cfg(feature = "translate")]
+pub use native::expand;
+#[cfg(feature = "translate")]
 pub use program::translate;

@@ -9,7 +9,7 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use std::iter::Peekable;
 
 /// The largest program file in bytes.
-pub const LARGEST_FILE: usize = 1 << 18;
+pub const LARGEST_FILE: usize = 1 << 20;
 
 /// How deep tokens may nest; see [`check_tokens`].
 const DEEPEST: usize = 1000;

@@ -11,11 +11,22 @@ use syn::spanned::Spanned;
 const WRITTEN_FOR_THE_USER: [&str; 3] = ["columns", "parameters", "device_source"];
 
 /// Names that views have already, so that no column may.
-const TAKEN: [&str; 9] =
-    ["degree", "round", "random", "carried", "frequency", "cast", "total", "clone", "fmt"];
+const TAKEN: [&str; 11] = [
+    "degree",
+    "round",
+    "random",
+    "carried",
+    "frequency",
+    "cast",
+    "total",
+    "scene",
+    "draft",
+    "clone",
+    "fmt",
+];
 
 /// Names that mean something else in a program.
-const BUILT_IN: [&str; 12] = [
+const BUILT_IN: [&str; 14] = [
     "Program",
     "Vertex",
     "VertexMut",
@@ -28,6 +39,8 @@ const BUILT_IN: [&str; 12] = [
     "Schedule",
     "ColumnSpec",
     "Scalar",
+    "ColumnKind",
+    "DeviceSource",
 ];
 
 /// A function of the text.
@@ -330,14 +343,19 @@ fn read_parameters(item: &syn::ItemStruct, errors: &mut Diagnostics) -> Vec<Para
     let mut parameters = Vec::new();
     for (ident, field) in named {
         refuse_conditions(&field.attrs, errors);
-        let name = ident.unraw().to_string();
+        let name = ident.to_string();
         match scalar_named(&field.ty) {
+            _ if name.starts_with("r#") => errors.push(raw_name(ident)),
             _ if parameters.iter().any(|known: &Parameter| known.name == name) => errors.push(
                 Diagnostic::plain(ident.span(), format!("the parameter `{name}` is defined twice")),
             ),
             Some(scalar) => parameters.push(Parameter { name, scalar }),
             None => {
-                errors.push(Diagnostic::new(field.ty.span(), "a parameter of this type", help));
+                errors.push(Diagnostic::new(
+                    field.ty.span(),
+                    "a parameter cannot be of this type",
+                    help,
+                ));
             }
         }
     }
@@ -367,7 +385,10 @@ fn read_column(field: &syn::Field, parameters: &[Parameter]) -> Result<Column, D
     let help = "columns are named: `strength: f32` or, with `#[len(memory)]`, `heard: [u32]`";
     let ident = field.ident.as_ref();
     let ident = ident.ok_or_else(|| Diagnostic::new(field.span(), "a column has no name", help))?;
-    let name = ident.unraw().to_string();
+    let name = ident.to_string();
+    if name.starts_with("r#") {
+        return Err(raw_name(ident));
+    }
     if TAKEN.contains(&name.as_str()) || name.starts_with("set_") || name.starts_with("column_") {
         let message = format!("a column cannot be called `{name}`: views have a method like that");
         return Err(Diagnostic::new(ident.span(), message, "choose another name"));
@@ -410,6 +431,10 @@ fn read_column(field: &syn::Field, parameters: &[Parameter]) -> Result<Column, D
         }
     };
     Ok(column)
+}
+
+fn raw_name(ident: &syn::Ident) -> Diagnostic {
+    Diagnostic::new(ident.span(), "a keyword as a name", "choose another name")
 }
 
 fn read_len(value: &syn::Expr, parameters: &[Parameter]) -> Result<Len, Diagnostic> {

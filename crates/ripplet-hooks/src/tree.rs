@@ -65,7 +65,10 @@ pub(crate) enum Kind {
     /// The operator `-`; `wrapping_neg` is a [`Kind::Unary`].
     Minus(Box<Node>),
     Unary(Unary, Box<Node>),
+    /// An operator.
     Binary(Binary, Box<Node>, Box<Node>),
+    /// A method with one argument, whose types are known.
+    Method(Binary, Box<Node>, Box<Node>),
     Checked {
         operation: Checked,
         operands: Box<[Node; 3]>,
@@ -157,7 +160,9 @@ impl Node {
                 index.iter().for_each(|part| visit(part));
                 visit(value);
             }
-            Kind::Binary(_, left, right) => [left, right].into_iter().for_each(|part| visit(part)),
+            Kind::Binary(_, left, right) | Kind::Method(_, left, right) => {
+                [left, right].into_iter().for_each(|part| visit(part))
+            }
             Kind::Checked { operands, .. } => operands.iter().for_each(visit),
             Kind::If { condition, then, otherwise } => {
                 visit(condition);

@@ -6,6 +6,8 @@ pub use crate::columns::{ColumnKind, ColumnSpec};
 pub use crate::program::{DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score, Wake};
 pub use crate::schedule::Schedule;
 pub use crate::views::{Candidate, Neighbor, Vertex, VertexMut, Vote};
+pub use ripplet_hooks::math::{self, exp, exp2, ln, log2, powf};
+pub use ripplet_macros::label_program;
 
 /// Whether a · b ≥ c · d, in 128 bits: exact for all values.
 #[inline]

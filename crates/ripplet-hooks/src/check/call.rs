@@ -28,6 +28,10 @@ impl<'a> Checker<'_, 'a> {
                 self.refuse(span, "a generic call", "functions have no generic arguments")
             }
             [name] if self.local(name).is_some() => {
+                let local = self.local(name).expect("just asked");
+                if self.locals[local.0].ty == Ty::Refused {
+                    return Node { kind: Kind::Refused, ty: Ty::Refused, span };
+                }
                 self.refuse(span, format!("`{name}` is a local, not a function"), help)
             }
             [name] => self.call_named(name, &call.args, span),

@@ -183,10 +183,10 @@ impl<'a> Checker<'_, 'a> {
             }
             (Method::Distance, Some(right)) => {
                 let unsigned = if scalar.bits() == 64 { Scalar::U64 } else { Scalar::U32 };
-                (Kind::Binary(Binary::AbsDiff, left, right), Ty::Scalar(unsigned))
+                (Kind::Method(Binary::AbsDiff, left, right), Ty::Scalar(unsigned))
             }
             (Method::Same(operation) | Method::Amount(operation), Some(right)) => {
-                (Kind::Binary(operation, left, right), own)
+                (Kind::Method(operation, left, right), own)
             }
             (_, None) => (Kind::Refused, Ty::Refused),
         };

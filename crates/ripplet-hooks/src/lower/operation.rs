@@ -30,6 +30,11 @@ impl Lowerer<'_> {
             Kind::Binary(operator, left, right) => {
                 return self.binary(*operator, [left, right], node.span);
             }
+            Kind::Method(operation, left, right) => {
+                let mut values = self.values([&**left, right])?;
+                let (right, left) = (Box::new(values.pop()?), Box::new(values.pop()?));
+                ExpressionKind::Binary(*operation, left, right)
+            }
             Kind::Checked { operation, operands } => return self.checked(*operation, operands),
             Kind::Cast(operand) => return self.cast(operand, node),
             Kind::From(operand) => return self.convert(operand, node),
@@ -74,7 +79,9 @@ impl Lowerer<'_> {
         }
         if let Kind::Literal(Literal::Integer(number)) = operand.kind {
             // The smallest i32 is a literal that does not fit, negated.
-            return Some(self.literal(&Literal::Integer(-number), operand));
+            if let Some(value) = value_of(&Literal::Integer(-number), scalar) {
+                return Some(constant(value));
+            }
         }
         let value = self.value(operand)?;
         if let ExpressionKind::Constant(Value::F32(number)) = value.kind {
@@ -159,8 +166,6 @@ impl Lowerer<'_> {
             Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => {
                 Scalar::Bool
             }
-            Binary::AbsDiff if scalar.bits() == 64 => Scalar::U64,
-            Binary::AbsDiff => Scalar::U32,
             _ => scalar,
         };
         let kind = ExpressionKind::Binary(operator, Box::new(left), Box::new(right));

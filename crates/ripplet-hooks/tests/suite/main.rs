@@ -1,3 +1,5 @@
 //! The language's tests.
 
-mod smoke;
+mod differential;
+mod random_program;
+mod toolchain;

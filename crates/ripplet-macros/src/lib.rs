@@ -1,0 +1,59 @@
+//! `#[label_program]`; everything behind it is in `ripplet-hooks`.
+
+use proc_macro::TokenStream;
+
+/// Makes a module with a struct and its `impl Program` a label propagation program.
+///
+/// The Rust stays as it is and runs natively on the CPU. Beside it, the hooks are translated to
+/// CUDA C++ (`Program::device_source`), columns get accessors on the views, and the program tells
+/// its name, parameters and columns. Hooks are written in a plain subset of Rust; what it does not
+/// have is an error at its own place. The module needs `use ripplet::lp::hooks::*;`.
+///
+/// ```
+/// # use ripplet_lp::hooks::label_program;
+/// #[label_program]
+/// mod attenuated {
+///     use ripplet_lp::hooks::*;
+///
+///     pub struct Attenuated {
+///         pub attenuation: f32,
+///     }
+///
+///     #[columns]
+///     struct Columns {
+///         #[default(1.0)]
+///         strength: f32,
+///     }
+///
+///     impl Program for Attenuated {
+///         type Score = u64;
+///
+///         fn load_neighbor(&self, _v: Vertex, u: Neighbor) -> Vote {
+///             Vote { label: u.label, weight: (65536.0 * u.strength()) as u32 }
+///         }
+///
+///         fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {
+///             c.frequency
+///         }
+///
+///         fn carry(&self, _v: Vertex, u: Neighbor) -> f32 {
+///             u.strength()
+///         }
+///
+///         fn update_vertex(&self, v: &mut VertexMut, label: Label, _score: u64) -> Label {
+///             v.set_strength(v.carried() - self.attenuation);
+///             label
+///         }
+///     }
+/// }
+/// # fn main() {
+/// use ripplet_lp::hooks::Program;
+/// let program = attenuated::Attenuated { attenuation: 0.05 };
+/// assert_eq!(program.name(), "attenuated");
+/// assert_eq!(program.columns()[0].name, "strength");
+/// # }
+/// ```
+#[proc_macro_attribute]
+pub fn label_program(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    ripplet_hooks::expand(arguments.into(), item.into()).into()
+}

@@ -1,0 +1,24 @@
+use ripplet_lp::hooks::label_program;
+
+#[label_program]
+mod program {
+    use ripplet_lp::hooks::*;
+
+    pub struct Mine {
+        pub decay: f32,
+    }
+
+    impl Program for Mine {
+        type Score = u64;
+
+        fn label_score(&self, v: Vertex, c: Candidate) -> u64 {
+            #[cfg(target_os = "linux")]
+            let best = c.frequency;
+            #[cfg(not(target_os = "linux"))]
+            let best = 0;
+            best
+        }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+use ripplet_lp::hooks::label_program;
+
+#[label_program]
+mod program {
+    use ripplet_lp::hooks::*;
+
+    pub struct Mine {
+        pub decay: f32,
+    }
+
+    impl Program for Mine {
+        type Score = u64;
+
+        fn label_score(&self, v: Vertex, c: Candidate) -> u64 {
+            (c.frequency as f32 * self.decay.exp()).mul_add(2.0, 1.0) as u64
+        }
+    }
+}
+
+fn main() {}

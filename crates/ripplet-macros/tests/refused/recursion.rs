@@ -1,0 +1,24 @@
+use ripplet_lp::hooks::label_program;
+
+#[label_program]
+mod program {
+    use ripplet_lp::hooks::*;
+
+    pub struct Mine {
+        pub decay: f32,
+    }
+
+    impl Program for Mine {
+        type Score = u64;
+
+        fn label_score(&self, v: Vertex, c: Candidate) -> u64 {
+            deeper(v, c.frequency)
+        }
+    }
+
+    fn deeper(v: Vertex, n: u64) -> u64 {
+        if n == 0 { 0 } else { 1 + deeper(v, n - 1) }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+//! `#[label_program]` as users write it.
+
+mod attenuated;
+mod native;
+mod refusals;
