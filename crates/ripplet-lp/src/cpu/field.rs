@@ -225,6 +225,30 @@ impl<'a, P: Program> Field<'a, P> {
         Neighbor { id: u, label, weight, scene: v.scene }
     }
 
+    #[inline]
+    fn vote(&self, v: Vertex<'_>, u: VertexId, weight: u32) -> Vote {
+        self.program.load_neighbor(v, self.neighbor(v, u, weight))
+    }
+
+    /// Whether a neighbour of `v`, which just left the label `before`, would now vote otherwise than
+    /// by the sheet, and has another label than `v`.
+    pub fn is_overtaken(&self, v: VertexId, before: Label, clock: Clock, sheet: &Sheet) -> bool {
+        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        let (vertex, now) = (Vertex { id: v, label: before, scene }, self.label(v));
+        let (mut ballots, mut overtaken) = (sheet.votes.ballots().iter(), false);
+        self.lists.of(v).each(|neighbors, weights| {
+            for (index, (&u, then)) in neighbors.iter().zip(ballots.by_ref()).enumerate() {
+                let weight = weights.map_or(1, |weights| weights[index]);
+                let vote = self.vote(vertex, u, weight);
+                // Votes for no label were silenced on the sheet.
+                let same = vote.label == then.label
+                    && (vote.weight == then.weight || vote.label == NO_LABEL);
+                overtaken |= !same && self.label(u) != now;
+            }
+        });
+        overtaken
+    }
+
     /// The largest carry of those who voted for a label; `ballots` are the votes, in the order of
     /// the neighbours.
     fn carried(
@@ -367,7 +391,7 @@ impl<'a, P: Program> Field<'a, P> {
     /// where `relabelled`, else only columns.
     #[inline]
     pub fn wake_neighbors(&self, v: VertexId, label: Label, relabelled: bool) {
-        let wake = self.program.wake();
+        let wake = self.wake();
         if wake == Wake::Always || (wake == Wake::Disagreement && !relabelled) {
             return;
         }
@@ -381,9 +405,21 @@ impl<'a, P: Program> Field<'a, P> {
         });
     }
 
+    /// When the program wants vertices looked at again.
+    #[inline]
+    pub fn wake(&self) -> Wake {
+        self.program.wake()
+    }
+
+    /// How many threads work on it.
+    #[inline]
+    pub fn threads(&self) -> usize {
+        self.desks.len()
+    }
+
     /// Ends a round: where the program wants it, everybody is active again.
     pub fn end_round(&self) {
-        if self.program.wake() == Wake::Always {
+        if self.wake() == Wake::Always {
             self.active.insert_all(self.labels.len() as u32);
         }
     }
