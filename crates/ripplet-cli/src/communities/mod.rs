@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         Program::Seeded(seeded) => {
             let planted = seeded.plant(&loaded.graph, work.settings, console)?;
             work.settings = planted.settings;
-            work.run_for(&planted.program, |outcome| Ok(rows_of_seeded(&planted.seeds, outcome)))
+            work.run_for(&planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }
     }
 }
@@ -75,11 +75,13 @@ fn check_places(job: &Job) -> Result<(), Failure> {
         check_place(output, &others)?;
         others.push(output);
     }
-    for place in job.program.files().1.into_iter().chain(job.stats.as_deref()) {
-        check_place(place, &others)?;
-        others.push(place);
+    if let Some(table) = job.program.files().1 {
+        let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
+        write::check_vertex_table(table, &no_ids).map_err(Failure::Place)?;
+        check_place(table, &others)?;
+        others.push(table);
     }
-    Ok(())
+    job.stats.iter().try_for_each(|stats| check_place(stats, &others))
 }
 
 /// A job and what it works on.
@@ -99,10 +101,10 @@ impl Work<'_> {
     }
 
     /// Runs a program; `rows` is what is written of its outcome.
-    fn run_for<'o, P: ripplet::lp::Program>(
+    fn run_for<P: ripplet::lp::Program>(
         &self,
         program: &P,
-        rows: impl FnOnce(&'o Outcome) -> Result<Rows<'o>, Failure>,
+        rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
         let Work { job, console, loaded, executor, .. } = &self;
         let graph = &loaded.graph;
@@ -119,13 +121,13 @@ impl Work<'_> {
     }
 
     /// Judges and writes what was found.
-    fn finish<'o>(
+    fn finish(
         &self,
         plan: &Plan,
-        outcome: &'o Outcome,
+        outcome: &Outcome,
         compute: f64,
         sweep: Option<Vec<Layer>>,
-        rows: impl FnOnce(&'o Outcome) -> Result<Rows<'o>, Failure>,
+        rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
         let Work { job, console, loaded, .. } = &self;
         let graph = &loaded.graph;

@@ -302,7 +302,7 @@ impl SeededJob {
 }
 
 /// The rows of what seeds found: vertices that none reached have no row.
-pub fn rows_of_seeded<'a>(seeds: &'a Seeds, outcome: &'a Outcome) -> Rows<'a> {
+pub fn rows_of_seeded(seeds: Seeds, outcome: &Outcome) -> Rows<'_> {
     let (rows, all) = (Rows::of_labels(outcome), strengths(outcome));
     let kept = match &rows.vertices {
         Some(vertices) => vertices.iter().map(|&vertex| all[vertex as usize]).collect(),
@@ -310,5 +310,5 @@ pub fn rows_of_seeded<'a>(seeds: &'a Seeds, outcome: &'a Outcome) -> Rows<'a> {
     };
     let mut of = vec![u32::MAX; outcome.labels.len()];
     seeds.rows.iter().for_each(|row| of[row.vertex as usize] = row.cluster);
-    Rows { strengths: Some(kept), clusters: Some((&seeds.clusters, of)), ..rows }
+    Rows { strengths: Some(kept), clusters: Some((seeds.clusters, of)), ..rows }
 }

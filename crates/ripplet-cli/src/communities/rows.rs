@@ -17,7 +17,7 @@ pub struct Rows<'a> {
     pub strengths: Option<Vec<f32>>,
     /// What clusters are called that have names of their own, and for each vertex that stands for
     /// one the number of its name.
-    pub clusters: Option<(&'a VertexIds, Vec<u32>)>,
+    pub clusters: Option<(VertexIds, Vec<u32>)>,
 }
 
 impl Rows<'_> {

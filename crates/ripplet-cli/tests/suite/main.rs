@@ -6,5 +6,6 @@ mod flow;
 mod graphalytics;
 mod interrupt;
 mod outputs;
+mod programs;
 mod regression;
 mod sandbox;
