@@ -94,6 +94,9 @@ pub struct ChoiceArguments {
     #[arg(long, default_value = "auto", value_parser = device)]
     pub device: Device,
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
+    ///
+    /// Reading and building the graph are held to it as well, as they go (but not to less than
+    /// 1 MiB; mapped files and the threads' stacks do not count).
     #[arg(long, value_name = "SIZE")]
     pub host_memory: Option<Size>,
     /// Leave communities as they are that do not hang together.

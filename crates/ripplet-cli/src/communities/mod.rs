@@ -15,13 +15,13 @@ pub use arguments::Arguments;
 
 use crate::console::{Console, print};
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::output::{check_place, is_standard, json, write_json};
 use crate::reading::{Loaded, load};
 use crate::size::Size;
 use crate::stats::{
     Bytes, Choices, Estimate, Layer, Seconds, Shape, Stats, available_memory, peak_memory,
 };
+use crate::{interrupt, memory};
 use arguments::EstimateForm;
 use job::Job;
 use program::{Program, rows_of_seeded};
@@ -38,7 +38,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let mut job = arguments.resolve()?;
     check_places(&job)?;
     let threads = job.threads.start()?;
-    let loaded = load(&job.input, &job.load, console)?;
+    let reading = format!("reading {}", job.input.display());
+    let loaded =
+        memory::within(job.host_memory, &reading, || load(&job.input, &job.load, console))?;
     if let Some(output) = &job.output {
         write::check_communities(output, loaded.graph.ids()).map_err(Failure::Place)?;
     }

@@ -1,5 +1,13 @@
 //! The language's tests.
 
 mod differential;
+mod hostile;
+mod loops;
+mod math;
+mod programs;
+mod promises;
 mod random_program;
+mod reference;
 mod toolchain;
+mod types;
+mod views;

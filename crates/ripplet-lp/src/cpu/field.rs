@@ -225,25 +225,26 @@ impl<'a, P: Program> Field<'a, P> {
         Neighbor { id: u, label, weight, scene: v.scene }
     }
 
-    #[inline]
-    fn vote(&self, v: Vertex<'_>, u: VertexId, weight: u32) -> Vote {
-        self.program.load_neighbor(v, self.neighbor(v, u, weight))
-    }
-
     /// Whether a neighbour of `v`, which just left the label `before`, would now vote otherwise than
     /// by the sheet, and has another label than `v`.
     pub fn is_overtaken(&self, v: VertexId, before: Label, clock: Clock, sheet: &Sheet) -> bool {
+        /// Neighbours that are asked at a time.
+        const PART: usize = 32;
         let scene = Scene { graph: self.graph, columns: &self.columns, clock };
         let (vertex, now) = (Vertex { id: v, label: before, scene }, self.label(v));
         let (mut ballots, mut overtaken) = (sheet.votes.ballots().iter(), false);
         self.lists.of(v).each(|neighbors, weights| {
-            for (index, (&u, then)) in neighbors.iter().zip(ballots.by_ref()).enumerate() {
-                let weight = weights.map_or(1, |weights| weights[index]);
-                let vote = self.vote(vertex, u, weight);
-                // Votes for no label were silenced on the sheet.
-                let same = vote.label == then.label
-                    && (vote.weight == then.weight || vote.label == NO_LABEL);
-                overtaken |= !same && self.label(u) != now;
+            for (part, ids) in neighbors.chunks(PART).enumerate() {
+                let weights = weights.map(|weights| &weights[part * PART..][..ids.len()]);
+                let mut votes = [Vote::default(); PART];
+                let list = NeighborList { ids, weights, labels: &self.labels };
+                self.program.load_neighbors(vertex, list, &mut votes[..ids.len()]);
+                for ((&u, vote), then) in ids.iter().zip(votes).zip(ballots.by_ref()) {
+                    // Votes for no label were silenced on the sheet.
+                    let same = vote.label == then.label
+                        && (vote.weight == then.weight || vote.label == NO_LABEL);
+                    overtaken |= !same && self.label(u) != now;
+                }
             }
         });
         overtaken

@@ -18,17 +18,12 @@
 //!
 //! [`layered_order`]: crate::programs::layered_order
 
-use crate::hooks::*;
+pub use program::Llp;
+
+use crate::hooks::label_program;
 use crate::{Executor, Observer, Outcome, RunError, Settings};
 use ripplet_graph::Graph;
 use thiserror::Error;
-
-/// Layered label propagation at one γ.
-#[derive(Clone, Copy, Debug)]
-pub struct Llp {
-    /// [`Gamma`] in steps of 2⁻¹⁶.
-    gamma: u32,
-}
 
 /// What a label's member that is not a neighbour costs, in steps of 2⁻¹⁶ of a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,55 +94,69 @@ pub fn sweep(
     })
 }
 
-impl Program for Llp {
-    type Score = i64;
+#[label_program]
+mod program {
+    use crate::hooks::*;
 
-    fn name(&self) -> &str {
-        "llp"
+    /// Layered label propagation at one γ.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Llp {
+        /// γ in steps of 2⁻¹⁶.
+        pub(super) gamma: u32,
     }
 
+    impl Program for Llp {
+        type Score = i64;
+
+        fn name(&self) -> &str {
+            "llp"
+        }
+
+        #[inline]
+        fn wake(&self) -> Wake {
+            Wake::Change
+        }
+
+        fn label_total(&self) -> LabelTotal {
+            LabelTotal::Members
+        }
+
+        #[inline]
+        fn falls_with_total(&self) -> bool {
+            true
+        }
+
+        #[inline]
+        fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
+            Vote { label: u.label, weight: 1 }
+        }
+
+        #[inline]
+        fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> i64 {
+            score(c.frequency as i64, c.total() as i64, self.gamma)
+        }
+
+        /// Each neighbour votes at most twice, so that a label of k votes has k / 2 members at least.
+        #[inline]
+        fn score_bound(&self, frequency: u64) -> i64 {
+            let k = frequency as i64;
+            score(k, k - k / 2, self.gamma)
+        }
+    }
+
+    /// k − γ (v − k), in steps of 2⁻¹⁶.
     #[inline]
-    fn wake(&self) -> Wake {
-        Wake::Change
+    pub(super) fn score(k: i64, v: i64, gamma: u32) -> i64 {
+        let others = v.saturating_sub(k).saturating_mul(gamma as i64);
+        k.saturating_mul(65536).saturating_sub(others)
     }
-
-    fn label_total(&self) -> LabelTotal {
-        LabelTotal::Members
-    }
-
-    #[inline]
-    fn falls_with_total(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
-        Vote { label: u.label, weight: 1 }
-    }
-
-    #[inline]
-    fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> i64 {
-        score(c.frequency as i64, c.total() as i64, self.gamma)
-    }
-
-    /// Each neighbour votes at most twice, so that a label of k votes has k / 2 members at least.
-    #[inline]
-    fn score_bound(&self, frequency: u64) -> i64 {
-        let k = frequency as i64;
-        score(k, k - k / 2, self.gamma)
-    }
-}
-
-/// k − γ (v − k), in steps of 2⁻¹⁶.
-#[inline]
-fn score(k: i64, v: i64, gamma: u32) -> i64 {
-    let others = v.saturating_sub(k).saturating_mul(gamma as i64);
-    k.saturating_mul(65536).saturating_sub(others)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::program::score;
     use super::*;
+    use crate::Program;
 
     #[test]
     fn gammas() {

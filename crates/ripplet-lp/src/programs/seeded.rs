@@ -25,20 +25,13 @@
 //! and unlabeled data with label propagation*, 2002; hop attenuation: Leung, Hui, Liò, Crowcroft,
 //! *Towards real-time community detection in large networks*, Physical Review E 79, 2009.
 
-use crate::hooks::*;
-use crate::{ColumnValues, Outcome, Settings, Stop};
+pub use program::Seeded;
+
+use crate::hooks::label_program;
+use crate::{ColumnValues, Label, NO_LABEL, Outcome, Settings, Stop};
 use rayon::prelude::*;
 use ripplet_graph::{Graph, Shard, VertexId};
 use thiserror::Error;
-
-/// Label propagation from seeds.
-#[derive(Clone, Copy, Debug)]
-pub struct Seeded {
-    /// The share of its strength that a label keeps at a hop.
-    attenuation: f32,
-    /// What a weight of 1 is multiplied by, so that weak votes differ too.
-    unit: u32,
-}
 
 /// A vertex whose label is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -175,100 +168,72 @@ fn unit(graph: &Graph) -> u32 {
     1 << room
 }
 
-impl Program for Seeded {
-    type Score = u64;
+#[label_program]
+mod program {
+    use crate::hooks::*;
 
-    fn name(&self) -> &str {
-        "seeded"
+    /// Label propagation from seeds.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Seeded {
+        /// The share of its strength that a label keeps at a hop.
+        pub(super) attenuation: f32,
+        /// What a weight of 1 is multiplied by, so that weak votes differ too.
+        pub(super) unit: u32,
     }
 
-    #[inline]
-    fn wake(&self) -> Wake {
-        Wake::Change
+    #[columns]
+    struct Columns {
+        /// Not 0 where the vertex keeps its label.
+        #[default(0)]
+        fixed: u32,
+        /// How near its label's seed is.
+        #[default(1.0)]
+        strength: f32,
     }
 
-    #[inline]
-    fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
-        // In steps of 2⁻¹⁶, rounded up: a weak vote is never none.
-        let strength = (u.strength() * 65536.0) as u64;
-        let loudest = u.weight as u64 * self.unit as u64;
-        let weight = (loudest * strength.min(65536) + 65535) >> 16;
-        Vote { label: u.label, weight: weight as u32 }
-    }
+    impl Program for Seeded {
+        type Score = u64;
 
-    #[inline]
-    fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
-        c.frequency
-    }
-
-    #[inline]
-    fn score_bound(&self, frequency: u64) -> u64 {
-        frequency
-    }
-
-    #[inline]
-    fn carries(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn carry(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
-        u.strength()
-    }
-
-    #[inline]
-    fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, _score: u64) -> Label {
-        if v.fixed() != 0 {
-            return v.label;
+        fn name(&self) -> &str {
+            "seeded"
         }
-        v.set_strength(v.carried() * self.attenuation);
-        label
-    }
 
-    fn columns(&self) -> Vec<ColumnSpec> {
-        vec![
-            ColumnSpec {
-                name: "fixed".into(),
-                kind: ColumnKind::U32,
-                len: 1,
-                default: Some(Scalar::U32(0)),
-                written: false,
-            },
-            ColumnSpec {
-                name: "strength".into(),
-                kind: ColumnKind::F32,
-                len: 1,
-                default: Some(Scalar::F32(1.0)),
-                written: true,
-            },
-        ]
-    }
-}
+        #[inline]
+        fn wake(&self) -> Wake {
+            Wake::Change
+        }
 
-/// The columns by name.
-trait Columns {
-    fn fixed(&self) -> u32;
-    fn set_strength(&mut self, value: f32);
-}
+        #[inline]
+        fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
+            // In steps of 2⁻¹⁶, rounded up: a weak vote is never none.
+            let strength = (u.strength() * 65536.0) as u64;
+            let loudest = u.weight as u64 * self.unit as u64;
+            let weight = (loudest * strength.min(65536) + 65535) >> 16;
+            Vote { label: u.label, weight: weight as u32 }
+        }
 
-impl Columns for VertexMut<'_> {
-    #[inline]
-    fn fixed(&self) -> u32 {
-        self.column_u32(0, 0)
-    }
-    #[inline]
-    fn set_strength(&mut self, value: f32) {
-        self.set_column_f32(1, 0, value);
-    }
-}
+        #[inline]
+        fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+            c.frequency
+        }
 
-trait NeighborColumns {
-    fn strength(&self) -> f32;
-}
+        #[inline]
+        fn score_bound(&self, frequency: u64) -> u64 {
+            frequency
+        }
 
-impl NeighborColumns for Neighbor<'_> {
-    #[inline]
-    fn strength(&self) -> f32 {
-        self.column_f32(1, 0)
+        #[inline]
+        fn carry(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
+            u.strength()
+        }
+
+        #[inline]
+        fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, _score: u64) -> Label {
+            if v.fixed() != 0 {
+                return v.label;
+            }
+            v.set_strength(v.carried() * self.attenuation);
+            label
+        }
     }
 }

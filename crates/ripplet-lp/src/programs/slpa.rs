@@ -27,8 +27,10 @@
 //! Reference: Xie, Szymanski, Liu, *SLPA: uncovering overlapping communities in social networks via a
 //! speaker-listener interaction dynamic process*, ICDM workshops 2011.
 
-use crate::hooks::*;
-use crate::{Outcome, Stop};
+pub use program::Slpa;
+
+use crate::hooks::label_program;
+use crate::{Label, NO_LABEL, Outcome, Stop};
 use ripplet_graph::VertexId;
 use thiserror::Error;
 
@@ -44,13 +46,6 @@ pub const THRESHOLD: f64 = 0.3;
 
 /// Labels that a vertex can remember at most.
 const MOST_MEMORY: u32 = 64;
-
-/// Speaker-listener label propagation.
-#[derive(Clone, Copy, Debug)]
-pub struct Slpa {
-    /// Labels that a vertex remembers.
-    memory: u32,
-}
 
 /// A memory that holds nothing, or too much.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -132,132 +127,101 @@ pub fn memberships(outcome: &Outcome, threshold: f64) -> Result<Vec<Membership>,
     Ok(all)
 }
 
-impl Program for Slpa {
-    type Score = u64;
+#[label_program]
+mod program {
+    use crate::hooks::*;
 
-    fn name(&self) -> &str {
-        "slpa"
+    /// Speaker-listener label propagation.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Slpa {
+        /// Labels that a vertex remembers.
+        pub(super) memory: u32,
     }
 
-    #[inline]
-    fn wake(&self) -> Wake {
-        Wake::Always
+    #[columns]
+    struct Columns {
+        /// Labels that were heard; those before the first that never was.
+        #[len(memory)]
+        #[default(0)]
+        heard: [u32],
+        /// How often each was heard.
+        #[len(memory)]
+        #[default(0)]
+        times: [u32],
     }
 
-    #[inline]
-    fn load_neighbor(&self, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
-        Vote { label: spoken(u, self.memory, u.random(v.id)), weight: u.weight }
-    }
+    impl Program for Slpa {
+        type Score = u64;
 
-    #[inline]
-    fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
-        c.frequency
-    }
-
-    #[inline]
-    fn score_bound(&self, frequency: u64) -> u64 {
-        frequency
-    }
-
-    #[inline]
-    fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, _score: u64) -> Label {
-        if v.times(0) == 0 && v.label != NO_LABEL {
-            v.set_heard(0, v.label);
-            v.set_times(0, 1);
+        fn name(&self) -> &str {
+            "slpa"
         }
-        // Where the label is, or where it goes: an empty place, or the one heard least.
-        let mut place: u32 = 0;
-        let mut least: u32 = u32::MAX;
-        for i in 0..self.memory {
-            if v.times(i) > 0 && v.heard(i) == label {
-                place = i;
-                break;
+
+        #[inline]
+        fn wake(&self) -> Wake {
+            Wake::Always
+        }
+
+        #[inline]
+        fn load_neighbor(&self, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
+            Vote { label: spoken(u, self.memory, u.random(v.id)), weight: u.weight }
+        }
+
+        #[inline]
+        fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+            c.frequency
+        }
+
+        #[inline]
+        fn score_bound(&self, frequency: u64) -> u64 {
+            frequency
+        }
+
+        #[inline]
+        fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, _score: u64) -> Label {
+            if v.times(0) == 0 && v.label != NO_LABEL {
+                v.set_heard(0, v.label);
+                v.set_times(0, 1);
             }
-            if v.times(i) < least {
-                place = i;
-                least = v.times(i);
+            // Where the label is, or where it goes: an empty place, or the one heard least.
+            let mut place: u32 = 0;
+            let mut least: u32 = u32::MAX;
+            for i in 0..self.memory {
+                if v.times(i) > 0 && v.heard(i) == label {
+                    place = i;
+                    break;
+                }
+                if v.times(i) < least {
+                    place = i;
+                    least = v.times(i);
+                }
             }
-        }
-        v.set_heard(place, label);
-        v.set_times(place, v.times(place).wrapping_add(1));
-        let mut best: u32 = 0;
-        for i in 1..self.memory {
-            if v.times(i) > v.times(best) {
-                best = i;
+            v.set_heard(place, label);
+            v.set_times(place, v.times(place).wrapping_add(1));
+            let mut best: u32 = 0;
+            for i in 1..self.memory {
+                if v.times(i) > v.times(best) {
+                    best = i;
+                }
             }
+            v.heard(best)
         }
-        v.heard(best)
     }
 
-    fn columns(&self) -> Vec<ColumnSpec> {
-        let column = |name: &'static str| ColumnSpec {
-            name: name.into(),
-            kind: ColumnKind::U32,
-            len: self.memory,
-            default: Some(Scalar::U32(0)),
-            written: true,
-        };
-        vec![column("heard"), column("times")]
-    }
-}
-
-/// A label that `u` remembers, drawn by how often it was heard; its own where it heard none.
-#[inline]
-fn spoken(u: Neighbor<'_>, memory: u32, random: u32) -> Label {
-    let mut sum: u32 = 0;
-    for i in 0..memory {
-        sum = sum.wrapping_add(u.times(i));
-    }
-    let mut drawn = ((random as u64 * sum as u64) >> 32) as u32;
-    for i in 0..memory {
-        if drawn < u.times(i) {
-            return u.heard(i);
+    /// A label that `u` remembers, drawn by how often it was heard; its own where it heard none.
+    #[inline]
+    fn spoken(u: Neighbor<'_>, memory: u32, random: u32) -> Label {
+        let mut sum: u32 = 0;
+        for i in 0..memory {
+            sum = sum.wrapping_add(u.times(i));
         }
-        drawn -= u.times(i);
-    }
-    u.label
-}
-
-/// The columns by name.
-trait Memory {
-    fn heard(&self, i: u32) -> u32;
-    fn times(&self, i: u32) -> u32;
-}
-
-impl Memory for Neighbor<'_> {
-    #[inline]
-    fn heard(&self, i: u32) -> u32 {
-        self.column_u32(0, i)
-    }
-    #[inline]
-    fn times(&self, i: u32) -> u32 {
-        self.column_u32(1, i)
-    }
-}
-
-impl Memory for VertexMut<'_> {
-    #[inline]
-    fn heard(&self, i: u32) -> u32 {
-        self.column_u32(0, i)
-    }
-    #[inline]
-    fn times(&self, i: u32) -> u32 {
-        self.column_u32(1, i)
-    }
-}
-
-trait SetMemory {
-    fn set_heard(&mut self, i: u32, value: u32);
-    fn set_times(&mut self, i: u32, value: u32);
-}
-
-impl SetMemory for VertexMut<'_> {
-    #[inline]
-    fn set_heard(&mut self, i: u32, value: u32) {
-        self.set_column_u32(0, i, value);
-    }
-    #[inline]
-    fn set_times(&mut self, i: u32, value: u32) {
-        self.set_column_u32(1, i, value);
+        let mut drawn = ((random as u64 * sum as u64) >> 32) as u32;
+        for i in 0..memory {
+            if drawn < u.times(i) {
+                return u.heard(i);
+            }
+            drawn -= u.times(i);
+        }
+        u.label
     }
 }

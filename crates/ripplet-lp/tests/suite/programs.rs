@@ -6,16 +6,34 @@ use ripplet_graph::generate::Social;
 use ripplet_graph::{Graph, GraphBuilder, MAX_SHARD_ARCS, VertexId};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{
-    Gamma, Membership, Seed, SeedError, Seeded, Seeding, Slpa, layered_order, memberships,
-    strengths, sweep,
+    Cdlp, Gamma, Llp, Lpa, Membership, Seed, SeedError, Seeded, Seeding, Slpa, layered_order,
+    memberships, strengths, sweep,
 };
 use ripplet_lp::{
-    Column, ColumnValues, Executor, NO_LABEL, Outcome, Schedule, Settings, Stop, StopReason,
+    Column, ColumnValues, Executor, NO_LABEL, Outcome, Program, Scalar, Schedule, Settings, Stop,
+    StopReason,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 fn executor() -> CpuExecutor {
     CpuExecutor::new(Some(2)).unwrap()
+}
+
+#[test]
+fn every_program_is_written_in_the_hooks_language() {
+    fn check(program: &impl Program, name: &str, parameters: &[Scalar]) {
+        assert_eq!(program.name(), name);
+        assert_eq!(program.parameters(), parameters);
+        let text = program.device_source().expect("translated").text;
+        assert!(text.contains("label_score"), "{name}: {text}");
+    }
+    check(&Lpa::default(), "lpa", &[Scalar::U32(1 << 16)]);
+    check(&Cdlp, "cdlp", &[]);
+    check(&Llp::new(Gamma::new(0.5).unwrap()), "llp", &[Scalar::U32(1 << 15)]);
+    check(&Slpa::default(), "slpa", &[Scalar::U32(5)]);
+    let graph = Edges::new(2, [(0, 1)]).graph(MAX_SHARD_ARCS);
+    let parameters = [Scalar::F32(0.5), Scalar::U32(1 << 16)];
+    check(&Seeded::new(&graph, 0.5).unwrap(), "seeded", &parameters);
 }
 
 // Llp
