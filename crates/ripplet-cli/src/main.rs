@@ -36,7 +36,7 @@ struct Ripplet {
 
 #[derive(Subcommand)]
 enum Command {
-    Communities(communities::Arguments),
+    Communities(Box<communities::Arguments>),
     Quality(quality::Arguments),
     Generate(generate::Arguments),
     Convert(convert::Arguments),

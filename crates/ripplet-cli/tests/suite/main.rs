@@ -8,5 +8,6 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod memory;
 mod outputs;
+mod programs;
 mod regression;
 mod sandbox;
