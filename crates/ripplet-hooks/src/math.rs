@@ -19,14 +19,14 @@ const LOG2_E_LOW: f32 = 1.925_963_e-8;
 /// √2
 const SQRT_2: f32 = 1.414_213_5;
 
-/// 2 to the power of `x`; within 2 units in the last place.
+/// 2 to the power of `x`; within 1.5 units in the last place.
 ///
 /// Below the smallest float it is rounded once more; above the largest it is infinite; of NaN, NaN.
 pub fn exp2(x: f32) -> f32 {
     exp2_sum(x, 0.0)
 }
 
-/// e to the power of `x`; within 2 units in the last place.
+/// e to the power of `x`; within 1.5 units in the last place.
 ///
 /// Below the smallest float it is rounded once more; above the largest it is infinite; of NaN, NaN.
 pub fn exp(x: f32) -> f32 {
@@ -44,7 +44,7 @@ pub fn exp(x: f32) -> f32 {
     scale(exp_small(rest), whole as i32)
 }
 
-/// The logarithm to base 2; within 3 units in the last place.
+/// The logarithm to base 2; within 1 unit in the last place.
 ///
 /// Of 0, minus infinity; of negative numbers and NaN, NaN.
 pub fn log2(x: f32) -> f32 {
@@ -59,7 +59,7 @@ pub fn log2(x: f32) -> f32 {
         + (product + (product_error(high, LOG2_E, product) + (high * LOG2_E_LOW + low * LOG2_E)))
 }
 
-/// The natural logarithm; within 2 units in the last place.
+/// The natural logarithm; within 1 unit in the last place.
 ///
 /// Of 0, minus infinity; of negative numbers and NaN, NaN.
 pub fn ln(x: f32) -> f32 {

@@ -43,7 +43,8 @@
 //! `ripplet_hooks`. `machine.rs` has all that is `unsafe`, with its reasons.
 //!
 //! **Speed.** The votes of a vertex's neighbours are one call, with `pick_label` and
-//! `load_neighbor` inlined into its loop; every other hook is a call each time.
+//! `load_neighbor` inlined into its loop, and so is what they carry; every other hook is a call each
+//! time.
 //!
 //! **Memory.** Some KiB of code a program. It is written once, made executable and read-only, and
 //! freed when the program and its clones are dropped. While it compiles, some MiB.

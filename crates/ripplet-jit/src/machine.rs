@@ -8,7 +8,8 @@
 //! - below the count that stands beside it, compared just before; or
 //! - at the places `0..count` of a [`ListFrame`], in the loop that it writes itself.
 //!
-//! It writes nowhere but to the votes of a [`ListFrame`] and the draft of an [`UpdateFrame`]. A
+//! It writes nowhere but to the votes of a [`ListFrame`], where [`LoadNeighbors`] hands them over to
+//! be written ([`CarryMost`] hands over what is only read), and to the draft of an [`UpdateFrame`]. A
 //! frame lives until the call that it was made for returns, and code keeps nothing of it.
 //!
 //! Values of labels, totals and columns are atomics that other threads may write meanwhile. Aligned
@@ -51,13 +52,13 @@ struct ColumnFrame {
     count: usize,
 }
 
-/// A [`NeighborList`], and where its votes go.
+/// A [`NeighborList`], and its votes.
 #[repr(C)]
 pub(crate) struct ListFrame {
     ids: *const u32,
     /// Null where every weight is 1.
     weights: *const u32,
-    /// Where the votes go, one for each id.
+    /// One for each id.
     votes: *mut Vote,
     /// The number of ids, weights and votes.
     count: usize,
@@ -147,6 +148,22 @@ impl SceneFrame {
             column.write(ColumnFrame { values: values.as_ptr(), count: values.len() });
         }
         frame
+    }
+}
+
+impl ListFrame {
+    /// The frame of a list with so many votes; as many count as there are of everything.
+    #[inline]
+    fn new(list: NeighborList<'_>, votes: *mut Vote, count: usize) -> ListFrame {
+        let weights = list.weights.map_or(usize::MAX, <[u32]>::len);
+        ListFrame {
+            ids: list.ids.as_ptr(),
+            weights: list.weights.map_or(std::ptr::null(), <[u32]>::as_ptr),
+            votes,
+            count: list.ids.len().min(count).min(weights),
+            labels: list.labels.as_ptr(),
+            vertices: list.labels.len(),
+        }
     }
 }
 
@@ -372,6 +389,12 @@ entry!(
         -> f32 => F32
 );
 entry!(
+    /// `carry_most` of a vertex's id and label and the label that won: a number that is the larger,
+    /// the larger the carry, see [`CarryMost::NONE`].
+    CarryMost: (*const SceneFrame => I64, *const ListFrame => I64, u32 => I32, u32 => I32,
+        u32 => I32) -> i64 => I64
+);
+entry!(
     /// `label_score` of a vertex's id and label; the score's bits.
     LabelScore: (*const SceneFrame => I64, *const CandidateFrame => I64, u32 => I32, u32 => I32)
         -> u64 => I64
@@ -431,17 +454,33 @@ impl LoadNeighbors {
     pub fn call(&self, columns: usize, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
         let scene = v.scene();
         let frame = SceneFrame::new(&scene, columns);
-        let weights = list.weights.map_or(usize::MAX, <[u32]>::len);
-        let list = ListFrame {
-            ids: list.ids.as_ptr(),
-            weights: list.weights.map_or(std::ptr::null(), <[u32]>::as_ptr),
-            votes: votes.as_mut_ptr(),
-            count: list.ids.len().min(votes.len()).min(weights),
-            labels: list.labels.as_ptr(),
-            vertices: list.labels.len(),
-        };
-        // SAFETY: see above; `count` is at most the length of each of the three lists.
+        let list = ListFrame::new(list, votes.as_mut_ptr(), votes.len());
+        // SAFETY: see above; the votes are borrowed alone.
         unsafe { (self.function)(&frame, &list, v.id, v.label) };
+    }
+}
+
+impl CarryMost {
+    /// Says that nothing was carried; all else is a carry's bits as `f32::total_cmp` orders them.
+    pub const NONE: i64 = i64::MIN;
+
+    #[inline]
+    pub fn call(
+        &self,
+        columns: usize,
+        v: Vertex<'_>,
+        list: NeighborList<'_>,
+        votes: &[Vote],
+        label: u32,
+    ) -> Option<f32> {
+        let scene = v.scene();
+        let frame = SceneFrame::new(&scene, columns);
+        let list = ListFrame::new(list, votes.as_ptr().cast_mut(), votes.len());
+        // SAFETY: see above; this function only reads the votes.
+        let most = unsafe { (self.function)(&frame, &list, v.id, v.label, label) };
+        let order = i32::try_from(most).ok()?;
+        // What makes an order of bits makes bits of the order: see `Lowering::order_of`.
+        Some(f32::from_bits((order ^ (order >> 31) & i32::MAX).cast_unsigned()))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::lower::{self, Compiler};
 use crate::machine::{
-    Carry, Code, Declaration, Declared, Entry, LabelScore, LoadNeighbor, LoadNeighbors, PickLabel,
-    ScoreBound, UpdateVertex,
+    Carry, CarryMost, Code, Declaration, Declared, Entry, LabelScore, LoadNeighbor, LoadNeighbors,
+    PickLabel, ScoreBound, UpdateVertex,
 };
 use crate::parameters::scalar_from;
 use crate::{JitError, Parameters};
@@ -102,6 +102,7 @@ struct Hooks {
     load_neighbors: Option<LoadNeighbors>,
     label_score: LabelScore,
     carry: Option<Carry>,
+    carry_most: Option<CarryMost>,
     update_vertex: Option<UpdateVertex>,
     score_bound: Option<ScoreBound>,
 }
@@ -239,6 +240,7 @@ struct DeclaredHooks {
     load_neighbors: Option<Declared<LoadNeighbors>>,
     label_score: Declared<LabelScore>,
     carry: Option<Declared<Carry>>,
+    carry_most: Option<Declared<CarryMost>>,
     update_vertex: Option<Declared<UpdateVertex>>,
     score_bound: Option<Declared<ScoreBound>>,
 }
@@ -280,6 +282,14 @@ impl DeclaredHooks {
                     })
                 })
                 .transpose()?,
+            carry_most: hooks
+                .carry
+                .map(|hook| {
+                    compiler.entry("carry_most", |lowering, p| {
+                        lowering.carry_most(pick, hook, p[1], [p[2], p[3]], p[4])
+                    })
+                })
+                .transpose()?,
             update_vertex: hooks
                 .update_vertex
                 .map(|hook| {
@@ -304,6 +314,7 @@ impl DeclaredHooks {
             load_neighbors: self.load_neighbors.map(|hook| Entry::of(code, hook)),
             label_score: Entry::of(code, self.label_score),
             carry: self.carry.map(|hook| Entry::of(code, hook)),
+            carry_most: self.carry_most.map(|hook| Entry::of(code, hook)),
             update_vertex: self.update_vertex.map(|hook| Entry::of(code, hook)),
             score_bound: self.score_bound.map(|hook| Entry::of(code, hook)),
         }
@@ -419,6 +430,20 @@ impl<S: JitScore> Program for JitProgram<S> {
     #[inline]
     fn carry(&self, v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
         self.hooks.carry.as_ref().map_or(0.0, |hook| hook.call(self.columns.len(), v, u))
+    }
+
+    #[inline]
+    fn carry_most(
+        &self,
+        v: Vertex<'_>,
+        list: NeighborList<'_>,
+        votes: &[Vote],
+        label: Label,
+    ) -> Option<f32> {
+        match &self.hooks.carry_most {
+            Some(hook) => hook.call(self.columns.len(), v, list, votes, label),
+            None => list.carried(&Plain, v, votes, label),
+        }
     }
 
     #[inline]

@@ -5,7 +5,7 @@
 //!
 //! | choice | question | type |
 //! |---|---|---|
-//! | program | what is a vote, how is a label scored? | [`Program`]: [`programs::Lpa`], [`programs::Cdlp`], or yours |
+//! | program | what is a vote, how is a label scored? | [`Program`]: one of [`programs`], or yours by [`hooks`] |
 //! | schedule | which vertices update when? how do ties end? | [`Schedule`], [`Ties`] |
 //! | counter | how are a vertex's votes counted? | [`Counter`] |
 //! | stop | when is it enough? | [`Stop`] |

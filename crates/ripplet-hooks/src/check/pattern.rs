@@ -11,9 +11,17 @@ use syn::spanned::Spanned;
 const PATTERNS: &str = "patterns are numbers, `true`, `false`, constants, ranges `1..=9`, several \
     with `|`, and `_`";
 
+/// An arm becomes an `else if`; clang and nvcc nest no more than 256.
+const MOST_ARMS: usize = 200;
+
 impl<'a> Checker<'_, 'a> {
     pub(super) fn choice(&mut self, choice: &'a syn::ExprMatch) -> Node {
         self.refuse_attributes(&choice.attrs);
+        if choice.arms.len() > MOST_ARMS {
+            let message = format!("a match of {} arms", choice.arms.len());
+            let help = format!("at most {MOST_ARMS} arms, or C++ compilers give up: use ranges");
+            return self.refuse(choice.match_token.span, message, help);
+        }
         let mut on = self.expression(&choice.expr);
         let mut arms = Vec::new();
         let mut ty = Ty::Never;

@@ -1,13 +1,12 @@
 //! Random functions of the subset: what rustc makes of them against what the emitted C++ does, bit
 //! by bit.
 
-use crate::random_program::Ty;
-use crate::rust_side::{FUNCTIONS, ROWS, program, rows, rust_source, table};
+use crate::rust_side::{Made, ROWS, corners, program, random, rows, rust_source, table};
 use crate::toolchain::{run_cpp, run_rust, workspace};
 use ripplet_hooks::{cpp, read_program};
 use std::fmt::Write;
 
-fn cpp_source(emitted: &str, names: &[String], types: &[Ty], rows: &[[u64; 12]]) -> String {
+fn cpp_source(emitted: &str, names: &[String], rows: &[[u64; 12]]) -> String {
     let access = "#include <cstdio>\nnamespace ripplet { struct Access {
         u32 degree(u32) const { return 0; } u32 round() const { return 0; }
         u32 random(u32, u32) const { return 0; } u32 total(u32) const { return 0; }
@@ -23,8 +22,7 @@ fn cpp_source(emitted: &str, names: &[String], types: &[Ty], rows: &[[u64; 12]])
     text.push_str("        const u64* r = ROWS[n]; Parameters mine;\n");
     text.push_str("        for (int p = 0; p < 6; p++) mine.words[p] = r[p + 6];\n");
     text.push_str("        mine.words[5] &= 1;\n");
-    for (name, number) in names.iter().zip(0..) {
-        let _ = types[number];
+    for (number, name) in names.iter().enumerate() {
         let arguments =
             "(u32)r[0], (i32)r[1], (u64)r[2], (i64)r[3], from_bits((u32)r[4]), r[5] & 1";
         let call = format!("bits({name}(mine, {arguments}))");
@@ -33,10 +31,9 @@ fn cpp_source(emitted: &str, names: &[String], types: &[Ty], rows: &[[u64; 12]])
     text + "    }\n}\n"
 }
 
-fn compare(seed: u64) {
-    let (text, functions) = program(seed);
-    let rows = rows(seed ^ 0x5eed);
-    let directory = workspace(&format!("differential-{seed}"));
+fn compare(name: &str, seed: u64, functions: &Made) {
+    let (text, rows) = (program(functions), rows(seed ^ 0x5eed));
+    let directory = workspace(name);
     let module = match read_program("program.rs", &text) {
         Ok(module) => module,
         Err(errors) => {
@@ -49,17 +46,16 @@ fn compare(seed: u64) {
         let place = module.functions.iter().position(|f| f.name == name);
         format!("f{}_{name}", place.expect("label_score calls every function"))
     };
-    let names: Vec<_> = (0..FUNCTIONS).map(place).collect();
-    let types: Vec<_> = functions.iter().map(|(_, ty)| *ty).collect();
+    let names: Vec<_> = (0..functions.len()).map(place).collect();
     std::fs::write(directory.join("program.rs"), &text).unwrap();
     let (rust, cxx) = (directory.join("main.rs"), directory.join("main.cpp"));
-    std::fs::write(&rust, rust_source(&functions, &rows)).unwrap();
-    std::fs::write(&cxx, cpp_source(&cpp::emit(&module), &names, &types, &rows)).unwrap();
+    std::fs::write(&rust, rust_source(functions, &rows)).unwrap();
+    std::fs::write(&cxx, cpp_source(&cpp::emit(&module), &names, &rows)).unwrap();
     let (expected, found) = (run_rust(&rust), run_cpp(&cxx));
-    assert_eq!(expected.lines().count(), FUNCTIONS * ROWS);
+    assert_eq!(expected.lines().count(), functions.len() * ROWS);
     for (expected, found) in expected.lines().zip(found.lines()) {
         let number = expected[1..].split(' ').next().unwrap().parse::<usize>().unwrap();
-        assert_eq!(expected, found, "seed {seed}, in\n{}", functions[number].0);
+        assert_eq!(expected, found, "{name}, in\n{}", functions[number].0);
     }
     assert_eq!(expected.lines().count(), found.lines().count());
 }
@@ -69,5 +65,12 @@ fn compare(seed: u64) {
 #[test]
 fn emitted_cpp_agrees_with_rust() {
     let programs = std::env::var("RIPPLET_PROGRAMS").ok().and_then(|n| n.parse().ok());
-    (1..=programs.unwrap_or(2)).for_each(compare);
+    for seed in 1..=programs.unwrap_or(2) {
+        compare(&format!("random-{seed}"), seed, &random(seed));
+    }
+}
+
+#[test]
+fn emitted_cpp_agrees_with_rust_in_corners() {
+    compare("corners", 1, &corners());
 }

@@ -2,8 +2,10 @@
 
 use super::{Lowering, Operand, Seen};
 use crate::JitError;
-use crate::machine::{ARGUMENT_BYTES, MOST_ARGUMENTS, VOTE_BYTES, VOTE_LABEL, VOTE_WEIGHT, list};
-use cranelift_codegen::ir::condcodes::IntCC;
+use crate::machine::{
+    ARGUMENT_BYTES, CarryMost, MOST_ARGUMENTS, VOTE_BYTES, VOTE_LABEL, VOTE_WEIGHT, list,
+};
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value};
 use ripplet_hooks::ir;
@@ -68,20 +70,80 @@ impl Lowering<'_, '_> {
         frame: Value,
         v: [Value; 2],
     ) -> Result<Value, JitError> {
-        let [ids, weights, votes, count, labels, vertices] =
-            [list::IDS, list::WEIGHTS, list::VOTES, list::COUNT, list::LABELS, list::VERTICES]
-                .map(|place| self.load(frame, place));
-        let zero = self.builder.ins().iconst(I64, 0);
-        let [next, turn, end] = std::array::from_fn(|_| self.builder.create_block());
-        let index = self.builder.append_block_param(next, I64);
-        self.jump(next, &[zero]);
+        let zero = self.builder.ins().iconst(I32, 0);
+        self.for_each_neighbor(frame, zero, |lowering, index, _| {
+            let u = lowering.neighbor_in(frame, pick_label, index)?;
+            let (label, weight) = lowering.load_neighbor(load_neighbor, v, u)?;
+            let vote = lowering.vote_in(frame, index);
+            lowering.builder.ins().store(MemFlags::trusted(), label, vote, VOTE_LABEL);
+            lowering.builder.ins().store(MemFlags::trusted(), weight, vote, VOTE_WEIGHT);
+            Ok(zero)
+        })
+    }
 
-        self.builder.switch_to_block(next);
-        let is_there = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, count);
-        self.builder.ins().brif(is_there, turn, &[], end, &[]);
-        self.begin(turn);
+    /// `carry_most` of the list in a frame, whose votes are there; see [`CarryMost`].
+    pub(crate) fn carry_most(
+        &mut self,
+        pick_label: Option<ir::FunctionId>,
+        carry: ir::FunctionId,
+        frame: Value,
+        v: [Value; 2],
+        label: Value,
+    ) -> Result<Value, JitError> {
+        let none = self.builder.ins().iconst(I64, CarryMost::NONE);
+        self.for_each_neighbor(frame, none, |lowering, index, most| {
+            let vote = lowering.vote_in(frame, index);
+            let flags = MemFlags::trusted();
+            let said = lowering.builder.ins().load(I32, flags, vote, VOTE_LABEL);
+            let weight = lowering.builder.ins().load(I32, flags, vote, VOTE_WEIGHT);
+            let agrees = lowering.builder.ins().icmp(IntCC::Equal, said, label);
+            let is_heard = lowering.builder.ins().icmp_imm(IntCC::NotEqual, weight, 0);
+            let counts = lowering.builder.ins().band(agrees, is_heard);
+            let [ask, join] = std::array::from_fn(|_| lowering.builder.create_block());
+            let result = lowering.builder.append_block_param(join, I64);
+            lowering.builder.ins().brif(counts, ask, &[], join, &[most.into()]);
+            lowering.begin(ask);
+            let u = lowering.neighbor_in(frame, pick_label, index)?;
+            let carried = lowering.carry(carry, v, u)?;
+            let order = lowering.order_of(carried);
+            let is_nan = lowering.builder.ins().fcmp(FloatCC::Unordered, carried, carried);
+            let order = lowering.builder.ins().select(is_nan, none, order);
+            let more = lowering.builder.ins().smax(most, order);
+            lowering.jump(join, &[more]);
+            lowering.begin(join);
+            Ok(result)
+        })
+    }
+
+    /// A float's place among all, as `f32::total_cmp` has it: of negative ones, all bits but the
+    /// sign are flipped.
+    fn order_of(&mut self, x: Value) -> Value {
+        let bits = self.builder.ins().bitcast(I32, MemFlags::new(), x);
+        let signs = self.builder.ins().sshr_imm(bits, 31);
+        let flipped = self.builder.ins().band_imm(signs, i64::from(i32::MAX));
+        let order = self.builder.ins().bxor(bits, flipped);
+        self.builder.ins().sextend(I64, order)
+    }
+
+    /// The address of a vote of the list in a frame.
+    fn vote_in(&mut self, frame: Value, index: Value) -> Value {
+        let votes = self.load(frame, list::VOTES);
+        let offset = self.builder.ins().imul_imm(index, VOTE_BYTES);
+        self.builder.ins().iadd(votes, offset)
+    }
+
+    /// A neighbour of the list in a frame: its id, the label that it shows, its weight.
+    fn neighbor_in(
+        &mut self,
+        frame: Value,
+        pick_label: Option<ir::FunctionId>,
+        index: Value,
+    ) -> Result<[Value; 3], JitError> {
+        let [ids, weights, count, labels, vertices] =
+            [list::IDS, list::WEIGHTS, list::COUNT, list::LABELS, list::VERTICES]
+                .map(|place| self.load(frame, place));
         let id = self.load_at(I32, ids, index);
-        let one = self.builder.ins().iconst(I32, 1);
+        let (zero, one) = (self.builder.ins().iconst(I64, 0), self.builder.ins().iconst(I32, 1));
         // Null has no values: where there are weights, each index has one.
         let has_weights = self.builder.ins().icmp_imm(IntCC::NotEqual, weights, 0);
         let weighted = self.builder.ins().select(has_weights, count, zero);
@@ -89,17 +151,35 @@ impl Lowering<'_, '_> {
         let none = self.builder.ins().iconst(I32, i64::from(NO_LABEL));
         let at = self.builder.ins().uextend(I64, id);
         let label = self.load_below(I32, (labels, vertices), at, none);
-        let label = self.pick_label(pick_label, id, label)?;
-        let (label, weight) = self.load_neighbor(load_neighbor, v, [id, label, weight])?;
-        let offset = self.builder.ins().imul_imm(index, VOTE_BYTES);
-        let vote = self.builder.ins().iadd(votes, offset);
-        self.builder.ins().store(MemFlags::trusted(), label, vote, VOTE_LABEL);
-        self.builder.ins().store(MemFlags::trusted(), weight, vote, VOTE_WEIGHT);
+        Ok([id, self.pick_label(pick_label, id, label)?, weight])
+    }
+
+    /// A loop over the list in a frame: `turn` gets the index and the value so far, which is `first`
+    /// at first, and gives the next; the last is the result.
+    fn for_each_neighbor(
+        &mut self,
+        frame: Value,
+        first: Value,
+        turn: impl FnOnce(&mut Self, Value, Value) -> Result<Value, JitError>,
+    ) -> Result<Value, JitError> {
+        let ty = self.builder.func.dfg.value_type(first);
+        let count = self.load(frame, list::COUNT);
+        let zero = self.builder.ins().iconst(I64, 0);
+        let [next, inside, end] = std::array::from_fn(|_| self.builder.create_block());
+        let index = self.builder.append_block_param(next, I64);
+        let so_far = self.builder.append_block_param(next, ty);
+        self.jump(next, &[zero, first]);
+
+        self.builder.switch_to_block(next);
+        let is_there = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, count);
+        self.builder.ins().brif(is_there, inside, &[], end, &[]);
+        self.begin(inside);
+        let value = turn(self, index, so_far)?;
         let following = self.builder.ins().iadd_imm(index, 1);
-        self.jump(next, &[following]);
+        self.jump(next, &[following, value]);
         self.builder.seal_block(next);
         self.begin(end);
-        Ok(self.builder.ins().iconst(I32, 0))
+        Ok(so_far)
     }
 
     pub(crate) fn carry(

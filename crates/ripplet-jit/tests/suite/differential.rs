@@ -2,7 +2,7 @@
 //! bit.
 
 use crate::random_program::Ty;
-use crate::rust_side::{FUNCTIONS, ROWS, program, rows, rust_source};
+use crate::rust_side::{Made, ROWS, corners, program, random, rows, rust_source};
 use crate::toolchain::{run_rust, workspace};
 use ripplet_hooks::read_program;
 use ripplet_jit::{Functions, Parameters};
@@ -40,18 +40,18 @@ fn bits(value: Scalar) -> u64 {
     }
 }
 
-fn compare(seed: u64) {
-    let (text, functions) = program(seed);
+fn compare(name: &str, seed: u64, functions: &Made) {
+    let text = program(functions);
     let mut rows = rows(seed ^ 0x5eed);
     for row in PARAMETERS..ROWS {
         let (first, rest) = rows.split_at_mut(PARAMETERS);
         rest[row - PARAMETERS][6..].copy_from_slice(&first[row % PARAMETERS][6..]);
     }
-    let directory = workspace(&format!("differential-{seed}"));
+    let directory = workspace(name);
     std::fs::write(directory.join("program.rs"), &text).unwrap();
-    std::fs::write(directory.join("main.rs"), rust_source(&functions, &rows)).unwrap();
+    std::fs::write(directory.join("main.rs"), rust_source(functions, &rows)).unwrap();
     let expected = run_rust(&directory.join("main.rs"));
-    assert_eq!(expected.lines().count(), FUNCTIONS * ROWS);
+    assert_eq!(expected.lines().count(), functions.len() * ROWS);
 
     let module = read_program("program.rs", &text).unwrap();
     let compile = |row: &[u64; 12]| {
@@ -70,7 +70,7 @@ fn compare(seed: u64) {
         let name = format!("f{number}");
         let value = compiled[row % PARAMETERS].call(&name, &scalars(&rows[row][..6]));
         write!(found, "{name} {row} {:x}", bits(value.unwrap())).unwrap();
-        assert_eq!(line, found, "seed {seed}, {:x?}, in\n{}", rows[row], functions[number].0);
+        assert_eq!(line, found, "seed {seed}: {:x?}, in\n{}", rows[row], functions[number].0);
     }
 }
 
@@ -79,5 +79,12 @@ fn compare(seed: u64) {
 #[test]
 fn compiled_functions_agree_with_rust() {
     let programs = std::env::var("RIPPLET_PROGRAMS").ok().and_then(|n| n.parse().ok());
-    (1..=programs.unwrap_or(2)).for_each(compare);
+    for seed in 1..=programs.unwrap_or(2) {
+        compare(&format!("random-{seed}"), seed, &random(seed));
+    }
+}
+
+#[test]
+fn compiled_functions_agree_with_rust_in_corners() {
+    compare("corners", 1, &corners());
 }

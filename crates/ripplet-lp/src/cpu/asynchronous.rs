@@ -1,12 +1,30 @@
 //! `async`: each active vertex sees whatever labels are there, and is seen at once.
 //!
-//! Not deterministic on more than one thread: what a vertex sees depends on who was faster.
+//! Not deterministic on more than one thread: what a vertex sees depends on who was faster. But no
+//! change is overlooked: where a run ends at a fixpoint, every vertex has chosen by the labels that
+//! its neighbours have in the end. Two vertices that move at the same moment are kept from missing
+//! each other by two rules, each a store on one side and a load of it on the other with a full fence
+//! between:
+//!
+//! ```text
+//! v: leaves the active set;  fence;  reads u's label      so v reads u's new label,
+//! u: stores its new label;   fence;  looks for v there    or u finds v gone and wakes it
+//!
+//! v: stores its new label;   fence;  reads u's label      so v finds that u's vote is another one,
+//! u: stores its new label;   fence;  reads v's label      or u finds v's new label and disagrees
+//! ```
+//!
+//! The second rule is for [`Wake::Disagreement`], where `u` lets `v` sleep because both have the
+//! same label, while `v` is about to leave it by what `u` voted before: then `v` wakes itself.
 
-use super::field::{Desk, Field};
+use super::field::{Choice, Desk, Field, Sheet};
 use crate::hash::Clock;
 use crate::rounds::{Observer, Rounds};
-use crate::{Column, Label, Program, Round, RunError};
+use crate::{Column, Label, Program, Round, RunError, Wake};
+use ripplet_graph::VertexId;
 use std::ops::Range;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::fence;
 
 pub(super) struct AsyncRounds<'a, P> {
     field: Field<'a, P>,
@@ -21,23 +39,48 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
     fn update(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
         let (field, Desk { sheet, vertices }) = (&self.field, desk);
         field.active.take(words, vertices);
+        self.meet();
         let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };
         field.for_each(vertices, |_, v| {
             let choice = field.choose(v, clock, sheet);
             tally.count(choice);
-            let relabelled = choice.label != field.label(v);
-            if choice.redrafted {
-                field.columns.commit(v, sheet.draft.iter().copied());
-            }
-            if relabelled {
-                field.commit(v, choice.label);
-            }
-            if relabelled || choice.redrafted {
+            if choice.redrafted || choice.label != field.label(v) {
                 tally.changed += 1;
-                field.wake_neighbors(v, choice.label, relabelled);
+                self.change(v, choice, clock, sheet);
             }
         });
         tally
+    }
+
+    /// Shows what `v` chose, and wakes those who must look again.
+    #[inline]
+    fn change(&self, v: VertexId, choice: Choice, clock: Clock, sheet: &Sheet) {
+        let (field, before) = (&self.field, self.field.label(v));
+        let relabelled = choice.label != before;
+        if choice.redrafted {
+            field.columns.commit(v, sheet.draft.iter().copied());
+        }
+        if relabelled {
+            field.commit(v, choice.label);
+        }
+        self.meet();
+        field.wake_neighbors(v, choice.label, relabelled);
+        let may_be_missed = relabelled && self.is_shared() && field.wake() == Wake::Disagreement;
+        if may_be_missed && field.is_overtaken(v, before, clock, sheet) {
+            field.active.insert(v);
+        }
+    }
+
+    /// The fence between a store that others look for and a load of what they store.
+    #[inline]
+    fn meet(&self) {
+        if self.is_shared() {
+            fence(SeqCst);
+        }
+    }
+
+    fn is_shared(&self) -> bool {
+        self.field.threads() > 1
     }
 }
 

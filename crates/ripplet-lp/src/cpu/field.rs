@@ -9,8 +9,8 @@ use crate::hash::{Clock, Stream, mix};
 use crate::rounds::Observer;
 use crate::views::{Scene, Total};
 use crate::{
-    Candidate, Column, Label, NO_LABEL, Neighbor, NeighborList, Program, Round, RunError, Score,
-    Settings, Ties, Vertex, VertexMut, Vote, Wake,
+    Candidate, Column, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings,
+    Ties, Vertex, VertexMut, Vote, Wake,
 };
 use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
@@ -219,10 +219,29 @@ impl<'a, P: Program> Field<'a, P> {
         Vertex { id: v, label: self.label(v), scene }
     }
 
-    #[inline]
-    fn neighbor<'s>(&self, v: Vertex<'s>, u: VertexId, weight: u32) -> Neighbor<'s> {
-        let label = self.program.pick_label(self.vertex(u, v.scene));
-        Neighbor { id: u, label, weight, scene: v.scene }
+    /// Whether a neighbour of `v`, which just left the label `before`, would now vote otherwise than
+    /// by the sheet, and has another label than `v`.
+    pub fn is_overtaken(&self, v: VertexId, before: Label, clock: Clock, sheet: &Sheet) -> bool {
+        /// Neighbours that are asked at a time.
+        const PART: usize = 32;
+        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        let (vertex, now) = (Vertex { id: v, label: before, scene }, self.label(v));
+        let (mut ballots, mut overtaken) = (sheet.votes.ballots().iter(), false);
+        self.lists.of(v).each(|neighbors, weights| {
+            for (part, ids) in neighbors.chunks(PART).enumerate() {
+                let weights = weights.map(|weights| &weights[part * PART..][..ids.len()]);
+                let mut votes = [Vote::default(); PART];
+                let list = NeighborList { ids, weights, labels: &self.labels };
+                self.program.load_neighbors(vertex, list, &mut votes[..ids.len()]);
+                for ((&u, vote), then) in ids.iter().zip(votes).zip(ballots.by_ref()) {
+                    // Votes for no label were silenced on the sheet.
+                    let same = vote.label == then.label
+                        && (vote.weight == then.weight || vote.label == NO_LABEL);
+                    overtaken |= !same && self.label(u) != now;
+                }
+            }
+        });
+        overtaken
     }
 
     /// The largest carry of those who voted for a label; `ballots` are the votes, in the order of
@@ -238,16 +257,10 @@ impl<'a, P: Program> Field<'a, P> {
         place.each(|neighbors, weights| {
             let (here, rest) = ballots.split_at(neighbors.len().min(ballots.len()));
             ballots = rest;
-            for (index, (ballot, &u)) in here.iter().zip(neighbors).enumerate() {
-                if ballot.label == label && ballot.weight > 0 {
-                    let weight = weights.map_or(1, |weights| weights[index]);
-                    let carry = self.program.carry(v, self.neighbor(v, u, weight));
-                    // A total order, so that it does not matter who comes first.
-                    if !carry.is_nan() && most.is_none_or(|most| carry.total_cmp(&most).is_gt()) {
-                        most = Some(carry);
-                    }
-                }
-            }
+            let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
+            let carried = self.program.carry_most(v, list, here, label);
+            // A total order, so that it does not matter who comes first.
+            most = most.into_iter().chain(carried).max_by(f32::total_cmp);
         });
         most.unwrap_or(0.0)
     }
@@ -367,7 +380,7 @@ impl<'a, P: Program> Field<'a, P> {
     /// where `relabelled`, else only columns.
     #[inline]
     pub fn wake_neighbors(&self, v: VertexId, label: Label, relabelled: bool) {
-        let wake = self.program.wake();
+        let wake = self.wake();
         if wake == Wake::Always || (wake == Wake::Disagreement && !relabelled) {
             return;
         }
@@ -381,9 +394,21 @@ impl<'a, P: Program> Field<'a, P> {
         });
     }
 
+    /// When the program wants vertices looked at again.
+    #[inline]
+    pub fn wake(&self) -> Wake {
+        self.program.wake()
+    }
+
+    /// How many threads work on it.
+    #[inline]
+    pub fn threads(&self) -> usize {
+        self.desks.len()
+    }
+
     /// Ends a round: where the program wants it, everybody is active again.
     pub fn end_round(&self) {
-        if self.program.wake() == Wake::Always {
+        if self.wake() == Wake::Always {
             self.active.insert_all(self.labels.len() as u32);
         }
     }

@@ -6,40 +6,47 @@
 //!
 //! Reference: *The LDBC Graphalytics Benchmark*, version 1.0.1, section 2.3.4.
 
-use crate::hooks::*;
+pub use program::Cdlp;
 
-/// LDBC's CDLP: each neighbour has one vote, and the most frequent label wins.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cdlp;
+use crate::hooks::label_program;
 
-impl Program for Cdlp {
-    type Score = u64;
+#[label_program]
+mod program {
+    use crate::hooks::*;
 
-    fn name(&self) -> &str {
-        "cdlp"
-    }
+    /// LDBC's CDLP: each neighbour has one vote, and the most frequent label wins.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Cdlp;
 
-    #[inline]
-    fn wake(&self) -> Wake {
-        Wake::Disagreement
-    }
+    impl Program for Cdlp {
+        type Score = u64;
 
-    fn schedule(&self) -> Schedule {
-        Schedule::cdlp()
-    }
+        fn name(&self) -> &str {
+            "cdlp"
+        }
 
-    #[inline]
-    fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
-        Vote { label: u.label, weight: 1 }
-    }
+        #[inline]
+        fn wake(&self) -> Wake {
+            Wake::Disagreement
+        }
 
-    #[inline]
-    fn label_score(&self, _v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
-        candidate.frequency
-    }
+        fn schedule(&self) -> Schedule {
+            Schedule::cdlp()
+        }
 
-    #[inline]
-    fn score_bound(&self, frequency: u64) -> u64 {
-        frequency
+        #[inline]
+        fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
+            Vote { label: u.label, weight: 1 }
+        }
+
+        #[inline]
+        fn label_score(&self, _v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
+            candidate.frequency
+        }
+
+        #[inline]
+        fn score_bound(&self, frequency: u64) -> u64 {
+            frequency
+        }
     }
 }

@@ -18,15 +18,10 @@
 //! in large-scale networks*, Physical Review E 76, 2007. The guard is ours; see the ADR on the
 //! default schedule.
 
-use crate::hooks::*;
-use thiserror::Error;
+pub use program::Lpa;
 
-/// Label propagation, weighted where the graph is.
-#[derive(Clone, Copy, Debug)]
-pub struct Lpa {
-    /// [`Resolution`] in steps of 2⁻¹⁶.
-    resolution: u32,
-}
+use crate::hooks::label_program;
+use thiserror::Error;
 
 /// How much more than chance a label must be used by a vertex's neighbours, in steps of 2⁻¹⁶.
 ///
@@ -81,50 +76,64 @@ impl Lpa {
     }
 }
 
-impl Program for Lpa {
-    type Score = u64;
+#[label_program]
+mod program {
+    use crate::hooks::*;
 
-    fn name(&self) -> &str {
-        "lpa"
+    /// Label propagation, weighted where the graph is.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Lpa {
+        /// The resolution in steps of 2⁻¹⁶.
+        pub(super) resolution: u32,
     }
 
+    impl Program for Lpa {
+        type Score = u64;
+
+        fn name(&self) -> &str {
+            "lpa"
+        }
+
+        #[inline]
+        fn wake(&self) -> Wake {
+            Wake::Disagreement
+        }
+
+        fn label_total(&self) -> LabelTotal {
+            if self.resolution == 0 { LabelTotal::None } else { LabelTotal::Volume }
+        }
+
+        #[inline]
+        fn falls_with_total(&self) -> bool {
+            true
+        }
+
+        #[inline]
+        fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
+            let allowed = candidate.label == v.label || exceeds_chance(self.resolution, candidate);
+            if allowed { candidate.frequency } else { 0 }
+        }
+
+        #[inline]
+        fn score_bound(&self, frequency: u64) -> u64 {
+            frequency
+        }
+    }
+
+    /// Whether the votes for a label exceed what its size alone would bring.
     #[inline]
-    fn wake(&self) -> Wake {
-        Wake::Disagreement
+    pub(super) fn exceeds_chance(resolution: u32, c: Candidate<'_>) -> bool {
+        // Totals and the resolution have 32 bits, the sum of all totals 33: no factor overflows.
+        let expected = u64::from(c.total()) * u64::from(resolution);
+        products_ge(c.frequency, c.grand_total << 16, c.cast, expected)
     }
-
-    fn label_total(&self) -> LabelTotal {
-        if self.resolution == 0 { LabelTotal::None } else { LabelTotal::Volume }
-    }
-
-    #[inline]
-    fn falls_with_total(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
-        let allowed = candidate.label == v.label || exceeds_chance(self.resolution, candidate);
-        if allowed { candidate.frequency } else { 0 }
-    }
-
-    #[inline]
-    fn score_bound(&self, frequency: u64) -> u64 {
-        frequency
-    }
-}
-
-/// Whether the votes for a label exceed what its size alone would bring.
-#[inline]
-fn exceeds_chance(resolution: u32, c: Candidate<'_>) -> bool {
-    // Totals and the resolution have 32 bits, the sum of all totals 33: no factor overflows.
-    let expected = u64::from(c.total()) * u64::from(resolution);
-    products_ge(c.frequency, c.grand_total << 16, c.cast, expected)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::program::exceeds_chance;
     use super::*;
+    use crate::hooks::Candidate;
     use crate::views::Total;
     use std::sync::atomic::AtomicU32;
 

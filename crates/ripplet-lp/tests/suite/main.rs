@@ -4,5 +4,7 @@ mod conformance;
 mod graphs;
 mod ldbc;
 mod oracle;
+mod probe;
+mod programs;
 mod promises;
 mod quality;

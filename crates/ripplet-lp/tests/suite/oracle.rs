@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// For each vertex, its neighbours with weights; with both directions' arcs where directed.
 pub type Lists = Vec<Vec<(u32, u64)>>;
 
+/// What a vertex has that has no label.
+pub const NONE: u32 = u32::MAX;
+
 #[derive(Clone, Copy, Debug)]
 pub enum Variant {
     /// Resolution in steps of 1/65536; 0 is no guard.
@@ -15,6 +18,37 @@ pub enum Variant {
         resolution: u64,
     },
     Cdlp,
+    /// γ in steps of 1/65536.
+    Llp {
+        gamma: i128,
+    },
+    Slpa {
+        memory: usize,
+    },
+    Seeded {
+        attenuation: f32,
+    },
+    /// The program of `probe.rs`, which uses all that hooks offer.
+    Probe {
+        wake: Wake,
+        total: Total,
+    },
+}
+
+/// Whom a change wakes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wake {
+    Disagreement,
+    Change,
+    Always,
+}
+
+/// What is summed up for each label.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Total {
+    Nothing,
+    Members,
+    Volume,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -29,10 +63,60 @@ pub struct Rules {
     pub tolerance: f64,
 }
 
-pub struct Result {
+/// Labels and columns: for each vertex the bits of each column's values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
     pub labels: Vec<u32>,
-    /// Changed vertices of each round.
-    pub changed: Vec<u64>,
+    pub columns: BTreeMap<&'static str, Vec<Vec<u32>>>,
+}
+
+/// What happened in a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    pub changed: u64,
+    pub visited: u64,
+    pub scanned: u64,
+    pub nan_scores: u64,
+}
+
+pub struct Result {
+    pub state: State,
+    pub rounds: Vec<Counts>,
+}
+
+impl State {
+    /// Every vertex with its own label and the columns' first values.
+    pub fn new(vertices: u32, variant: Variant) -> State {
+        let column = |values: &[u32]| vec![values.to_vec(); vertices as usize];
+        let one = 1.0f32.to_bits();
+        let columns = match variant {
+            Variant::Lpa { .. } | Variant::Cdlp | Variant::Llp { .. } => vec![],
+            Variant::Slpa { memory } => {
+                vec![("heard", column(&vec![0; memory])), ("times", column(&vec![0; memory]))]
+            }
+            Variant::Seeded { .. } => vec![("fixed", column(&[0])), ("strength", column(&[one]))],
+            Variant::Probe { .. } => {
+                let (tint, gain) = (column(&[7, 7, 7]), column(&[one]));
+                vec![("tint", tint), ("pull", column(&[one])), ("gain", gain)]
+            }
+        };
+        State { labels: (0..vertices).collect(), columns: columns.into_iter().collect() }
+    }
+
+    fn value(&self, column: &str, v: u32, index: usize) -> u32 {
+        self.columns[column][v as usize].get(index).copied().unwrap_or(0)
+    }
+
+    fn number(&self, column: &str, v: u32) -> f32 {
+        f32::from_bits(self.value(column, v, 0))
+    }
+
+    fn set(&mut self, column: &str, v: u32, index: usize, value: u32) {
+        let values = &mut self.columns.get_mut(column).unwrap()[v as usize];
+        if index < values.len() {
+            values[index] = value;
+        }
+    }
 }
 
 /// lowbias32.
@@ -49,57 +133,332 @@ fn draw(seed: u64, round: u32, stream: u32, x: u32) -> u32 {
     scramble(x ^ scramble(seed ^ scramble(round ^ scramble(stream))))
 }
 
-pub fn run(lists: &Lists, initial: Option<&[u32]>, rules: Rules) -> Result {
+/// A run's graph and rules, and what follows from them.
+struct World<'a> {
+    lists: &'a Lists,
+    rules: Rules,
+    share: Vec<u64>,
+    unit: u64,
+    /// What all vertices add to totals.
+    everything: u128,
+}
+
+pub fn run(lists: &Lists, start: State, rules: Rules) -> Result {
     let n = lists.len();
-    let mut labels: Vec<u32> = match initial {
-        Some(labels) => labels.to_vec(),
-        None => (0..n as u32).collect(),
-    };
     let strength: Vec<u64> = lists.iter().map(|list| list.iter().map(|(_, w)| w).sum()).collect();
-    let share = shares(&strength, rules.seed);
+    let (share, unit) = (shares(&strength, rules.seed), vote_unit(lists));
+    let mut world = World { lists, rules, share, unit, everything: 0 };
+    world.everything = (0..n).map(|v| world.part(v)).sum();
+    let mut state = start;
     let mut active: BTreeSet<u32> = (0..n as u32).collect();
-    let mut changed = Vec::new();
+    let mut rounds = Vec::new();
     for round in 0..rules.max_rounds {
-        let mut changes = 0;
+        let mut counts = Counts::default();
         let phases = rules.phases as usize;
         let units = units(phases, draw(rules.seed, round, 1, u32::MAX));
         for phase in 0..phases {
-            let turn: Vec<u32> = active
-                .iter()
-                .copied()
-                .filter(|&v| {
-                    // The hand of v's block, once per phase one further, points to v's unit.
-                    let place = v as usize % (8 * phases);
-                    let drawn = u64::from(draw(rules.seed, round, 1, v / (8 * rules.phases)));
-                    let start = (drawn * phases as u64 / (1 << 32)) as usize;
-                    units[(start + phase) % phases].contains(&place)
-                })
-                .collect();
-            let mut volume: BTreeMap<u32, u128> = BTreeMap::new();
-            for v in 0..n {
-                *volume.entry(labels[v]).or_default() += u128::from(share[v]);
-            }
-            let new: Vec<u32> =
-                turn.iter().map(|&v| choose(v, lists, &labels, &volume, round, rules)).collect();
+            let is_at_turn = |&v: &u32| {
+                // The hand of v's block, once per phase one further, points to v's unit.
+                let place = v as usize % (8 * phases);
+                let drawn = u64::from(draw(rules.seed, round, 1, v / (8 * rules.phases)));
+                let start = (drawn * phases as u64 / (1 << 32)) as usize;
+                rules.phases == 1 || units[(start + phase) % phases].contains(&place)
+            };
+            let turn: Vec<u32> = active.iter().copied().filter(is_at_turn).collect();
             turn.iter().for_each(|v| assert!(active.remove(v)));
-            let moved: Vec<(u32, u32)> = turn
-                .into_iter()
-                .zip(new)
-                .filter(|&(v, label)| labels[v as usize] != label)
-                .collect();
-            moved.iter().for_each(|&(v, label)| labels[v as usize] = label);
-            for &(v, label) in &moved {
-                let neighbors = lists[v as usize].iter().map(|(u, _)| *u);
-                active.extend(neighbors.filter(|&u| labels[u as usize] != label));
+            let before = state.clone();
+            let totals = world.totals(&before);
+            for &v in &turn {
+                counts.visited += 1;
+                counts.scanned += lists[v as usize].len() as u64;
+                counts.nan_scores +=
+                    u64::from(world.choose(v, round, &before, &totals, &mut state));
             }
-            changes += moved.len() as u64;
+            for v in turn {
+                let relabelled = before.labels[v as usize] != state.labels[v as usize];
+                let rewritten = |column: &str| {
+                    before.columns[column][v as usize] != state.columns[column][v as usize]
+                };
+                let rewritten = state.columns.keys().any(|column| rewritten(column));
+                counts.changed += u64::from(relabelled || rewritten);
+                let label = state.labels[v as usize];
+                let wakes = |u: &u32| match world.wake() {
+                    Wake::Always => false,
+                    Wake::Change => relabelled || rewritten,
+                    Wake::Disagreement => relabelled && state.labels[*u as usize] != label,
+                };
+                active.extend(lists[v as usize].iter().map(|(u, _)| *u).filter(wakes));
+            }
         }
-        changed.push(changes);
-        if changes as f64 <= (rules.tolerance * n as f64).floor() {
+        if world.wake() == Wake::Always {
+            active = (0..n as u32).collect();
+        }
+        rounds.push(counts);
+        if counts.changed as f64 <= (rules.tolerance * n as f64).floor() {
             break;
         }
     }
-    Result { labels, changed }
+    Result { state, rounds }
+}
+
+/// What a label's score is.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Score {
+    Whole(i128),
+    Real(f32),
+}
+
+impl World<'_> {
+    fn wake(&self) -> Wake {
+        match self.rules.variant {
+            Variant::Lpa { .. } | Variant::Cdlp => Wake::Disagreement,
+            Variant::Llp { .. } | Variant::Seeded { .. } => Wake::Change,
+            Variant::Slpa { .. } => Wake::Always,
+            Variant::Probe { wake, .. } => wake,
+        }
+    }
+
+    fn total(&self) -> Total {
+        match self.rules.variant {
+            Variant::Lpa { .. } => Total::Volume,
+            Variant::Llp { .. } => Total::Members,
+            Variant::Probe { total, .. } => total,
+            Variant::Cdlp | Variant::Slpa { .. } | Variant::Seeded { .. } => Total::Nothing,
+        }
+    }
+
+    fn part(&self, v: usize) -> u128 {
+        match self.total() {
+            Total::Nothing => 0,
+            Total::Members => 1,
+            Total::Volume => u128::from(self.share[v]),
+        }
+    }
+
+    /// What the members of each label add up to.
+    fn totals(&self, state: &State) -> BTreeMap<u32, u128> {
+        let mut totals = BTreeMap::new();
+        for (v, &label) in state.labels.iter().enumerate().filter(|(_, label)| **label != NONE) {
+            *totals.entry(label).or_default() += self.part(v);
+        }
+        totals
+    }
+
+    fn random(&self, v: u32, round: u32, stream: u32) -> u32 {
+        draw(self.rules.seed, round, 16u32.wrapping_add(stream), v)
+    }
+
+    /// The label that `u` shows.
+    fn shown(&self, u: u32, round: u32, state: &State) -> u32 {
+        let hides = matches!(self.rules.variant, Variant::Probe { .. })
+            && self.random(u, round, 1).is_multiple_of(8);
+        if hides { NONE } else { state.labels[u as usize] }
+    }
+
+    /// The vote of `u` for `v`, with an arc of this weight between them.
+    fn vote(&self, v: u32, u: u32, weight: u64, round: u32, state: &State) -> (u32, u64) {
+        let label = self.shown(u, round, state);
+        match self.rules.variant {
+            Variant::Lpa { .. } => (label, weight),
+            Variant::Cdlp | Variant::Llp { .. } => (label, 1),
+            Variant::Slpa { memory } => {
+                let all: u64 = (0..memory).map(|i| u64::from(state.value("times", u, i))).sum();
+                let lot = u64::from(self.random(u, round, v)) * all / (1 << 32);
+                // The memory as a row of `all` labels, of which number `lot` is spoken.
+                let mut row = (0..memory).flat_map(|i| {
+                    let times = state.value("times", u, i) as usize;
+                    std::iter::repeat_n(state.value("heard", u, i), times)
+                });
+                (row.nth(lot as usize).unwrap_or(label), weight)
+            }
+            Variant::Seeded { .. } => {
+                let strength = f64::from(state.number("strength", u));
+                let steps = (strength * 65536.0).floor() as u64;
+                (label, (weight * self.unit * steps).div_ceil(65536))
+            }
+            Variant::Probe { .. } => {
+                if self.random(u, round, 2).is_multiple_of(5) {
+                    return (label, 0);
+                }
+                let label = if u % 16 == 3 { u32::MAX - 7 } else { label };
+                let tint = u64::from(state.value("tint", u, v as usize % 4)) % 8;
+                (label, weight % 1000 + tint)
+            }
+        }
+    }
+
+    /// A label's score; none where it may not be taken.
+    fn score(
+        &self,
+        v: u32,
+        label: u32,
+        frequency: u64,
+        cast: u64,
+        state: &State,
+        totals: &BTreeMap<u32, u128>,
+    ) -> Option<Score> {
+        let total = totals.get(&label).copied().unwrap_or(0);
+        let everything = self.everything;
+        match self.rules.variant {
+            Variant::Lpa { resolution } if label != state.labels[v as usize] => {
+                let observed = u128::from(frequency) * everything * 65536;
+                let by_chance = u128::from(resolution) * u128::from(cast) * total;
+                (observed >= by_chance).then_some(Score::Whole(frequency.into()))
+            }
+            Variant::Lpa { .. } | Variant::Cdlp | Variant::Slpa { .. } | Variant::Seeded { .. } => {
+                Some(Score::Whole(frequency.into()))
+            }
+            Variant::Llp { gamma } => {
+                let (k, v) = (i128::from(frequency), total as i128);
+                Some(Score::Whole(65536 * k - gamma * (v - k)))
+            }
+            Variant::Probe { .. } if label % 11 == 5 => Some(Score::Real(f32::NAN)),
+            Variant::Probe { .. } => {
+                let gained = frequency as f32 * state.number("pull", v);
+                let lost = total as f32 * 0.5;
+                let share = cast as f32 / (everything as f32 + 1.0);
+                Some(Score::Real(gained - lost + share))
+            }
+        }
+    }
+
+    /// Updates `v` in `after` by what all vertices were `before`; whether a score was no number.
+    fn choose(
+        &self,
+        v: u32,
+        round: u32,
+        before: &State,
+        totals: &BTreeMap<u32, u128>,
+        after: &mut State,
+    ) -> bool {
+        let said: Vec<(u32, u32, u64)> = self.lists[v as usize]
+            .iter()
+            .map(|&(u, weight)| (u, self.vote(v, u, weight, round, before)))
+            .map(|(u, (label, weight))| (u, label, weight))
+            .filter(|&(_, label, weight)| label != NONE && weight > 0)
+            .collect();
+        let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
+        said.iter().for_each(|&(_, label, weight)| *votes.entry(label).or_default() += weight);
+        let cast = votes.values().sum();
+        let (mut best, mut nan): (Option<(Score, u32, u32)>, bool) = (None, false);
+        for (&label, &frequency) in &votes {
+            let Some(score) = self.score(v, label, frequency, cast, before, totals) else {
+                continue;
+            };
+            if matches!(score, Score::Real(real) if real.is_nan()) {
+                nan = true;
+                continue;
+            }
+            let rank = match self.rules.smallest_wins_ties {
+                true => label,
+                // The same draw for the vertex, mixed with the label.
+                false => scramble(label ^ draw(self.rules.seed, round, 2, v)),
+            };
+            let better = match best {
+                None => true,
+                Some((most, first, _)) => score > most || (score == most && rank < first),
+            };
+            if better {
+                best = Some((score, rank, label));
+            }
+        }
+        if let Some((score, _, label)) = best {
+            let voters = said.iter().filter(|(_, other, _)| *other == label);
+            let carries = voters.filter_map(|&(u, _, _)| self.carry(u, before));
+            let carried = carries.max_by(f32::total_cmp).unwrap_or(0.0);
+            let won = Won { label, score, frequency: votes[&label], carried };
+            let label = self.update(v, round, won, after);
+            let exists = (label as usize) < self.lists.len();
+            after.labels[v as usize] = if exists { label } else { NONE };
+        }
+        nan
+    }
+
+    /// What a voter hands over.
+    fn carry(&self, u: u32, state: &State) -> Option<f32> {
+        match self.rules.variant {
+            Variant::Seeded { .. } => Some(state.number("strength", u)),
+            Variant::Probe { .. } if u.is_multiple_of(4) => None,
+            Variant::Probe { .. } => {
+                let sign = if u.is_multiple_of(2) { -1.0 } else { 1.0 };
+                Some(sign * state.number("gain", u))
+            }
+            _ => Some(0.0),
+        }
+    }
+
+    /// Writes the columns of `v`, which nobody has written since; returns its next label.
+    fn update(&self, v: u32, round: u32, won: Won, state: &mut State) -> u32 {
+        match self.rules.variant {
+            Variant::Lpa { .. } | Variant::Cdlp | Variant::Llp { .. } => won.label,
+            Variant::Slpa { memory } => remember(v, won.label, memory, state),
+            Variant::Seeded { attenuation } => {
+                if state.value("fixed", v, 0) == 1 {
+                    return state.labels[v as usize];
+                }
+                state.set("strength", v, 0, (won.carried * attenuation).to_bits());
+                won.label
+            }
+            Variant::Probe { .. } => {
+                let Score::Real(score) = won.score else { panic!("a probe's scores are reals") };
+                state.set("gain", v, 0, (won.carried * 0.5 + 1.0).to_bits());
+                let tint = state.value("tint", v, 0).wrapping_add(won.frequency as u32);
+                state.set("tint", v, round as usize % 4, tint);
+                state.set("tint", v, 1, score.to_bits() % 16);
+                match won.label % 13 {
+                    7 => NONE,
+                    8 => u32::MAX - 9,
+                    _ => won.label,
+                }
+            }
+        }
+    }
+}
+
+/// What won at a vertex.
+struct Won {
+    label: u32,
+    score: Score,
+    frequency: u64,
+    carried: f32,
+}
+
+/// A label is heard: the memory as a list of labels with how often each was heard.
+fn remember(v: u32, label: u32, memory: usize, state: &mut State) -> u32 {
+    let mut known: Vec<(u32, u32)> = (0..memory)
+        .map(|i| (state.value("heard", v, i), state.value("times", v, i)))
+        .filter(|(_, times)| *times > 0)
+        .collect();
+    if known.is_empty() && state.labels[v as usize] != NONE {
+        known.push((state.labels[v as usize], 1));
+    }
+    if let Some(at) = known.iter().position(|(other, _)| *other == label) {
+        known[at].1 += 1;
+    } else if known.len() < memory {
+        known.push((label, 1));
+    } else {
+        let least = *known.iter().map(|(_, times)| times).min().unwrap();
+        let at = known.iter().position(|(_, times)| *times == least).unwrap();
+        known[at] = (label, least + 1);
+    }
+    for (i, &(label, times)) in known.iter().enumerate() {
+        state.set("heard", v, i, label);
+        state.set("times", v, i, times);
+    }
+    let most = *known.iter().map(|(_, times)| times).max().unwrap();
+    known.iter().find(|(_, times)| *times == most).unwrap().0
+}
+
+/// By what weights are multiplied so that weak votes differ: doubled while everything fits.
+fn vote_unit(lists: &Lists) -> u64 {
+    let weights = || lists.iter().flatten().map(|(_, weight)| u128::from(*weight));
+    let (largest, all) = (weights().max().unwrap_or(0), weights().sum::<u128>());
+    let fits = |unit: u128| largest * unit < 1 << 32 && all * unit < 1 << 62;
+    let mut unit = 1;
+    while unit < 65536 && fits(2 * unit) {
+        unit *= 2;
+    }
+    unit as u64
 }
 
 /// The units of a block, in the order of their turns: places within the block.
@@ -132,53 +491,8 @@ fn shares(strength: &[u64], seed: u64) -> Vec<u64> {
     strength.iter().enumerate().map(rounded).collect()
 }
 
-fn choose(
-    v: u32,
-    lists: &Lists,
-    labels: &[u32],
-    volume: &BTreeMap<u32, u128>,
-    round: u32,
-    rules: Rules,
-) -> u32 {
-    let own = labels[v as usize];
-    let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
-    for &(u, weight) in &lists[v as usize] {
-        let weight = if matches!(rules.variant, Variant::Cdlp) { 1 } else { weight };
-        *votes.entry(labels[u as usize]).or_default() += weight;
-    }
-    let cast: u64 = votes.values().sum();
-    let everything: u128 = volume.values().sum();
-    let mut best: Option<(u64, u32, u32)> = None;
-    for (label, frequency) in votes {
-        let guarded = match rules.variant {
-            Variant::Cdlp | Variant::Lpa { resolution: 0 } => false,
-            Variant::Lpa { resolution } => {
-                let observed = u128::from(frequency) * everything * 65536;
-                let by_chance = u128::from(resolution) * u128::from(cast) * volume[&label];
-                label != own && observed < by_chance
-            }
-        };
-        if guarded || frequency == 0 {
-            continue;
-        }
-        let rank = if rules.smallest_wins_ties {
-            label
-        } else {
-            // The same draw for the vertex, mixed with the label.
-            scramble(label ^ draw(rules.seed, round, 2, v))
-        };
-        let better = match best {
-            None => true,
-            Some((most, first, _)) => frequency > most || (frequency == most && rank < first),
-        };
-        if better {
-            best = Some((frequency, rank, label));
-        }
-    }
-    best.map_or(own, |(_, _, label)| label)
-}
-
-/// Each connected part of each community, named by its smallest vertex.
+/// Each connected part of each community, named by its smallest vertex; those without a label stay
+/// without.
 pub fn split(lists: &Lists, labels: &[u32]) -> Vec<u32> {
     let n = labels.len();
     let mut near: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); n];
@@ -188,14 +502,14 @@ pub fn split(lists: &Lists, labels: &[u32]) -> Vec<u32> {
             near[u as usize].insert(v as u32);
         }
     }
-    let mut name = vec![u32::MAX; n];
+    let mut name = vec![NONE; n];
     for v in 0..n {
-        if name[v] != u32::MAX {
+        if labels[v] == NONE || name[v] != NONE {
             continue;
         }
         let mut todo = vec![v as u32];
         while let Some(x) = todo.pop() {
-            if name[x as usize] == u32::MAX && labels[x as usize] == labels[v] {
+            if name[x as usize] == NONE && labels[x as usize] == labels[v] {
                 name[x as usize] = v as u32;
                 todo.extend(&near[x as usize]);
             }

@@ -1,15 +1,19 @@
 //! What a run promises beside its labels: stops, reports, plans, cancellation.
 
-use crate::graphs::{bipartite, cliques, ring, shapes, star};
+use crate::graphs::{Edges, bipartite, cliques, grid, ring, shapes, star};
 use crate::oracle;
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Lpa, Resolution};
 use ripplet_lp::{
-    Executor, Observer, Order, Round, RunError, Schedule, Settings, SettingsError, Stop, StopReason,
+    Candidate, ColumnKind, ColumnSpec, ColumnValues, Executor, Neighbor, Observer, Order, Program,
+    Round, RunError, Scalar, Schedule, Settings, SettingsError, Stop, StopReason, Vertex, Vote,
+    Wake,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::time::{Duration, Instant};
 
 fn executor() -> CpuExecutor {
     CpuExecutor::new(Some(2)).unwrap()
@@ -30,28 +34,116 @@ fn synchronous_swaps_are_found_and_phases_settle_them() {
     assert_eq!(found.labels, vec![0; 16]);
 }
 
-#[test]
-fn asynchronous_on_one_thread_ends_where_no_vertex_wants_another_label() {
-    let executor = CpuExecutor::new(Some(1)).unwrap();
-    for (name, edges) in shapes() {
-        let settings = Settings {
-            schedule: Schedule::asynchronous(),
-            stop: Stop::after(200),
-            keep_disconnected: true,
-            ..Settings::default()
-        };
-        let graph = edges.graph(MAX_SHARD_ARCS);
-        let plain = Lpa::new(Resolution::OFF);
-        let found = executor.run(&graph, &plain, &settings, &mut ()).unwrap();
-        assert_eq!(found.reason, StopReason::Fixpoint, "{name}");
-        for (v, list) in edges.lists().iter().enumerate() {
-            let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
-            list.iter()
-                .for_each(|(u, w)| *votes.entry(found.labels[*u as usize]).or_default() += w);
-            let own = votes.get(&found.labels[v]).copied().unwrap_or(0);
-            assert_eq!(own, votes.values().copied().max().unwrap_or(0), "{name}: vertex {v}");
+/// Whether each vertex has one of the labels that its neighbours show most.
+fn is_settled(edges: &Edges, labels: &[u32]) -> Result<(), usize> {
+    for (v, list) in edges.lists().iter().enumerate() {
+        let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
+        list.iter().for_each(|(u, w)| *votes.entry(labels[*u as usize]).or_default() += w);
+        let own = votes.get(&labels[v]).copied().unwrap_or(0);
+        if own < votes.values().copied().max().unwrap_or(0) {
+            return Err(v);
         }
     }
+    Ok(())
+}
+
+fn until_fixpoint() -> Settings {
+    Settings {
+        schedule: Schedule::asynchronous(),
+        stop: Stop::after(500),
+        keep_disconnected: true,
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn asynchronous_ends_where_no_vertex_wants_another_label() {
+    // Several tasks of 512 vertices each, so that threads meet.
+    let large = [("long ring", ring(5000)), ("many cliques", cliques(500, 8)), ("field", grid(60))];
+    for threads in [1, 2, 7] {
+        let executor = CpuExecutor::new(Some(threads)).unwrap();
+        for (name, edges) in shapes().into_iter().chain(large.clone()) {
+            let graph = edges.graph(MAX_SHARD_ARCS);
+            for seed in 0..4 {
+                let settings = Settings { seed, ..until_fixpoint() };
+                let plain = Lpa::new(Resolution::OFF);
+                let found = executor.run(&graph, &plain, &settings, &mut ()).unwrap();
+                assert_eq!(found.reason, StopReason::Fixpoint, "{name} on {threads} threads");
+                let settled = is_settled(&edges, &found.labels);
+                assert_eq!(settled, Ok(()), "{name} on {threads} threads");
+            }
+        }
+    }
+}
+
+/// Plain label propagation in which two threads meet: vertex 0 has read its neighbours' labels when
+/// vertex 512 changes its own and lets 0 sleep, and only then does 0 change.
+#[derive(Default)]
+struct Meeting {
+    has_read: AtomicBool,
+    has_changed: AtomicBool,
+}
+
+/// Waits for another thread, but not for ever.
+fn await_set(flag: &AtomicBool) {
+    let start = Instant::now();
+    while !flag.load(SeqCst) && start.elapsed() < Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+}
+
+impl Program for Meeting {
+    type Score = u64;
+
+    fn name(&self) -> &str {
+        "meeting"
+    }
+
+    fn wake(&self) -> Wake {
+        Wake::Disagreement
+    }
+
+    fn load_neighbor(&self, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
+        match v.id {
+            512 => await_set(&self.has_read),
+            // The same thread's next vertex: 512 is done.
+            513 => self.has_changed.store(true, SeqCst),
+            _ => {}
+        }
+        Vote { label: u.label, weight: u.weight }
+    }
+
+    fn label_score(&self, v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+        if v.id == 0 {
+            self.has_read.store(true, SeqCst);
+            await_set(&self.has_changed);
+        }
+        c.frequency
+    }
+}
+
+#[test]
+fn asynchronous_vertices_that_move_at_once_do_not_miss_each_other() {
+    // 0 begins with label 3, and has 1 of label 1 (weight 3), 3 of label 3 (2) and 512 (2), which
+    // joins label 3: by then 0 has decided for label 1, but 3 has the majority. Everybody else is
+    // tied to a partner.
+    let ties = [(1, 2, 100), (3, 4, 100), (5, 6, 100), (512, 5, 10), (513, 6, 1)];
+    let votes = [(0, 1, 3), (0, 3, 2), (0, 512, 2)];
+    let rows = || ties.iter().chain(&votes).copied();
+    let edges = Edges {
+        weights: Some(rows().map(|(_, _, weight)| weight).collect()),
+        ..Edges::new(514, rows().map(|(s, t, _)| (s, t)))
+    };
+    let mut initial: Vec<u32> = (0..514).collect();
+    for (v, label) in [(0, 3), (2, 1), (4, 3), (5, 3), (6, 3)] {
+        initial[v] = label;
+    }
+    let program = Meeting::default();
+    let settings = Settings { initial: Some(initial), ..until_fixpoint() };
+    let found = executor().run(&edges.graph(MAX_SHARD_ARCS), &program, &settings, &mut ()).unwrap();
+    assert!(program.has_changed.load(SeqCst), "the threads did not meet");
+    assert_eq!(found.reason, StopReason::Fixpoint);
+    assert_eq!((found.labels[0], is_settled(&edges, &found.labels)), (3, Ok(())));
 }
 
 #[test]
@@ -119,6 +211,96 @@ fn settings_that_do_not_fit_are_refused() {
         refused(initial(&[0, 1, 2, 5, 4])),
         SettingsError::NoSuchLabel { vertex: 3, label: 5, last: 4 }
     );
+}
+
+/// A program with the columns that it is told to have.
+struct Columned(Vec<ColumnSpec>);
+
+impl Program for Columned {
+    type Score = u64;
+
+    fn name(&self) -> &str {
+        "columned"
+    }
+
+    fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+        c.frequency
+    }
+
+    fn columns(&self) -> Vec<ColumnSpec> {
+        self.0.clone()
+    }
+}
+
+fn spec(name: &'static str, kind: ColumnKind, len: u32, default: Option<Scalar>) -> ColumnSpec {
+    ColumnSpec { name: name.into(), kind, len, default, written: true }
+}
+
+#[test]
+fn columns_that_do_not_fit_are_refused() {
+    let graph = ring(5).graph(MAX_SHARD_ARCS);
+    let specs = || {
+        let pair = spec("pair", ColumnKind::U32, 2, None);
+        vec![pair, spec("share", ColumnKind::F32, 1, Some(Scalar::F32(0.5)))]
+    };
+    let run = |specs, given: &[(&str, ColumnValues)]| {
+        let given = given.iter().map(|(name, values)| ((*name).to_owned(), values.clone()));
+        let settings = Settings { columns: given.collect(), ..Settings::default() };
+        executor().run(&graph, &Columned(specs), &settings, &mut ())
+    };
+    let refused = |specs, given: &[(&str, ColumnValues)]| match run(specs, given) {
+        Err(RunError::Settings(SettingsError::Columns(error))) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let pair = || ("pair", ColumnValues::U32((0..10).collect()));
+    let found = run(specs(), &[pair()]).unwrap();
+    assert_eq!(found.column("pair").unwrap().values, pair().1);
+    assert_eq!(found.column("share").unwrap().values, ColumnValues::F32(vec![0.5; 5]));
+
+    assert_eq!(
+        refused(specs(), &[]),
+        "the program's column `pair` must be given: it has no default"
+    );
+    assert_eq!(
+        refused(specs(), &[pair(), ("pear", ColumnValues::U32(vec![1; 5]))]),
+        "the program has no column `pear`; it has `pair`, `share`"
+    );
+    assert_eq!(
+        refused(specs(), &[("pair", ColumnValues::U32(vec![1; 5]))]),
+        "5 values for the column `pair`, which needs 10: 2 a vertex"
+    );
+    assert_eq!(
+        refused(specs(), &[pair(), ("share", ColumnValues::U32(vec![1; 5]))]),
+        "the column `share` holds f32 values, but u32 values were given"
+    );
+    let nan = ColumnValues::F32(vec![0.0, f32::INFINITY, f32::NAN, 1.0, f32::NAN]);
+    assert_eq!(
+        refused(specs(), &[pair(), ("share", nan)]),
+        "the column `share` holds no number (NaN) for vertex 2; fill it or drop it"
+    );
+    let twice = vec![spec("x", ColumnKind::U32, 1, Some(Scalar::U32(0))); 2];
+    assert_eq!(
+        refused(twice, &[]),
+        "the program has two columns `x`; a column's name must be its own"
+    );
+    let other = vec![spec("x", ColumnKind::U32, 1, Some(Scalar::F32(1.0)))];
+    assert_eq!(refused(other, &[]), "the column `x` holds u32 values, but its default is F32(1.0)");
+    assert!(refused(vec![], &[pair()]).ends_with("it has none"));
+}
+
+#[test]
+fn columns_larger_than_memory_are_refused_with_the_plan() {
+    // More than the address space of a process: no system can grant it.
+    let graph = ring(10_000).graph(MAX_SHARD_ARCS);
+    let zero = Some(Scalar::U32(0));
+    let program = Columned(vec![spec("huge", ColumnKind::U32, u32::MAX, zero)]);
+    for schedule in [Schedule::sync(), Schedule::phased(), Schedule::asynchronous()] {
+        let settings = Settings { schedule, ..Settings::default() };
+        let bytes = executor().plan(&graph, &program, &settings).algorithm_host();
+        assert!(bytes >= 40_000 * u64::from(u32::MAX));
+        let ended = executor().run(&graph, &program, &settings, &mut ());
+        assert_eq!(ended, Err(RunError::OutOfMemory { bytes }));
+    }
 }
 
 /// Ends the run once it was asked so often.
