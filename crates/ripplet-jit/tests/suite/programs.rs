@@ -13,7 +13,7 @@ use ripplet_lp::{
 #[path = "../programs/cdlp.rs"]
 mod cdlp;
 #[path = "../programs/everything.rs"]
-mod everything;
+pub mod everything;
 #[path = "../programs/llp.rs"]
 mod llp;
 #[path = "../programs/lpa.rs"]
