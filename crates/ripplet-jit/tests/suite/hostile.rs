@@ -81,7 +81,7 @@ fn functions_that_call_the_last_twice_do_not_explode() {
     fn f(n: u32, x: u64) -> u64 {
         match n {
             0 => x.rotate_left(7) ^ 12345,
-            _ if x % 3 == 0 => f(n - 1, x / 3) ^ f(n - 1, x >> 9),
+            _ if x.is_multiple_of(3) => f(n - 1, x / 3) ^ f(n - 1, x >> 9),
             _ => x + 1,
         }
     }
