@@ -55,6 +55,18 @@ impl Console {
         }
     }
 
+    /// A line about what else should be known; said even where only errors are.
+    pub fn note(&self, what: &str) {
+        let note = || {
+            // Where nobody listens to standard error, nobody misses this.
+            let _ = writeln!(stderr(), "note: {what}");
+        };
+        match &self.line {
+            Some(line) => line.suspend(note),
+            None => note(),
+        }
+    }
+
     /// Removes the moving line.
     pub fn close(&self) {
         if let Some(line) = &self.line {

@@ -79,11 +79,20 @@ impl Failure {
         Failure::Refused { sentence: sentence.into(), help: help.into() }
     }
 
+    /// Whether memory was refused while the input became a graph.
+    pub fn is_out_of_memory(&self) -> bool {
+        match self {
+            Failure::Read(error) => error.is_out_of_memory(),
+            Failure::Build(error) => matches!(error, BuildError::OutOfMemory(_)),
+            _ => false,
+        }
+    }
+
     /// 2 where the arguments or the input are wrong, 1 where the run failed.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
+            _ if self.is_out_of_memory() => FAILED,
             Failure::Refused { .. } | Failure::Read(_) | Failure::Place(_) => WRONG,
-            Failure::Build(BuildError::OutOfMemory { .. }) => FAILED,
             Failure::Generate(GenerateError::OutOfMemory { .. }) => FAILED,
             Failure::Build(_) | Failure::Generate(_) => WRONG,
             Failure::Run(RunError::Settings(_)) => WRONG,

@@ -10,6 +10,7 @@ mod generate;
 mod graphalytics;
 mod info;
 mod interrupt;
+mod memory;
 mod output;
 mod quality;
 mod reading;
@@ -35,7 +36,7 @@ struct Ripplet {
 
 #[derive(Subcommand)]
 enum Command {
-    Communities(communities::Arguments),
+    Communities(Box<communities::Arguments>),
     Quality(quality::Arguments),
     Generate(generate::Arguments),
     Convert(convert::Arguments),
@@ -46,6 +47,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let arguments = Ripplet::parse();
+    memory::speak_before_aborting();
     failure::leave_panics_of_table_crates_to_the_reader();
     interrupt::listen(console::clear);
     let console = Console::new(arguments.quiet);

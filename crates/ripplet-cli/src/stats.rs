@@ -3,7 +3,7 @@
 use crate::size::Size;
 use ripplet::graph::{Direction, Graph};
 use ripplet::lp::quality::Summary;
-use ripplet::lp::{Item, Outcome, Plan};
+use ripplet::lp::{Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
 use std::fmt::Write;
 use std::fs;
@@ -81,6 +81,18 @@ pub struct Bytes {
     pub peak_device: u64,
 }
 
+/// What one γ of a sweep found.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Layer {
+    /// The γ.
+    pub gamma: f64,
+    /// Rounds.
+    pub iterations: usize,
+    /// How many communities, and their modularity.
+    #[serde(flatten)]
+    pub summary: Summary,
+}
+
 /// What `--stats` writes.
 #[derive(Debug, Serialize)]
 pub struct Stats {
@@ -111,6 +123,12 @@ pub struct Stats {
     /// How many communities, and their modularity.
     #[serde(flatten)]
     pub summary: Summary,
+    /// Vertices without a community.
+    pub unlabelled: u64,
+    /// How often a label's score was no number.
+    pub nan_scores: u64,
+    /// What each γ of a sweep found; null where there was one run.
+    pub sweep: Option<Vec<Layer>>,
     /// Where the time went.
     pub seconds: Seconds,
     /// Where the memory went.
@@ -195,6 +213,9 @@ impl Stats {
             edges_scanned: outcome.scanned(),
             split: outcome.split,
             summary,
+            unlabelled: outcome.labels.iter().filter(|&&label| label == NO_LABEL).count() as u64,
+            nan_scores: outcome.nan_scores(),
+            sweep: None,
             seconds,
             bytes,
         }

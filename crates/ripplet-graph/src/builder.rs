@@ -12,6 +12,7 @@
 //! that a range reads only its own, and what it writes stays in the cache.
 
 use crate::grouped::{Classes, Groups};
+use crate::memory::{self, OutOfMemory};
 use crate::{Adjacency, Direction, EdgeTable, Graph, Shard, VertexId, WeightScale, as_atomic};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -72,11 +73,8 @@ pub enum BuildError {
         limit: u64,
     },
     /// The arrays do not fit the memory.
-    #[error("the graph needs {bytes} bytes for the arcs of one shard, which this machine refused")]
-    OutOfMemory {
-        /// What was asked for.
-        bytes: u64,
-    },
+    #[error("building the graph: {0}")]
+    OutOfMemory(#[from] OutOfMemory),
 }
 
 impl Default for GraphBuilder {
@@ -166,10 +164,11 @@ impl GraphBuilder {
         vertices: Range<VertexId>,
         counts: &mut [Vec<u32>],
     ) -> Result<Shard, Failure> {
-        let mut counts: Vec<_> = counts.iter_mut().map(|c| take_part(c, &vertices)).collect();
+        let counts = counts.iter_mut().map(|c| take_part(c, &vertices));
+        let mut counts = counts.collect::<Result<Vec<_>, _>>()?;
         let classes: Vec<_> =
             counts.iter().map(|counts| Classes::new(ranges(counts, vertices.start))).collect();
-        let groups = Groups::sort(edges, &classes[0], &classes[classes.len() - 1]);
+        let groups = Groups::sort(edges, &classes[0], &classes[classes.len() - 1])?;
         let keep_loops = self.self_loops == SelfLoops::Keep;
         let mut lists = Vec::with_capacity(2);
         for ((&role, classes), counts) in roles.iter().zip(&classes).zip(&mut counts) {
@@ -180,9 +179,12 @@ impl GraphBuilder {
         }
         let mut lists = lists.into_iter();
         let out = lists.next().expect("every graph has an out list");
-        let incoming = (self.direction == Direction::Directed)
+        let incoming = match (self.direction, lists.next()) {
+            (Direction::Undirected, _) => None,
+            (Direction::Directed, Some(incoming)) => Some(incoming),
             // Rows that stand for both directions: what enters is what leaves.
-            .then(|| lists.next().unwrap_or_else(|| out.clone()));
+            (Direction::Directed, None) => Some(out.try_clone()?),
+        };
         Ok(Shard::new(vertices, out, incoming))
     }
 
@@ -206,8 +208,8 @@ impl GraphBuilder {
         let slots = counts.len() - 1;
         let total: u64 = counts[..slots].iter().map(|&c| u64::from(c)).sum();
         let weighted = arcs.rows.edges.weights().is_some();
-        let mut neighbors: Vec<u32> = reserve(total)?;
-        let mut weights: Vec<u32> = reserve(if weighted { total } else { 0 })?;
+        let mut neighbors: Vec<u32> = memory::with_room(total as usize)?;
+        let mut weights: Vec<u32> = memory::with_room(if weighted { total as usize } else { 0 })?;
 
         let (mut end, mut rest) = (0u32, &mut counts[..]);
         for (class, range) in ranges.iter().enumerate() {
@@ -219,11 +221,11 @@ impl GraphBuilder {
             let kept = if weighted {
                 weights.resize(base + size, 0);
                 let tail_weights = &mut weights[base..];
-                arcs.scatter_weighted(class, range.start, counts, tail, tail_weights);
+                arcs.scatter_weighted(class, range.start, counts, tail, tail_weights)?;
                 self.merge_weighted(counts, tail, tail_weights)?
             } else {
-                arcs.scatter(class, range.start, counts, tail);
-                self.merge(counts, tail)
+                arcs.scatter(class, range.start, counts, tail)?;
+                self.merge(counts, tail)?
             };
             neighbors.truncate(base + kept);
             weights.truncate(if weighted { base + kept } else { 0 });
@@ -240,18 +242,17 @@ impl GraphBuilder {
     }
 
     /// Sorts each list, merges duplicates, closes the gaps; `counts` becomes what each list keeps.
-    fn merge(&self, counts: &mut [u32], arcs: &mut [VertexId]) -> usize {
+    fn merge(&self, counts: &mut [u32], arcs: &mut [VertexId]) -> Result<usize, Failure> {
         let merge = self.duplicates == Duplicates::Merge;
-        let before = counts.to_vec();
+        let before = memory::copied(counts)?;
         for_each_list(counts, arcs, &mut [], |count, list, _| {
             list.sort_unstable();
             if merge {
                 *count = dedup(list) as u32;
             }
             Ok(())
-        })
-        .expect("sorting does not fail");
-        close_gaps(&before, counts, arcs)
+        })?;
+        Ok(close_gaps(&before, counts, arcs))
     }
 
     fn merge_weighted(
@@ -261,13 +262,11 @@ impl GraphBuilder {
         weights: &mut [u32],
     ) -> Result<usize, Failure> {
         let merge = self.duplicates == Duplicates::Merge;
-        let before = counts.to_vec();
+        let before = memory::copied(counts)?;
         for_each_list(counts, arcs, weights, |count, list, weights| {
-            let mut pairs: Vec<u64> = list
-                .iter()
-                .zip(&*weights)
-                .map(|(&v, &w)| u64::from(v) << 32 | u64::from(w))
-                .collect();
+            let pairs = list.iter().zip(&*weights);
+            let mut pairs =
+                memory::collected(pairs.map(|(&v, &w)| u64::from(v) << 32 | u64::from(w)))?;
             pairs.sort_unstable();
             let mut kept = 0;
             for pair in pairs {
@@ -299,6 +298,12 @@ enum Failure {
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
         Failure::Error(error)
+    }
+}
+
+impl From<OutOfMemory> for Failure {
+    fn from(error: OutOfMemory) -> Self {
+        Failure::Error(error.into())
     }
 }
 
@@ -344,7 +349,7 @@ impl Rows<'_> {
 
     /// Arcs of each vertex, and one more slot.
     fn count(&self) -> Result<Vec<u32>, BuildError> {
-        let mut counts = vec![0u32; self.edges.ids().len() + 1];
+        let mut counts = memory::zeros::<u32>(self.edges.ids().len() + 1)?;
         // A vertex can reach 2³² arcs only where there are as many; then count it wide.
         if self.edges.len() as u64 > u64::from(u32::MAX) / 2 {
             self.refuse_huge_vertices()?;
@@ -374,7 +379,7 @@ impl Rows<'_> {
     }
 
     fn refuse_huge_vertices(&self) -> Result<(), BuildError> {
-        let mut counts = vec![0u64; self.edges.ids().len()];
+        let mut counts = memory::zeros::<u64>(self.edges.ids().len())?;
         for (&s, &t) in self.edges.sources().iter().zip(self.edges.targets()) {
             counts[s as usize] += 1;
             counts[t as usize] += 1;
@@ -411,12 +416,19 @@ impl Arcs<'_> {
 
     /// Places the neighbours of a class, whose first vertex is `first`, in their lists, in any
     /// order.
-    fn scatter(&self, class: usize, first: VertexId, counts: &[u32], arcs: &mut [VertexId]) {
-        let mut cursors = ends(counts);
+    fn scatter(
+        &self,
+        class: usize,
+        first: VertexId,
+        counts: &[u32],
+        arcs: &mut [VertexId],
+    ) -> Result<(), OutOfMemory> {
+        let mut cursors = ends(counts)?;
         let (cursors, arcs) = (as_atomic(&mut cursors), as_atomic(arcs));
         self.for_each(class, |owner, neighbor, _| {
             arcs[claim(cursors, owner - first)].store(neighbor, Relaxed);
         });
+        Ok(())
     }
 
     fn scatter_weighted(
@@ -426,8 +438,8 @@ impl Arcs<'_> {
         counts: &[u32],
         arcs: &mut [VertexId],
         weights: &mut [u32],
-    ) {
-        let mut cursors = ends(counts);
+    ) -> Result<(), OutOfMemory> {
+        let mut cursors = ends(counts)?;
         let (cursors, arcs) = (as_atomic(&mut cursors), as_atomic(arcs));
         let stored = as_atomic(weights);
         let real = self.rows.edges.weights().expect("called where there are weights");
@@ -436,6 +448,7 @@ impl Arcs<'_> {
             arcs[at].store(neighbor, Relaxed);
             stored[at].store(self.scale.quantize(real[row]), Relaxed);
         });
+        Ok(())
     }
 }
 
@@ -447,14 +460,14 @@ fn claim(cursors: &[AtomicU32], slot: u32) -> usize {
 
 /// The counts of some vertices and a last slot. The common case, one shard, keeps the array;
 /// several copy their part out of it.
-fn take_part(counts: &mut Vec<u32>, vertices: &Range<VertexId>) -> Vec<u32> {
+fn take_part(counts: &mut Vec<u32>, vertices: &Range<VertexId>) -> Result<Vec<u32>, OutOfMemory> {
     if vertices.len() + 1 == counts.len() {
-        return std::mem::take(counts);
+        return Ok(std::mem::take(counts));
     }
-    let mut part = Vec::with_capacity(vertices.len() + 1);
+    let mut part = memory::with_room(vertices.len() + 1)?;
     part.extend_from_slice(&counts[vertices.start as usize..vertices.end as usize]);
     part.push(0);
-    part
+    Ok(part)
 }
 
 /// The ranges in which a shard's lists are placed; `counts` has a last slot more.
@@ -468,15 +481,12 @@ fn ranges(counts: &[u32], first: VertexId) -> Vec<Range<VertexId>> {
 }
 
 /// Where each list ends, counted from the first list's begin.
-fn ends(counts: &[u32]) -> Vec<u32> {
+fn ends(counts: &[u32]) -> Result<Vec<u32>, OutOfMemory> {
     let mut end = 0;
-    counts
-        .iter()
-        .map(|&count| {
-            end += count;
-            end
-        })
-        .collect()
+    memory::collected(counts.iter().map(|&count| {
+        end += count;
+        end
+    }))
 }
 
 /// Cuts `0..slots` into the fewest ranges, from the left, whose sizes add up to at most `limit`;
@@ -498,15 +508,6 @@ fn cut_by(
         }
         Some(std::mem::replace(&mut start, end)..end)
     })
-}
-
-/// An empty array that can grow to `arcs` without moving.
-fn reserve(arcs: u64) -> Result<Vec<u32>, Failure> {
-    let mut array = Vec::new();
-    match array.try_reserve_exact(arcs as usize) {
-        Ok(()) => Ok(array),
-        Err(_) => Err(Failure::Error(BuildError::OutOfMemory { bytes: arcs * 4 })),
-    }
 }
 
 /// Calls `visit(count, list, weights)` for each list, in parallel; `counts` are the lists' lengths.

@@ -1,5 +1,6 @@
 //! The graph: shards of adjacency, and the external ids.
 
+use crate::memory::{self, OutOfMemory};
 use crate::{Buffer, MAX_SHARD_ARCS, VertexId, VertexIds, WeightScale};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -76,6 +77,12 @@ pub enum InvalidGraph {
         /// The shard, from 0.
         shard: usize,
     },
+    /// A neighbour list that does not ascend.
+    #[error("the neighbours of a vertex of shard {shard} do not ascend")]
+    Order {
+        /// The shard, from 0.
+        shard: usize,
+    },
     /// Some lists have weights or incoming arcs and some have not, or the wrong number of them.
     #[error("shard {shard} lacks weights or incoming arcs that the graph has, or the reverse")]
     Columns {
@@ -101,6 +108,14 @@ impl Adjacency {
             neighbors: &self.neighbors,
             weights: self.weights.as_deref(),
         }
+    }
+
+    /// A copy with arrays of its own, even of shared ones.
+    pub(crate) fn try_clone(&self) -> Result<Adjacency, OutOfMemory> {
+        let weights = self.weights.as_ref().map(|weights| memory::copied(weights)).transpose()?;
+        let (offsets, neighbors) =
+            (memory::copied(&self.offsets)?, memory::copied(&self.neighbors)?);
+        Ok(Adjacency::new(offsets.into(), neighbors.into(), weights.map(Into::into)))
     }
 
     fn bytes(&self) -> u64 {
@@ -142,6 +157,60 @@ impl<'a> Neighbors<'a> {
     /// All stored weights, where the graph has weights.
     pub fn weights(&self) -> Option<&'a [u32]> {
         self.weights
+    }
+}
+
+/// What can be wrong with neighbours whose offsets are right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flaw {
+    Neighbor,
+    Order,
+}
+
+impl Neighbors<'_> {
+    /// What is wrong, if anything, with lists whose offsets ascend from 0 to their end.
+    ///
+    /// Lists need not be looked at one by one to see that each ascends: where the flat array
+    /// descends, a list must begin, so it must descend as often as it does where lists begin.
+    ///
+    /// ```text
+    /// neighbours   1 4 7 | 0 4 | 2 5 3     descends 3 times, 2 of them where a list begins: the
+    /// offsets      0       3     5         third is within a list
+    /// ```
+    fn first_flaw(self, vertices: u32) -> Option<Flaw> {
+        /// 256 KiB: the arcs are still in a core's cache when the lists' begins are looked up.
+        const ARCS: usize = 1 << 16;
+        let flaw = |part: usize| {
+            let (begin, end) = (part * ARCS, self.neighbors.len().min((part + 1) * ARCS));
+            let arcs = &self.neighbors[begin..end];
+            if arcs.iter().fold(false, |outside, &v| outside | (v >= vertices)) {
+                return Some(Flaw::Neighbor);
+            }
+            // The pair that ends with the part's first arc is counted here too.
+            let pairs = &self.neighbors[begin.saturating_sub(1)..end];
+            let descents: u32 =
+                pairs[1..].iter().zip(pairs).map(|(next, v)| u32::from(next < v)).sum();
+            (descents as usize != self.descents_between_lists(begin as u32..end as u32))
+                .then_some(Flaw::Order)
+        };
+        let parts = self.neighbors.len().div_ceil(ARCS);
+        (0..parts).into_par_iter().filter_map(flaw).find_first(|_| true)
+    }
+
+    /// How many lists begin, in this range of arcs, with a smaller neighbour than the arc before.
+    fn descents_between_lists(self, arcs: Range<u32>) -> usize {
+        // The first list begins with the array, where nothing is before it.
+        let first = self.offsets.partition_point(|&offset| offset < arcs.start.max(1));
+        let mut last = 0;
+        let begins = self.offsets[first..].iter().take_while(|&&offset| offset < arcs.end);
+        begins
+            .filter(|&&offset| {
+                // Empty lists begin where the next one does.
+                let again = std::mem::replace(&mut last, offset) == offset;
+                let at = offset as usize;
+                !again && self.neighbors[at] < self.neighbors[at - 1]
+            })
+            .count()
     }
 }
 
@@ -189,9 +258,10 @@ impl Shard {
             if !ends || many || descends() {
                 return Err(InvalidGraph::Offsets { shard });
             }
-            let outside = |part: &[u32]| part.iter().fold(false, |bad, &v| bad | (v >= vertices));
-            if list.neighbors.par_chunks(1 << 16).any(outside) {
-                return Err(InvalidGraph::Neighbor { shard });
+            match list.first_flaw(vertices) {
+                Some(Flaw::Neighbor) => return Err(InvalidGraph::Neighbor { shard }),
+                Some(Flaw::Order) => return Err(InvalidGraph::Order { shard }),
+                None => {}
             }
             if list.weights.is_some_and(|w| w.len() != list.neighbors.len()) {
                 return Err(InvalidGraph::Columns { shard });
@@ -332,5 +402,59 @@ impl Graph {
         let in_shard =
             |shard: &Shard| shard.out.bytes() + shard.incoming.as_ref().map_or(0, Adjacency::bytes);
         self.ids.bytes() + self.shards.iter().map(in_shard).sum::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn from_lists(lists: &[Vec<u32>]) -> Result<Graph, InvalidGraph> {
+        let mut offsets = vec![0];
+        offsets.extend(lists.iter().scan(0, |end, list| {
+            *end += list.len() as u32;
+            Some(*end)
+        }));
+        let out = Adjacency::new(offsets.into(), lists.concat().into(), None);
+        let shard = Shard::new(0..lists.len() as u32, out, None);
+        let ids = VertexIds::Consecutive { first: 0, count: lists.len() as u32 };
+        Graph::from_shards(ids, Direction::Undirected, WeightScale::ONE, vec![shard])
+    }
+
+    #[test]
+    fn lists_that_do_not_ascend_are_refused() {
+        let order = Err(InvalidGraph::Order { shard: 0 });
+        let (a, b, none) = (vec![1, 2, 2], vec![0, 1], vec![]);
+        assert!(from_lists(&[a.clone(), b.clone(), none.clone(), a.clone()]).is_ok());
+        assert_eq!(from_lists(&[a.clone(), vec![1, 0], none.clone()]), order);
+        assert_eq!(from_lists(&[vec![2, 1], none.clone(), none]), order);
+        assert_eq!(from_lists(&[b, vec![2, 1, 2], a.clone()]), order);
+        assert_eq!(from_lists(&[a, vec![3]]), Err(InvalidGraph::Neighbor { shard: 0 }));
+    }
+
+    #[test]
+    fn one_swap_anywhere_in_many_arcs_is_seen() {
+        // Several parts of the check, with lists across their bounds and empty ones between.
+        let lists: Vec<Vec<u32>> =
+            (0..2000).map(|v| if v % 3 == 1 { vec![] } else { (0..v / 7 * 2).collect() }).collect();
+        assert!(lists.iter().map(Vec::len).sum::<usize>() > 3 << 16);
+        assert!(from_lists(&lists).is_ok());
+        for v in (100..2000).filter(|v| v % 3 != 1).step_by(97) {
+            for at in [0, lists[v].len() / 2, lists[v].len() - 2] {
+                let mut lists = lists.clone();
+                lists[v].swap(at, at + 1);
+                let refused = Err(InvalidGraph::Order { shard: 0 });
+                assert_eq!(from_lists(&lists), refused, "list {v}, place {at}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn order_is_judged_list_by_list(lists in prop::collection::vec(prop::collection::vec(0u32..8, 0..5), 8)) {
+            let ascending = lists.iter().all(|list| list.is_sorted());
+            prop_assert_eq!(from_lists(&lists).is_ok(), ascending);
+        }
     }
 }

@@ -14,6 +14,7 @@
 //! run for each class of sources. Memory: half a percent of the table for the runs' bounds, and
 //! while grouping 10 bytes (18 with weights) for each row of the parts in work.
 
+use crate::memory::{self, OutOfMemory};
 use crate::{EdgeTable, VertexId};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -89,10 +90,14 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// Reorders the table's rows, part by part, by the classes of their ends.
-    pub(crate) fn sort(edges: &mut EdgeTable, sources: &Classes, targets: &Classes) -> Groups {
+    pub(crate) fn sort(
+        edges: &mut EdgeTable,
+        sources: &Classes,
+        targets: &Classes,
+    ) -> Result<Groups, OutOfMemory> {
         let groups = sources.count() * targets.count();
         let parts = edges.len().div_ceil(PART_ROWS);
-        let mut bounds = vec![0u16; parts * (groups + 1)];
+        let mut bounds = memory::zeros::<u16>(parts * (groups + 1))?;
         let at_once = (edges.len() / (PART_ROWS * TABLE_PER_COPIES)).max(MIN_COPIES);
         let (s, t, weights) = edges.columns_mut();
         let columns = s.par_chunks_mut(PART_ROWS).zip(t.par_chunks_mut(PART_ROWS));
@@ -102,17 +107,18 @@ impl Groups {
         match weights {
             None => columns
                 .with_min_len(parts_a_copy)
-                .for_each_init(Copies::default, |copies, ((s, t), bounds)| {
+                .try_for_each_init(Copies::default, |copies, ((s, t), bounds)| {
                     copies.sort(s, t, &mut [], bounds, key)
-                }),
+                })?,
             Some(weights) => columns
                 .zip(weights.par_chunks_mut(PART_ROWS))
                 .with_min_len(parts_a_copy)
-                .for_each_init(Copies::default, |copies, (((s, t), bounds), weights)| {
-                    copies.sort(s, t, weights, bounds, key);
-                }),
+                .try_for_each_init(Copies::default, |copies, (((s, t), bounds), weights)| {
+                    copies.sort(s, t, weights, bounds, key)
+                })?,
         }
-        Groups { source_classes: sources.count(), target_classes: targets.count(), bounds }
+        let (source_classes, target_classes) = (sources.count(), targets.count());
+        Ok(Groups { source_classes, target_classes, bounds })
     }
 
     /// Calls `visit(rows)` with runs that together are all rows whose source has the class.
@@ -165,12 +171,13 @@ impl Copies {
         weights: &mut [f64],
         bounds: &mut [u16],
         key: impl Fn(VertexId, VertexId) -> usize,
-    ) {
+    ) -> Result<(), OutOfMemory> {
         self.keys.clear();
+        memory::reserve(&mut self.keys, sources.len())?;
         self.keys.extend(sources.iter().zip(&*targets).map(|(&s, &t)| key(s, t) as u16));
-        copy(&mut self.sources, sources);
-        copy(&mut self.targets, targets);
-        copy(&mut self.weights, weights);
+        copy(&mut self.sources, sources)?;
+        copy(&mut self.targets, targets)?;
+        copy(&mut self.weights, weights)?;
         for &key in &self.keys {
             bounds[usize::from(key)] += 1;
         }
@@ -189,12 +196,13 @@ impl Copies {
                 *weight = self.weights[row];
             }
         }
+        Ok(())
     }
 }
 
-fn copy<T: Copy>(copy: &mut Vec<T>, of: &[T]) {
+fn copy<T: Copy>(copy: &mut Vec<T>, of: &[T]) -> Result<(), OutOfMemory> {
     copy.clear();
-    copy.extend_from_slice(of);
+    memory::extend(copy, of)
 }
 
 #[cfg(test)]
@@ -234,7 +242,7 @@ mod tests {
             .unwrap();
         let source_classes = Classes::new(vec![100..300, 300..301, 301..900]);
         let target_classes = Classes::new(vec![0..500, 500..1000]);
-        let groups = Groups::sort(&mut table, &source_classes, &target_classes);
+        let groups = Groups::sort(&mut table, &source_classes, &target_classes).unwrap();
 
         // A row's weight is its old number: it tells whether the columns moved together.
         let moved = table.weights().unwrap();

@@ -99,8 +99,11 @@ impl Names {
     /// # Panics
     /// Where `index` is not below [`Names::len`].
     pub fn get(&self, index: usize) -> &str {
-        let range = self.offsets[index] as usize..self.offsets[index + 1] as usize;
-        std::str::from_utf8(&self.bytes[range]).expect("the constructors accept UTF-8 only")
+        std::str::from_utf8(self.bytes_of(index)).expect("the constructors accept UTF-8 only")
+    }
+
+    fn bytes_of(&self, index: usize) -> &[u8] {
+        &self.bytes[self.offsets[index] as usize..self.offsets[index + 1] as usize]
     }
 }
 
@@ -176,7 +179,7 @@ impl VertexIds {
                 VertexIds::Unsigned(ids) => ids.windows(2).all(|pair| pair[0] < pair[1]),
                 VertexIds::Signed(ids) => ids.windows(2).all(|pair| pair[0] < pair[1]),
                 VertexIds::Names(names) => {
-                    (1..names.len()).all(|i| names.get(i - 1) < names.get(i))
+                    (1..names.len()).all(|i| names.bytes_of(i - 1) < names.bytes_of(i))
                 }
             }
     }

@@ -19,6 +19,7 @@ mod ids;
 mod weight;
 
 pub mod generate;
+pub mod memory;
 
 pub use atomic::as_atomic;
 pub use buffer::Buffer;
@@ -26,4 +27,5 @@ pub use builder::{BuildError, Duplicates, GraphBuilder, MAX_SHARD_ARCS, SelfLoop
 pub use edges::{EdgeTable, EdgeTableError};
 pub use graph::{Adjacency, Direction, Graph, InvalidGraph, Neighbors, Shard};
 pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
+pub use memory::OutOfMemory;
 pub use weight::WeightScale;

@@ -25,8 +25,9 @@ const TAKEN: [&str; 11] = [
     "fmt",
 ];
 
-/// Names that mean something else in a program.
-const BUILT_IN: [&str; 14] = [
+/// Names that mean something of their own in a program. (Functions and constants of the text may
+/// have the names of those that hooks can call: then these are meant, in Rust, too.)
+const BUILT_IN: [&str; 22] = [
     "Program",
     "Vertex",
     "VertexMut",
@@ -38,9 +39,17 @@ const BUILT_IN: [&str; 14] = [
     "Wake",
     "Schedule",
     "ColumnSpec",
-    "Scalar",
     "ColumnKind",
     "DeviceSource",
+    "Scalar",
+    "NO_LABEL",
+    "products_ge",
+    "math",
+    "exp2",
+    "exp",
+    "log2",
+    "ln",
+    "powf",
 ];
 
 /// A function of the text.
@@ -230,6 +239,7 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// Refuses items that give another meaning to names that the translation knows.
 fn refuse_built_in_names(items: &[syn::Item], errors: &mut Diagnostics) {
     for item in items {
         let name = match item {
@@ -238,14 +248,47 @@ fn refuse_built_in_names(items: &[syn::Item], errors: &mut Diagnostics) {
             syn::Item::Type(item) => &item.ident,
             syn::Item::Trait(item) => &item.ident,
             syn::Item::Union(item) => &item.ident,
+            syn::Item::Static(item) => &item.ident,
+            syn::Item::Mod(item) => &item.ident,
+            syn::Item::Use(item) => {
+                refuse_imports(&item.tree, false, errors);
+                continue;
+            }
             _ => continue,
         };
-        if BUILT_IN.iter().any(|taken| name == taken) || Scalar::named(&name.to_string()).is_some()
-        {
-            let message = format!("`{name}` means something else in a program");
-            errors.push(Diagnostic::new(name.span(), message, "choose another name"));
+        if is_built_in(name) {
+            errors.push(means_something_else(name));
         }
     }
+}
+
+/// Refuses imports of such names from anywhere but the module of hooks.
+fn refuse_imports(tree: &syn::UseTree, of_hooks: bool, errors: &mut Diagnostics) {
+    match tree {
+        syn::UseTree::Path(path) => {
+            let of_hooks = of_hooks || path.ident == "hooks";
+            refuse_imports(&path.tree, of_hooks, errors);
+        }
+        syn::UseTree::Group(group) => {
+            group.items.iter().for_each(|tree| refuse_imports(tree, of_hooks, errors));
+        }
+        syn::UseTree::Name(name) if !of_hooks && is_built_in(&name.ident) => {
+            errors.push(means_something_else(&name.ident));
+        }
+        syn::UseTree::Rename(name) if is_built_in(&name.rename) => {
+            errors.push(means_something_else(&name.rename));
+        }
+        _ => {}
+    }
+}
+
+fn is_built_in(name: &syn::Ident) -> bool {
+    BUILT_IN.iter().any(|taken| name == taken) || Scalar::named(&name.to_string()).is_some()
+}
+
+fn means_something_else(name: &syn::Ident) -> Diagnostic {
+    let message = format!("`{name}` means something else in a program");
+    Diagnostic::new(name.span(), message, "choose another name")
 }
 
 fn find_implementation<'a>(

@@ -1,5 +1,7 @@
 //! What can be wrong with a file, said so that its owner can mend it.
 
+use crate::intern::InternError;
+use ripplet_graph::OutOfMemory;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -40,6 +42,9 @@ pub enum ReadErrorKind {
     /// The content is not what the format asks for; the sentence says what was expected.
     #[error("{0}")]
     Content(String),
+    /// Memory was refused, here or by a limit that the process was given.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
     /// The extension says no format that is known.
     #[error(
         "the name does not tell the format; use --format with one of: {}",
@@ -69,7 +74,37 @@ impl fmt::Display for Place {
     }
 }
 
+impl From<String> for ReadErrorKind {
+    fn from(sentence: String) -> Self {
+        ReadErrorKind::Content(sentence)
+    }
+}
+
+impl From<&str> for ReadErrorKind {
+    fn from(sentence: &str) -> Self {
+        ReadErrorKind::Content(sentence.into())
+    }
+}
+
+impl From<InternError> for ReadErrorKind {
+    fn from(error: InternError) -> Self {
+        match error {
+            InternError::TooManyVertices => ReadErrorKind::Content(error.to_string()),
+            InternError::OutOfMemory(error) => error.into(),
+        }
+    }
+}
+
 impl ReadError {
+    /// Whether memory was refused: the file may be right.
+    pub fn is_out_of_memory(&self) -> bool {
+        match &self.kind {
+            ReadErrorKind::OutOfMemory(_) => true,
+            ReadErrorKind::Io(error) => error.kind() == io::ErrorKind::OutOfMemory,
+            ReadErrorKind::Content(_) | ReadErrorKind::UnknownFormat => false,
+        }
+    }
+
     /// An error of content.
     pub fn content(path: impl Into<PathBuf>, place: Place, sentence: impl Into<String>) -> Self {
         ReadError { path: path.into(), place, kind: ReadErrorKind::Content(sentence.into()) }

@@ -10,15 +10,15 @@
 //! Determinism: nothing depends on the number of threads, the first error included.
 
 use crate::columnar::{Table, Values};
-use crate::intern::NameSet;
 use crate::map::map;
+use crate::names::NameSet;
 use crate::read::open;
 use crate::text::{Fault, Text, pairs};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use bytes::Bytes;
-use ripplet_graph::{ExternalId, VertexId, VertexIds};
+use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
 use std::io;
 use std::path::Path;
 
@@ -51,7 +51,7 @@ pub fn read_groups(
     ids: &VertexIds,
 ) -> Result<Vec<u32>, ReadError> {
     let assigned = Reader { ids, kind: Kind::Groups, names: NameSet::default() };
-    assigned.read(path, options).map(renumbered).map_err(|fault| fault.of(path))
+    assigned.read(path, options).and_then(renumbered).map_err(|fault| fault.of(path))
 }
 
 /// Reads labels from bytes, as [`read_labels`] does from a file; an error calls them `(bytes)`.
@@ -73,7 +73,8 @@ pub fn parse_labels(
 /// Those of [`read_groups`].
 pub fn parse_groups(bytes: &[u8], format: Format, ids: &VertexIds) -> Result<Vec<u32>, ReadError> {
     let assigned = Reader { ids, kind: Kind::Groups, names: NameSet::default() };
-    assigned.parse(bytes, format).map(renumbered).map_err(|fault| fault.of(Path::new("(bytes)")))
+    let groups = assigned.parse(bytes, format).and_then(renumbered);
+    groups.map_err(|fault| fault.of(Path::new("(bytes)")))
 }
 
 /// No vertex and no group: both are fewer.
@@ -138,7 +139,7 @@ impl Reader<'_> {
         let (ids, kind) = (self.ids, self.kind);
         let like = self.names.alike();
         let tabs = matches!(ids, VertexIds::Names(_));
-        let mut labels = vec![NONE; ids.len()];
+        let mut labels = memory::filled(NONE, ids.len())?;
         let start = || Block { rows: Vec::new(), names: like.alike() };
         let row = |block: &mut Block, line: u32, id: &str, label: &str| {
             block.add(ids, kind, [ExternalId::Name(id), ExternalId::Name(label)], line)
@@ -162,7 +163,7 @@ impl Reader<'_> {
             let block = Block { rows: Vec::new(), names: like.alike() };
             Ok((block.of_batch(ids, kind, &batch, at, first)?, first))
         })?;
-        let mut labels = vec![NONE; ids.len()];
+        let mut labels = memory::filled(NONE, ids.len())?;
         for (block, first) in blocks {
             self.assign(&mut labels, block, |place| Place::Row(first + u64::from(place)))?;
         }
@@ -177,7 +178,7 @@ impl Reader<'_> {
         place: impl Fn(u32) -> Place,
     ) -> Result<(), Fault> {
         let numbers = self.names.merge(&block.names);
-        let numbers = numbers.map_err(|error| Fault::whole(error.sentence()))?;
+        let numbers = numbers?;
         for row in block.rows {
             let label = &mut labels[row.vertex as usize];
             if *label != NONE {
@@ -203,9 +204,9 @@ impl Block {
         kind: Kind,
         [id, label]: [ExternalId<'_>; 2],
         place: u32,
-    ) -> Result<(), String> {
+    ) -> Result<(), ReadErrorKind> {
         let Some(vertex) = ids.find(id) else {
-            return Err(format!("`{}` is no vertex of the graph", shown(id)));
+            return Err(format!("`{}` is no vertex of the graph", shown(id)).into());
         };
         let label = match (kind, label) {
             (Kind::Vertices, label) => ids.find(label).ok_or_else(|| {
@@ -213,15 +214,10 @@ impl Block {
                 format!("the label `{label}` is no vertex of the graph: expected a vertex id")
             })?,
             (Kind::Groups, ExternalId::Name("")) => return Err("the label is empty".into()),
-            (Kind::Groups, ExternalId::Name(name)) => {
-                self.names.number(name).map_err(|error| error.sentence())?
-            }
-            (Kind::Groups, integer) => {
-                self.names.number(&integer.to_string()).map_err(|error| error.sentence())?
-            }
+            (Kind::Groups, ExternalId::Name(name)) => self.names.number(name)?,
+            (Kind::Groups, integer) => self.names.number(&integer.to_string())?,
         };
-        self.rows.push(Row { vertex, label, place });
-        Ok(())
+        Ok(memory::push(&mut self.rows, Row { vertex, label, place })?)
     }
 
     fn of_batch(
@@ -238,7 +234,7 @@ impl Block {
         let [vertices, labels] = columns.map(Values::of);
         let (vertices, labels) = (vertices?, labels?);
         for row in 0..rows {
-            let fault = |sentence: String| Fault::row(first + row as u64, sentence);
+            let fault = |why: ReadErrorKind| Fault::row(first + row as u64, why);
             let (Some(id), Some(label)) = (vertices.get(row), labels.get(row)) else {
                 return Err(fault("a value that its dictionary lacks".into()));
             };
@@ -296,9 +292,9 @@ fn whole(labels: Vec<u32>, ids: &VertexIds) -> Result<Vec<u32>, Fault> {
 }
 
 /// Groups numbered in the order of their first vertex.
-fn renumbered(groups: Vec<u32>) -> Vec<u32> {
+fn renumbered(groups: Vec<u32>) -> Result<Vec<u32>, Fault> {
     let count = groups.iter().max().map_or(0, |&most| most as usize + 1);
-    let (mut number_of, mut next) = (vec![NONE; count], 0);
+    let (mut number_of, mut next) = (memory::filled(NONE, count)?, 0);
     let mut number = |group: u32| {
         let number = &mut number_of[group as usize];
         if *number == NONE {
@@ -307,7 +303,9 @@ fn renumbered(groups: Vec<u32>) -> Vec<u32> {
         }
         *number
     };
-    groups.into_iter().map(&mut number).collect()
+    let mut groups = groups;
+    groups.iter_mut().for_each(|group| *group = number(*group));
+    Ok(groups)
 }
 
 /// An id for a message, which must not be as long as the file.

@@ -1,5 +1,6 @@
 //! Files as memory.
 
+use ripplet_graph::OutOfMemory;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -26,7 +27,13 @@ pub(crate) fn map(path: &Path) -> io::Result<Map> {
     // SAFETY: the pages are read only, through this mapping, whose owner keeps it alive. That no
     // process overwrites the file in place cannot be enforced on any system; the documentation
     // above, and that of `rg`, says so.
-    let map = unsafe { memmap2::Mmap::map(&file) }?;
+    let map = unsafe { memmap2::Mmap::map(&file) };
+    let map = map.map_err(|error| match error.kind() {
+        ErrorKind::OutOfMemory => {
+            io::Error::new(error.kind(), OutOfMemory { bytes: metadata.len() })
+        }
+        _ => error,
+    })?;
     Ok(Map(Some(map)))
 }
 

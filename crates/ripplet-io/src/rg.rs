@@ -21,7 +21,8 @@
 //! [`open`] maps the file and copies nothing: the graph's arrays are the file's pages. Each byte is
 //! under a checksum, which `open` verifies in parallel, so a damaged file is an error and not a
 //! strange result. What the checksums cannot tell (a file made by other hands), the checks of
-//! [`Graph::from_shards`] do: a crafted file may hold an odd graph, but none that breaks a loop.
+//! [`Graph::from_shards`] do, in the same time: offsets, neighbours and the order of each list. A
+//! crafted file may hold an odd graph (an arc without its way back), but none that breaks a loop.
 //!
 //! Memory: the pages of the file, which the system may drop and read again. As with every mapped
 //! file, whoever overwrites or cuts the file *in place* while it is open breaks its reader;

@@ -15,7 +15,7 @@ use crate::text::{Fault, records};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::Array;
 use bytes::Bytes;
-use ripplet_graph::{ExternalId, VertexId, VertexIds};
+use ripplet_graph::{ExternalId, OutOfMemory, VertexId, VertexIds, memory};
 use std::fmt;
 use std::path::Path;
 
@@ -61,7 +61,7 @@ pub fn read_vertex_table(
         let names: Vec<&[&str]> =
             wanted.iter().map(|(name, _)| std::slice::from_ref(name)).collect();
         let mut columns: Vec<Building> = wanted.iter().map(|_| Building::default()).collect();
-        let (mut seen, mut skipped) = (vec![false; ids.len()], 0);
+        let (mut seen, mut skipped) = (memory::filled(false, ids.len())?, 0);
         let found = vertex_rows(path, options, &names, Header::Needed, |row| {
             let Some(vertex) = ids.find(row.id) else {
                 skipped += 1;
@@ -75,7 +75,7 @@ pub fn read_vertex_table(
                     let bits = value.bits(*kind).map_err(|sentence| {
                         row.fault(format!("the column `{name}`: {sentence}"))
                     })?;
-                    column.set(vertex, bits, ids.len());
+                    column.set(vertex, bits, ids.len())?;
                 }
             }
             Ok(())
@@ -106,11 +106,12 @@ struct Building {
 }
 
 impl Building {
-    fn set(&mut self, vertex: VertexId, bits: u32, vertices: usize) {
+    fn set(&mut self, vertex: VertexId, bits: u32, vertices: usize) -> Result<(), OutOfMemory> {
         if self.bits.is_empty() {
-            self.bits = vec![0; vertices];
+            self.bits = memory::zeros(vertices)?;
         }
         self.bits[vertex as usize] = bits;
+        Ok(())
     }
 
     fn finish(self, kind: ValueKind) -> VertexValues {
@@ -339,7 +340,7 @@ impl<'a> Cells<'a> {
         if id_kind(column.data_type()).is_some() {
             return Ok(Cells::Ids(Values::of(column)?, column));
         }
-        floats(column).map(|numbers| Cells::Numbers(numbers, column)).ok_or_else(|| {
+        floats(column)?.map(|numbers| Cells::Numbers(numbers, column)).ok_or_else(|| {
             let kind = crate::columnar::shown(column.data_type());
             Fault::whole(format!("a column is {kind}: expected numbers or strings"))
         })

@@ -19,7 +19,8 @@ pub struct Item {
 }
 
 impl Plan {
-    pub(crate) fn with(mut self, purpose: &'static str, bytes: u64) -> Plan {
+    /// This plan and one purpose more.
+    pub fn with(mut self, purpose: &'static str, bytes: u64) -> Plan {
         self.items.push(Item { purpose, bytes });
         self
     }

@@ -5,7 +5,7 @@ use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::io::Format;
-use ripplet::lp::programs::Resolution;
+use ripplet::lp::programs::{Gamma, MEMORY, Resolution, Slpa};
 use ripplet::lp::{DEFAULT_PHASES, Stop};
 use std::path::PathBuf;
 
@@ -16,7 +16,8 @@ use std::path::PathBuf;
 /// `-` is standard input.
 ///
 /// OUT has a line or a row a vertex, its id and its community, which is called by the id of one of
-/// its vertices. It is .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow; `-` is
+/// its vertices; `--program slpa` and `seeded` add a strength, and a vertex may have several rows or
+/// none. It is .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow; `-` is
 /// standard output. It appears whole or not at all.
 #[derive(Args)]
 pub struct Arguments {
@@ -27,6 +28,8 @@ pub struct Arguments {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub choices: ChoiceArguments,
+    #[command(flatten)]
+    pub parameters: ParameterArguments,
     #[command(flatten)]
     pub stop: StopArguments,
     #[command(flatten)]
@@ -64,9 +67,9 @@ pub struct Arguments {
 #[derive(Args)]
 #[command(next_help_heading = "Choices")]
 pub struct ChoiceArguments {
-    /// What a vote is, and how a label is scored.
-    #[arg(long, value_enum, default_value_t = ProgramName::Lpa)]
-    pub program: ProgramName,
+    /// What a vote is, and how a label is scored [default: lpa].
+    #[arg(long, value_enum)]
+    pub program: Option<ProgramName>,
     /// Which vertices update when [default: phased; sync for cdlp].
     #[arg(long, value_enum)]
     pub schedule: Option<ScheduleName>,
@@ -91,18 +94,67 @@ pub struct ChoiceArguments {
     #[arg(long, default_value = "auto", value_parser = device)]
     pub device: Device,
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
+    ///
+    /// Reading and building the graph are held to it as well, as they go (but not to less than
+    /// 1 MiB; mapped files and the threads' stacks do not count).
     #[arg(long, value_name = "SIZE")]
     pub host_memory: Option<Size>,
-    /// How much more than chance a community must attract (lpa): 0 is plain label propagation,
-    /// more makes communities smaller [default: 1].
-    #[arg(long, value_name = "G", value_parser = resolution, allow_negative_numbers = true)]
-    pub resolution: Option<Resolution>,
     /// Leave communities as they are that do not hang together.
     #[arg(long)]
     pub keep_disconnected: bool,
     /// What all draws depend on.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+}
+
+/// What single programs want to know.
+#[derive(Args)]
+#[command(next_help_heading = "Parameters of programs")]
+pub struct ParameterArguments {
+    /// lpa: how much more than chance a community must attract; 0 is plain label propagation, more
+    /// makes communities smaller [default: 1].
+    #[arg(long, value_name = "G", value_parser = resolution, allow_negative_numbers = true)]
+    pub resolution: Option<Resolution>,
+    /// llp: what each member of a community that is no neighbour costs; 0 is plain label
+    /// propagation, more makes communities smaller [default: 1].
+    #[arg(long, value_name = "G", value_parser = gamma, allow_negative_numbers = true)]
+    pub gamma: Option<Gamma>,
+    /// llp: try gamma 1, 1/2, … 1/2^N and 0, and keep the communities of the highest modularity.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(0..=16),
+        conflicts_with = "gamma"
+    )]
+    pub sweep: Option<u32>,
+    /// llp: write the order of the vertices that the sweep finds (rows of `id` and `place`).
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    pub order: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = memory,
+        allow_negative_numbers = true,
+        help = format!("slpa: communities that a vertex remembers [default: {MEMORY}]")
+    )]
+    pub memory: Option<Slpa>,
+    /// slpa: the share of its memory that a community must fill to have a vertex, beside the one
+    /// that fills most [default: 0.1].
+    #[arg(long, value_name = "F", value_parser = share, allow_negative_numbers = true)]
+    pub threshold: Option<f64>,
+    /// seeded: the vertices whose cluster is known: `id [cluster [strength]]` a line, or a table
+    /// with columns of these names.
+    #[arg(long, value_name = "FILE")]
+    pub seeds: Option<PathBuf>,
+    /// seeded: the share of its strength that a label keeps at a hop [default: 1].
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    pub attenuation: Option<f64>,
+    /// seeded: seeds only begin with their clusters, and may be won over.
+    #[arg(long)]
+    pub loose_seeds: bool,
+    /// seeded: count seeds that are no vertices of the graph instead of refusing them.
+    #[arg(long)]
+    pub skip_unknown_seeds: bool,
 }
 
 /// When it is enough.
@@ -138,6 +190,12 @@ pub enum ProgramName {
     Lpa,
     /// LDBC Graphalytics' community detection, to the letter
     Cdlp,
+    /// Layered: labels that many vertices have must be wanted more; many resolutions
+    Llp,
+    /// Speakers and listeners: communities may overlap
+    Slpa,
+    /// From vertices whose cluster is known (--seeds) to those around them
+    Seeded,
 }
 
 /// The schedules by name.
@@ -195,6 +253,16 @@ fn device(text: &str) -> Result<Device, String> {
 fn resolution(text: &str) -> Result<Resolution, String> {
     let number = text.parse().map_err(|_| "expected a number from 0 to 65535".to_string())?;
     Resolution::new(number).map_err(|error| error.to_string())
+}
+
+fn gamma(text: &str) -> Result<Gamma, String> {
+    let number = text.parse().map_err(|_| "expected a number from 0 to 65535".to_string())?;
+    Gamma::new(number).map_err(|error| error.to_string())
+}
+
+fn memory(text: &str) -> Result<Slpa, String> {
+    let number = text.parse().map_err(|_| "expected a whole number, 1 or more".to_string())?;
+    Slpa::new(number).map_err(|error| error.to_string())
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -7,6 +7,9 @@
 
 mod arguments;
 mod job;
+mod program;
+mod rows;
+mod sweep;
 
 pub use arguments::Arguments;
 
@@ -16,15 +19,17 @@ use crate::output::{check_place, is_standard, json, write_json};
 use crate::reading::{Loaded, load};
 use crate::size::Size;
 use crate::stats::{
-    Bytes, Choices, Estimate, Seconds, Shape, Stats, available_memory, peak_memory,
+    Bytes, Choices, Estimate, Layer, Seconds, Shape, Stats, available_memory, peak_memory,
 };
-use crate::{interrupt, output};
+use crate::{interrupt, memory};
 use arguments::EstimateForm;
-use job::{Job, Program};
+use job::Job;
+use program::{Program, rows_of_seeded};
 use ripplet::graph::{Graph, VertexIds};
 use ripplet::io::{self, ReadOptions, write};
-use ripplet::lp::programs::{Cdlp, Lpa};
-use ripplet::lp::{Executor, Outcome, Plan, cpu::CpuExecutor, quality::Summary};
+use ripplet::lp::programs::{Cdlp, Llp, Lpa};
+use ripplet::lp::{Executor, Outcome, Plan, Settings, cpu::CpuExecutor, quality::Summary};
+use rows::Rows;
 use std::path::Path;
 use std::time::Instant;
 
@@ -33,7 +38,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let mut job = arguments.resolve()?;
     check_places(&job)?;
     let threads = job.threads.start()?;
-    let loaded = load(&job.input, &job.load, console)?;
+    let reading = format!("reading {}", job.input.display());
+    let loaded =
+        memory::within(job.host_memory, &reading, || load(&job.input, &job.load, console))?;
     if let Some(output) = &job.output {
         write::check_communities(output, loaded.graph.ids()).map_err(Failure::Place)?;
     }
@@ -44,22 +51,37 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     }
     interrupt::check()?;
     let executor = CpuExecutor::new(job.threads.count())?;
-    match job.program {
-        Program::Lpa(resolution) => {
-            Work { job: &job, console, loaded, threads, executor }.run(&Lpa::new(resolution))
+    let settings = std::mem::take(&mut job.settings);
+    let mut work = Work { job: &job, settings, console, loaded: &loaded, threads, executor };
+    match &job.program {
+        Program::Lpa(resolution) => work.run(&Lpa::new(*resolution)),
+        Program::Cdlp => work.run(&Cdlp),
+        Program::Llp(gamma) => work.run(&Llp::new(*gamma)),
+        Program::Sweep(sweep) => work.sweep(sweep),
+        Program::Slpa(slpa) => work.run_for(&slpa.program, |outcome| slpa.rows(outcome)),
+        Program::Seeded(seeded) => {
+            let planted = seeded.plant(&loaded.graph, work.settings, console)?;
+            work.settings = planted.settings;
+            work.run_for(&planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }
-        Program::Cdlp => Work { job: &job, console, loaded, threads, executor }.run(&Cdlp),
     }
 }
 
 fn check_places(job: &Job) -> Result<(), Failure> {
     let mut others: Vec<&Path> = vec![&job.input];
     others.extend(job.labels.as_deref());
+    others.extend(job.program.files().0);
     if let Some(output) = &job.output {
         let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
         write::check_communities(output, &no_ids).map_err(Failure::Place)?;
         check_place(output, &others)?;
         others.push(output);
+    }
+    if let Some(table) = job.program.files().1 {
+        let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
+        write::check_vertex_table(table, &no_ids).map_err(Failure::Place)?;
+        check_place(table, &others)?;
+        others.push(table);
     }
     job.stats.iter().try_for_each(|stats| check_place(stats, &others))
 }
@@ -67,41 +89,71 @@ fn check_places(job: &Job) -> Result<(), Failure> {
 /// A job and what it works on.
 struct Work<'a> {
     job: &'a Job<'a>,
+    settings: Settings,
     console: &'a Console,
-    loaded: Loaded,
+    loaded: &'a Loaded,
     threads: usize,
     executor: CpuExecutor,
 }
 
 impl Work<'_> {
-    fn run<P: ripplet::lp::Program>(self, program: &P) -> Result<(), Failure> {
+    /// Runs a program that gives each vertex a community.
+    fn run<P: ripplet::lp::Program>(&self, program: &P) -> Result<(), Failure> {
+        self.run_for(program, |outcome| Ok(Rows::of_labels(outcome)))
+    }
+
+    /// Runs a program; `rows` is what is written of its outcome.
+    fn run_for<P: ripplet::lp::Program>(
+        &self,
+        program: &P,
+        rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
+    ) -> Result<(), Failure> {
         let Work { job, console, loaded, executor, .. } = &self;
         let graph = &loaded.graph;
-        let plan = executor.plan(graph, program, &job.settings);
+        let plan = executor.plan(graph, program, &self.settings);
         if let Some(form) = job.estimate {
             return self.print_estimate(&plan, form);
         }
         check_memory(&plan, job)?;
         console.stage("round 1");
         let start = Instant::now();
-        let outcome = executor.run(graph, program, &job.settings, &mut console.watch())?;
+        let outcome = executor.run(graph, program, &self.settings, &mut console.watch())?;
         let compute = start.elapsed().as_secs_f64();
+        self.finish(&plan, &outcome, compute, None, rows)
+    }
+
+    /// Judges and writes what was found.
+    fn finish(
+        &self,
+        plan: &Plan,
+        outcome: &Outcome,
+        compute: f64,
+        sweep: Option<Vec<Layer>>,
+        rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
+    ) -> Result<(), Failure> {
+        let Work { job, console, loaded, .. } = &self;
+        let graph = &loaded.graph;
         let peak = peak_memory();
         let mut seconds =
             Seconds { read: loaded.read, build: loaded.build, compute, ..Seconds::default() };
-
         let told = job.stats.is_some() || !console.is_quiet();
-        let summary = told.then(|| judge(console, graph, &outcome)).transpose()?;
+        let summary = told.then(|| judge(console, graph, outcome)).transpose()?;
         interrupt::check()?;
-        seconds.write = self.write(&outcome)?;
+        seconds.write = self.write(rows(outcome)?)?;
+        if outcome.nan_scores() > 0 {
+            let count = outcome.nan_scores();
+            console.note(&format!(
+                "{count} times a label's score was no number; such a label never wins"
+            ));
+        }
         let Some(summary) = summary else { return Ok(()) };
         if let Some(path) = &job.stats {
-            let bytes = Bytes::of_host(&plan, peak);
+            let bytes = Bytes::of_host(plan, peak);
             let (shape, choices) = (Shape::of(graph), self.choices());
-            let stats = Stats::new(shape, choices, &outcome, summary, seconds, bytes);
-            write_json(path, &stats)?;
+            let stats = Stats::new(shape, choices, outcome, summary, seconds, bytes);
+            write_json(path, &Stats { sweep, ..stats })?;
         }
-        console.say(&self.last_line(&outcome, summary, compute));
+        console.say(&self.last_line(outcome, summary, compute));
         Ok(())
     }
 
@@ -114,24 +166,18 @@ impl Work<'_> {
     }
 
     fn choices(&self) -> Choices {
-        self.job.choices(self.threads)
+        self.job.choices(&self.settings, self.threads)
     }
 
     /// Writes the communities; returns the seconds that it took.
-    fn write(&self, outcome: &Outcome) -> Result<f64, Failure> {
+    fn write(&self, rows: Rows<'_>) -> Result<f64, Failure> {
         let Some(path) = &self.job.output else { return Ok(0.0) };
         self.console.stage(format!("writing {}", path.display()));
         let start = Instant::now();
-        let (ids, naming) = (self.loaded.graph.ids(), self.job.naming);
         if is_standard(path) {
             self.console.close();
         }
-        output::written(write::write_communities(
-            path,
-            ids,
-            &write::Communities::of_all(&outcome.labels),
-            naming,
-        ))?;
+        rows.write(path, self.loaded.graph.ids(), self.job.consecutive)?;
         Ok(start.elapsed().as_secs_f64())
     }
 
@@ -142,7 +188,7 @@ impl Work<'_> {
             Some(path) if !is_standard(path) => format!("; see {}", path.display()),
             _ => String::new(),
         };
-        let differs = match self.job.settings.schedule.is_deterministic() {
+        let differs = match self.settings.schedule.is_deterministic() {
             true => "",
             false => " (async: another run may differ)",
         };
@@ -178,8 +224,8 @@ fn check_memory(plan: &Plan, job: &Job) -> Result<(), Failure> {
         None => "end other programs, or use a larger machine".into(),
     };
     let least = match job.program {
-        Program::Lpa(_) => ", or --schedule async, which needs the least",
         Program::Cdlp => "",
+        _ => ", or --schedule async, which needs the least",
     };
     Err(Failure::refused(
         format!("the run needs {needed}{largest}, but {room} {of}"),

@@ -27,7 +27,7 @@ fn values_that_are_not_there() {
         ("--device cuda", ["this build has no GPU engine", "--device"]),
         ("--device cuda:0,1", ["this build has no GPU engine", "--device"]),
         ("--device tpu", ["expected auto or cpu", "--device"]),
-        ("--program llp", ["lpa", "cdlp"]),
+        ("--program lp", ["lpa", "cdlp"]),
         ("--counter bm", ["exact", "--counter"]),
         ("--storage compressed", ["plain", "--storage"]),
         ("--schedule phases", ["phased", "--schedule"]),

@@ -95,7 +95,7 @@ fn ldbc() {
     let sandbox = Sandbox::with([("a.v", "1\n2\n"), ("a.e", "1 2\n1 3\n")]);
     all_refuse(&sandbox, "a.e", "", &["a.e:2: ", "3"]);
     let sandbox = Sandbox::with([("a.v", "1\n2\n2\n"), ("a.e", "1 2\n")]);
-    all_refuse(&sandbox, "a.e", "", &["a.v: ", "vertex 2 is listed twice"]);
+    all_refuse(&sandbox, "a.e", "", &["a.v:3: ", "vertex 2 is listed twice"]);
 }
 
 #[test]

@@ -5,6 +5,9 @@ mod bad_input;
 mod flow;
 mod graphalytics;
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod memory;
 mod outputs;
+mod programs;
 mod regression;
 mod sandbox;

@@ -62,6 +62,17 @@ impl Sandbox {
         command
     }
 
+    /// `ripplet` in this folder, with so many KiB of addresses (`ulimit -v`).
+    #[cfg(target_os = "linux")]
+    pub fn run_within(&self, kibibytes: u64, arguments: &str) -> Said {
+        let mut command = Command::new("sh");
+        let binary = env!("CARGO_BIN_EXE_ripplet");
+        command.args(["-c", &format!("ulimit -v {kibibytes}; exec {binary} {arguments}")]);
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        command.env_remove("RUST_BACKTRACE");
+        Said::of(command.output().unwrap())
+    }
+
     pub fn run(&self, arguments: &str) -> Said {
         Said::of(self.command(arguments).output().unwrap())
     }

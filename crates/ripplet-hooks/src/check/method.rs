@@ -65,8 +65,11 @@ impl<'a> Checker<'_, 'a> {
         let columns: Vec<_> =
             self.shared.columns.iter().map(|column| format!("{}()", column.name)).collect();
         let mut help = methods_of(of).to_owned();
-        if of != View::Candidate && !columns.is_empty() {
-            help = format!("{help}, and the columns {}", columns.join(", "));
+        if of != View::Candidate {
+            help += &match columns.is_empty() {
+                true => "; columns are declared by `#[columns] struct Columns { … }`".to_owned(),
+                false => format!(", and the columns {}", columns.join(", ")),
+            };
         }
         self.refuse(span, message, help)
     }

@@ -43,7 +43,7 @@ const EDGES: [u64; 26] = [
 ];
 
 /// Functions as text, and what they return.
-type Made = Vec<(String, Ty)>;
+pub type Made = Vec<(String, Ty)>;
 
 /// Where evaluation order, inference and the ends of ranges decide.
 const CORNERS: [(&str, Ty); 32] = [
@@ -123,7 +123,7 @@ const CORNERS: [(&str, Ty); 32] = [
     ("-0.0_f32 + -e * 0.0 - 0.0", Ty::F32),
 ];
 
-fn corners() -> Made {
+pub fn corners() -> Made {
     let arguments: Vec<_> =
         TYPES.iter().map(|(ty, name)| format!("{name}: {}", ty.name())).collect();
     let first = ("a ^ 1", Ty::U32);
@@ -135,13 +135,13 @@ fn corners() -> Made {
     bodies.map(function).collect()
 }
 
-fn random(seed: u64) -> Made {
+pub fn random(seed: u64) -> Made {
     let mut generator = Generator::new(seed);
     (0..FUNCTIONS).map(|_| generator.function()).collect()
 }
 
 /// The program of these functions, with a parameter of each type.
-fn program(functions: &Made) -> String {
+pub fn program(functions: &Made) -> String {
     let mut text = String::from("use super::hooks::*;\n\npub struct Mine {\n");
     for (ty, _) in TYPES {
         writeln!(text, "    pub p{}: {},", ty as usize, ty.name()).unwrap();

@@ -89,3 +89,33 @@ fn taken_as_rust_takes_it() {
         assert!(read(body).is_ok(), "{body}\n{}", read(body).unwrap_err());
     }
 }
+
+#[test]
+fn names_keep_their_meaning() {
+    let read = |items: &str| {
+        ripplet_hooks::read_program("mine.rs", &crate::programs::scoring("exp2(1.0) as u64", items))
+    };
+    for items in [
+        "use crate::fast::exp2;",
+        "use crate::{fast::{self, Vote}};",
+        "use std::primitive::u64 as u32;",
+        "use ripplet::lp::hooks::Vertex as Neighbor;",
+        "static NO_LABEL: u32 = 3;",
+        "mod math { pub fn exp2(x: f32) -> f32 { x } }",
+        "type Label = u64;",
+        "enum Wake { Never }",
+    ] {
+        let errors = read(items).unwrap_err().to_string();
+        assert!(errors.contains("means something else"), "{items}\n{errors}");
+    }
+    for items in [
+        "use ripplet::lp::hooks::*; use ripplet::lp::hooks::{Vote, exp2};",
+        "use std::fmt::Debug; static OTHER: u32 = 3; mod tests { fn f() {} }",
+        // One's own function is meant, as in Rust.
+        "fn exp2(x: f32) -> f32 { x }",
+    ] {
+        assert!(read(items).is_ok(), "{items}");
+    }
+    let own = read("fn exp2(x: f32) -> f32 { x }").unwrap();
+    assert_eq!(own.functions.len(), 2);
+}

@@ -7,6 +7,7 @@
 
 use crate::text::Fault;
 use arrow_ipc::{Block, Message, RecordBatch};
+use ripplet_graph::memory;
 use std::ops::Range;
 
 /// What an Arrow IPC file begins and ends with; a stream does neither.
@@ -97,13 +98,12 @@ fn check_batch(batch: RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
         // A negative length says that this buffer is not compressed after all.
         let length = compressed.and_then(|first| usize::try_from(i64::from_le_bytes(*first)).ok());
         if let Some(length) = length {
-            let credible = length <= packed.saturating_mul(LARGEST_RATIO);
-            if !credible || Vec::<u8>::new().try_reserve_exact(length).is_err() {
+            if length > packed.saturating_mul(LARGEST_RATIO) {
                 return Err(Fault::whole(format!(
-                    "the Arrow file is damaged, or needs more memory than there is: {packed} bytes of \
-                     it claim to be {length}"
+                    "the Arrow file is damaged: {packed} bytes of it claim to be {length}"
                 )));
             }
+            memory::with_room::<u8>(length)?;
         }
     }
     Ok(())

@@ -12,7 +12,7 @@
 //! A null is an error that names the row, as is a weight that is NaN, infinite or negative.
 //!
 //! Memory: the table, as much again while it is put together, and what a batch a thread takes to
-//! decode. The file is mapped, so whoever overwrites it in place meanwhile breaks the reading.
+//! decode; decoding is where refused memory is not always an error (see the crate's documentation). The file is mapped, so whoever overwrites it in place meanwhile breaks the reading.
 //!
 //! Determinism: the table, and the row of the first error, do not depend on the number of threads.
 
@@ -23,15 +23,17 @@ mod values;
 pub(crate) use table::Table;
 pub(crate) use values::{Values, first_null, floats, id_kind};
 
-use crate::intern::{Ends, Interned, NameSet, Sign};
+use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column, signed};
 use crate::map::map;
+use crate::names::{NameIndex, NameSet};
 use crate::text::Fault;
 use crate::{Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
 use bytes::Bytes;
-use ripplet_graph::EdgeTable;
+use rayon::prelude::*;
+use ripplet_graph::{EdgeTable, OutOfMemory, memory};
 use std::path::Path;
 
 /// Reads the edges of a Parquet or Arrow IPC file, on the threads of the current rayon pool.
@@ -58,20 +60,21 @@ pub fn parse(
 
 impl Fault {
     /// What is wrong with a row, counted from 0.
-    pub(crate) fn row(row: u64, sentence: impl Into<String>) -> Fault {
-        Fault { place: Place::Row(row), kind: ReadErrorKind::Content(sentence.into()) }
+    pub(crate) fn row(row: u64, why: impl Into<ReadErrorKind>) -> Fault {
+        Fault::at(Place::Row(row), why)
     }
 }
 
 fn edges(bytes: Bytes, format: Format, options: &ReadOptions) -> Result<EdgeTable, Fault> {
     let table = Table::open(bytes, format)?;
     let layout = Layout::of(table.schema(), options).map_err(Fault::whole)?;
-    let like = NameSet::default();
+    let names = NameIndex::default();
+    let like = names.alike();
     let blocks =
         table.map(&layout.columns, |batch, first| Block::of(&batch, first, &layout, &like))?;
     let (ends, weights): (Vec<_>, Vec<_>) = blocks.into_iter().map(|b| (b.ends, b.weights)).unzip();
     let Interned { ids, sources, targets } = match layout.ids {
-        Ids::Names => intern_name_ends(like, ends)?,
+        Ids::Names => intern_name_ends(names, ends)?,
         Ids::Integers => intern_integer_ends(ends, options.ids)?,
     };
     if sources.is_empty() {
@@ -79,7 +82,7 @@ fn edges(bytes: Bytes, format: Format, options: &ReadOptions) -> Result<EdgeTabl
     }
     let table = EdgeTable::new(ids, sources, targets)?;
     match layout.weight {
-        Some(_) => Ok(table.with_weights(into_column(weights))?),
+        Some(_) => Ok(table.with_weights(into_column(weights)?)?),
         None => Ok(table),
     }
 }
@@ -186,8 +189,8 @@ struct Block {
 enum BlockEnds {
     /// The bits of the integers; signed ones are in two's complement.
     Integers { ends: Ends, negative: Option<u64>, large: Option<u64> },
-    /// Numbers in the set, which holds the block's names.
-    Names(NameSet, Vec<[u32; 2]>),
+    /// Numbers in the set, which holds the block's names: two an edge.
+    Names(NameSet, Vec<u32>),
 }
 
 impl Block {
@@ -209,8 +212,7 @@ impl Block {
             let sentence = "a null: each edge has two ends, and a weight where weights are read";
             return Err(Fault::row(first + row as u64, sentence));
         }
-        let weights =
-            weighed.map_err(|fault| Fault::row(first + fault.row as u64, fault.sentence))?;
+        let weights = weighed.map_err(|fault| Fault::row(first + fault.row as u64, fault.kind))?;
         let ends = match layout.ids {
             Ids::Integers => BlockEnds::integers(columns, first)?,
             Ids::Names => BlockEnds::names(columns, like.alike())?,
@@ -230,39 +232,51 @@ impl BlockEnds {
         };
         let negative = either(sources.first_negative(), targets.first_negative());
         let large = either(sources.first_large(), targets.first_large());
-        let mut ends = Ends::with_capacity(sources.bits.len());
-        let rows = sources.bits.iter().zip(&targets.bits);
-        rows.for_each(|(&source, &target)| ends.push([source, target]));
+        let mut ends = Ends::with_room(sources.bits.len())?;
+        for (&source, &target) in sources.bits.iter().zip(&targets.bits) {
+            ends.push([source, target])?;
+        }
         Ok(BlockEnds::Integers { ends, negative, large })
     }
 
     fn names(columns: [&dyn Array; 2], mut set: NameSet) -> Result<BlockEnds, Fault> {
         let [sources, targets] = columns.map(Values::of);
-        let mut number = |values: Values<'_>| {
-            values.numbers(&mut set).map_err(|error| Fault::whole(error.sentence()))
-        };
+        let mut number = |values: Values<'_>| values.numbers(&mut set);
         let (sources, targets) = (number(sources?)?, number(targets?)?);
-        let ends = sources.into_iter().zip(targets).map(|(s, t)| [s, t]).collect();
+        let mut ends = memory::with_room(2 * sources.len())?;
+        sources.into_iter().zip(targets).for_each(|(s, t)| ends.extend([s, t]));
         Ok(BlockEnds::Names(set, ends))
     }
 }
 
-/// Joins the blocks' names, one block after the other.
-fn intern_name_ends(mut names: NameSet, blocks: Vec<BlockEnds>) -> Result<Interned, Fault> {
-    let mut numbers = Vec::with_capacity(blocks.len());
-    for block in blocks {
-        let BlockEnds::Names(set, mut ends) = block else { continue };
-        let number = names.merge(&set).map_err(|error| Fault::whole(error.sentence()))?;
-        ends.as_flattened_mut().iter_mut().for_each(|end| *end = number[*end as usize]);
-        numbers.push(ends);
+/// Joins the blocks' names, some blocks at a time: their own sets are then given back.
+fn intern_name_ends(mut names: NameIndex, blocks: Vec<BlockEnds>) -> Result<Interned, Fault> {
+    /// Enough for many threads.
+    const BLOCKS_AT_ONCE: usize = 64;
+    let mut numbers = memory::with_room(blocks.len())?;
+    let mut blocks = blocks.into_iter();
+    loop {
+        let (mut sets, first) = (Vec::with_capacity(BLOCKS_AT_ONCE), numbers.len());
+        for block in blocks.by_ref().take(BLOCKS_AT_ONCE) {
+            if let BlockEnds::Names(set, ends) = block {
+                sets.push(set);
+                memory::push(&mut numbers, ends)?;
+            }
+        }
+        if sets.is_empty() {
+            return Ok(intern_names(names, numbers)?);
+        }
+        let number = names.number_sets(&sets)?;
+        numbers[first..].par_iter_mut().zip(number).for_each(|(ends, number)| {
+            ends.iter_mut().for_each(|end| *end = number[*end as usize]);
+        });
     }
-    Ok(intern_names(&names, numbers))
 }
 
 /// Decides whether the ids are signed: where one is negative, or `asked` says so.
 fn intern_integer_ends(blocks: Vec<BlockEnds>, asked: IdKind) -> Result<Interned, Fault> {
     let (mut all, mut first_negative, mut first_large) =
-        (Vec::with_capacity(blocks.len()), None, None);
+        (memory::with_room(blocks.len())?, None, None);
     for block in blocks {
         let BlockEnds::Integers { ends, negative, large } = block else { continue };
         all.push(ends);
@@ -279,21 +293,22 @@ fn intern_integer_ends(blocks: Vec<BlockEnds>, asked: IdKind) -> Result<Interned
     }
     let sign = if signed_ids { Sign::Signed } else { Sign::Unsigned };
     if signed_ids {
-        all.iter_mut().for_each(make_signed);
+        all.iter_mut().try_for_each(make_signed)?;
     }
-    intern_integers(all, sign).map_err(|error| Fault::whole(error.sentence()))
+    Ok(intern_integers(all, sign)?)
 }
 
 /// From two's complement to the form that interning sorts by.
-fn make_signed(ends: &mut Ends) {
-    let narrow = std::mem::replace(ends, Ends::Wide(vec![]));
-    *ends = Ends::Wide(match narrow {
+fn make_signed(ends: &mut Ends) -> Result<(), OutOfMemory> {
+    match ends {
         Ends::Narrow(pairs) => {
-            pairs.into_iter().map(|pair| pair.map(|id| signed(i64::from(id)))).collect()
+            let mut wide = memory::with_room(pairs.len())?;
+            wide.extend(pairs.iter().map(|pair| pair.map(|id| signed(i64::from(id)))));
+            *ends = Ends::Wide(wide);
         }
-        Ends::Wide(mut pairs) => {
+        Ends::Wide(pairs) => {
             pairs.as_flattened_mut().iter_mut().for_each(|id| *id = signed(*id as i64));
-            pairs
         }
-    });
+    }
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! A table in a file: its schema, and its rows in batches.
 
 use super::ipc;
-use crate::Format;
 use crate::text::Fault;
+use crate::{Format, Place, ReadErrorKind};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
@@ -14,7 +14,8 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use rayon::prelude::*;
-use std::io::Cursor;
+use ripplet_graph::memory;
+use std::io::{self, Cursor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Rows that one task takes.
@@ -122,7 +123,9 @@ impl Table {
             .collect();
         let mut blocks = Vec::new();
         for some in mapped {
-            blocks.append(&mut some?);
+            let mut some = some?;
+            memory::reserve(&mut blocks, some.len())?;
+            blocks.append(&mut some);
         }
         Ok(blocks)
     }
@@ -155,7 +158,7 @@ fn map_batches<T: Send>(
         let visited: Vec<_> =
             slices.into_par_iter().map(|(batch, first)| visit(batch, first)).collect();
         for block in visited {
-            blocks.push(block?);
+            memory::push(&mut blocks, block?)?;
         }
     }
     end.map(|()| blocks)
@@ -177,12 +180,24 @@ fn no_parquet(error: ParquetError) -> Fault {
 }
 
 fn broken_parquet(error: ArrowError) -> Fault {
+    if let ArrowError::MemoryError(_) = error {
+        return refused(&error);
+    }
     Fault::whole(format!("the Parquet file is damaged: {}", first_line(&error)))
 }
 
 fn no_arrow(error: ArrowError) -> Fault {
+    if let ArrowError::MemoryError(_) = error {
+        return refused(&error);
+    }
     let error = first_line(&error);
     Fault::whole(format!("this is no Arrow IPC file or stream that can be read: {error}"))
+}
+
+/// Memory that these crates were refused, where they answer with an error.
+fn refused(error: &ArrowError) -> Fault {
+    let error = io::Error::new(io::ErrorKind::OutOfMemory, first_line(error));
+    Fault { place: Place::File, kind: ReadErrorKind::Io(error) }
 }
 
 /// What these crates say may hold parts of the file, and so may be long.

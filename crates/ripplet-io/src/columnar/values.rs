@@ -1,13 +1,15 @@
 //! A column's values, whatever type they are stored as.
 
 use super::Ids;
-use crate::intern::{NameSet, TooManyVertices};
+use crate::ReadErrorKind;
+use crate::intern::InternError;
+use crate::names::NameSet;
 use crate::text::Fault;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, LargeStringArray, StringArray, StringViewArray};
 use arrow_schema::DataType;
-use ripplet_graph::ExternalId;
+use ripplet_graph::{ExternalId, OutOfMemory, memory};
 use std::borrow::Cow;
 
 /// The values of a column without nulls.
@@ -36,7 +38,14 @@ pub(crate) enum Strings<'a> {
 #[derive(Debug)]
 pub(super) struct RowFault {
     pub(super) row: usize,
-    pub(super) sentence: String,
+    pub(super) kind: ReadErrorKind,
+}
+
+/// Memory is refused in no particular row.
+impl From<OutOfMemory> for RowFault {
+    fn from(error: OutOfMemory) -> RowFault {
+        RowFault { row: 0, kind: error.into() }
+    }
 }
 
 /// What ids of this type are, if any.
@@ -64,28 +73,28 @@ pub(crate) fn first_null(column: &dyn Array) -> Option<usize> {
 }
 
 /// Numbers of a type with fractions; what a null stands for is arbitrary.
-pub(crate) fn floats(column: &dyn Array) -> Option<Vec<f64>> {
-    Some(match column.data_type() {
-        DataType::Float16 => {
-            column.as_primitive::<Float16Type>().values().iter().map(|w| w.to_f64()).collect()
-        }
-        DataType::Float32 => {
-            column.as_primitive::<Float32Type>().values().iter().map(|&w| w.into()).collect()
-        }
-        DataType::Float64 => column.as_primitive::<Float64Type>().values().to_vec(),
-        _ => return None,
-    })
+pub(crate) fn floats(column: &dyn Array) -> Result<Option<Vec<f64>>, OutOfMemory> {
+    Ok(Some(match column.data_type() {
+        DataType::Float16 => memory::collected(
+            column.as_primitive::<Float16Type>().values().iter().map(|w| w.to_f64()),
+        )?,
+        DataType::Float32 => memory::collected(
+            column.as_primitive::<Float32Type>().values().iter().map(|&w| w.into()),
+        )?,
+        DataType::Float64 => memory::copied(column.as_primitive::<Float64Type>().values())?,
+        _ => return Ok(None),
+    }))
 }
 
 /// Numbers as weights: finite, 0 or above.
 pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
-    let weights: Vec<f64> = match floats(column) {
+    let mut weights: Vec<f64> = match floats(column)? {
         Some(floats) => floats,
         None => {
-            let integers = integers(column).unwrap_or(Integers { bits: vec![], signed: false });
+            let integers = integers(column)?.unwrap_or(Integers { bits: vec![], signed: false });
             let weight =
                 |&bits: &u64| if integers.signed { bits as i64 as f64 } else { bits as f64 };
-            integers.bits.iter().map(weight).collect()
+            memory::collected(integers.bits.iter().map(weight))?
         }
     };
     // What a null stands for is arbitrary: it is another error.
@@ -96,10 +105,13 @@ pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
             let weight = weights[row];
             let sentence =
                 format!("`{weight}` is not a weight: expected a finite number, 0 or above");
-            Err(RowFault { row, sentence })
+            Err(RowFault { row, kind: sentence.into() })
         }
         // No negative zero: sums and prints do not need two.
-        None => Ok(weights.into_iter().map(|weight| weight + 0.0).collect()),
+        None => {
+            weights.iter_mut().for_each(|weight| *weight += 0.0);
+            Ok(weights)
+        }
     }
 }
 
@@ -108,8 +120,8 @@ impl<'a> Values<'a> {
     pub(crate) fn of(column: &'a dyn Array) -> Result<Values<'a>, Fault> {
         let unfit = || Fault::whole("the columns of a batch do not fit the table's schema");
         match id_kind(column.data_type()).ok_or_else(unfit)? {
-            Ids::Integers => integers(column).map(Values::Integers).ok_or_else(unfit),
-            Ids::Names => strings(column).map(Values::Strings).ok_or_else(unfit),
+            Ids::Integers => integers(column)?.map(Values::Integers).ok_or_else(unfit),
+            Ids::Names => strings(column)?.map(Values::Strings).ok_or_else(unfit),
         }
     }
 
@@ -125,19 +137,31 @@ impl<'a> Values<'a> {
     }
 
     /// The number of each value in `set`, to which new ones are added; integers as they print.
-    pub(super) fn numbers(&self, set: &mut NameSet) -> Result<Vec<u32>, TooManyVertices> {
+    pub(super) fn numbers(&self, set: &mut NameSet) -> Result<Vec<u32>, InternError> {
         match self {
             Values::Strings(Strings::Dictionary { keys, values }) => {
                 numbers_by_key(keys, values, set)
             }
-            Values::Strings(strings) => (0..strings.len())
-                .map(|row| set.number(strings.get(row).unwrap_or_default()))
-                .collect(),
+            Values::Strings(strings) => numbered((0..strings.len()).map(|row| {
+                // A row is within its array.
+                set.number(strings.get(row).unwrap_or_default())
+            })),
             Values::Integers(integers) => {
-                (0..integers.bits.len()).map(|row| set.number(&integers.print(row))).collect()
+                numbered((0..integers.bits.len()).map(|row| set.number(&integers.print(row))))
             }
         }
     }
+}
+
+/// All numbers, or the first error.
+fn numbered(
+    numbers: impl ExactSizeIterator<Item = Result<u32, InternError>>,
+) -> Result<Vec<u32>, InternError> {
+    let mut all = memory::with_room(numbers.len())?;
+    for number in numbers {
+        all.push(number?);
+    }
+    Ok(all)
 }
 
 /// Each value of the dictionary that occurs is hashed once.
@@ -145,13 +169,13 @@ fn numbers_by_key(
     keys: &[u64],
     values: &Strings<'_>,
     set: &mut NameSet,
-) -> Result<Vec<u32>, TooManyVertices> {
+) -> Result<Vec<u32>, InternError> {
     let value = |key: u64| values.get(key as usize).unwrap_or_default();
     // A dictionary much larger than the batch is not worth an array of its size.
     if values.len() > 4 * keys.len() {
-        return keys.iter().map(|&key| set.number(value(key))).collect();
+        return numbered(keys.iter().map(|&key| set.number(value(key))));
     }
-    let mut known: Vec<Option<u32>> = vec![None; values.len()];
+    let mut known: Vec<Option<u32>> = memory::filled(None, values.len())?;
     let mut number = |&key: &u64| {
         let Some(slot) = known.get_mut(key as usize) else { return set.number("") };
         match *slot {
@@ -159,7 +183,7 @@ fn numbers_by_key(
             None => Ok(*slot.insert(set.number(value(key))?)),
         }
     };
-    keys.iter().map(&mut number).collect()
+    numbered(keys.iter().map(&mut number))
 }
 
 impl Integers {
@@ -208,13 +232,13 @@ impl Strings<'_> {
 }
 
 /// The integers of a column, which may be behind a dictionary.
-fn integers(column: &dyn Array) -> Option<Integers> {
+fn integers(column: &dyn Array) -> Result<Option<Integers>, OutOfMemory> {
     macro_rules! bits {
         ($kind:ty, $signed:expr) => {{
-            let values = column.as_primitive_opt::<$kind>()?.values();
+            let Some(values) = column.as_primitive_opt::<$kind>() else { return Ok(None) };
             // Sign extension is what makes two's complement of the narrower types.
-            let bits = values.iter().map(|&value| value as i64 as u64).collect();
-            Some(Integers { bits, signed: $signed })
+            let bits = values.values().iter().map(|&value| value as i64 as u64);
+            Ok(Some(Integers { bits: memory::collected(bits)?, signed: $signed }))
         }};
     }
     match column.data_type() {
@@ -227,29 +251,32 @@ fn integers(column: &dyn Array) -> Option<Integers> {
         DataType::UInt32 => bits!(UInt32Type, false),
         DataType::UInt64 => bits!(UInt64Type, false),
         DataType::Dictionary(..) => {
-            let dictionary = column.as_any_dictionary_opt()?;
-            let (keys, values) =
-                (integers(dictionary.keys())?, integers(dictionary.values().as_ref())?);
-            let value = |&key: &u64| values.bits.get(key as usize).copied();
-            let bits = keys.bits.iter().map(value).collect::<Option<_>>()?;
-            Some(Integers { bits, signed: values.signed })
+            let Some(dictionary) = column.as_any_dictionary_opt() else { return Ok(None) };
+            let both = (integers(dictionary.keys())?, integers(dictionary.values().as_ref())?);
+            let (Some(keys), Some(values)) = both else { return Ok(None) };
+            let mut bits = memory::with_room(keys.bits.len())?;
+            for key in keys.bits {
+                let Some(&value) = values.bits.get(key as usize) else { return Ok(None) };
+                bits.push(value);
+            }
+            Ok(Some(Integers { bits, signed: values.signed }))
         }
-        _ => None,
+        _ => Ok(None),
     }
 }
 
 /// The strings of a column, which may be behind a dictionary.
-fn strings(column: &dyn Array) -> Option<Strings<'_>> {
-    match column.data_type() {
+fn strings(column: &dyn Array) -> Result<Option<Strings<'_>>, OutOfMemory> {
+    Ok(match column.data_type() {
         DataType::Utf8 => column.as_string_opt().map(Strings::Utf8),
         DataType::LargeUtf8 => column.as_string_opt().map(Strings::Large),
         DataType::Utf8View => column.as_string_view_opt().map(Strings::View),
         DataType::Dictionary(..) => {
-            let dictionary = column.as_any_dictionary_opt()?;
-            let keys = integers(dictionary.keys())?.bits;
-            let values = Box::new(strings(dictionary.values().as_ref())?);
-            Some(Strings::Dictionary { keys, values })
+            let Some(dictionary) = column.as_any_dictionary_opt() else { return Ok(None) };
+            let both = (integers(dictionary.keys())?, strings(dictionary.values().as_ref())?);
+            let (Some(keys), Some(values)) = both else { return Ok(None) };
+            Some(Strings::Dictionary { keys: keys.bits, values: Box::new(values) })
         }
         _ => None,
-    }
+    })
 }

@@ -4,19 +4,19 @@
 //! (LDBC Graphalytics specification 1.0.5, section 2.2.1). Vertices without edges count.
 
 use super::layout::{BLANKS, Ids, Layout, fields, is_row};
-use super::rows::{Row, integers, line_of_row, name, not_an_id};
+use super::rows::{NameRows, NamesOfChunk, Row, integers, line_of_row, not_an_id};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, show};
 use super::{Fault, Text};
-use crate::intern::{IdSlice, NameSet, Ranks, Sign, into_column, into_columns};
-use crate::{IdKind, ReadOptions};
-use ripplet_graph::{EdgeTable, VertexId, VertexIds};
-use std::collections::HashSet;
+use crate::intern::{IdSlice, Ranks, Sign, into_column, pairs_into_columns};
+use crate::names::NameIndex;
+use crate::{IdKind, ReadErrorKind, ReadOptions};
+use ripplet_graph::{EdgeTable, OutOfMemory, VertexId, VertexIds, memory};
 
 /// The vertices of a `.v` file.
 pub(crate) enum Vertices {
     Integers { ranks: Ranks, sign: Sign },
-    Names { set: NameSet, ids: VertexIds, rank: Vec<VertexId> },
+    Names { index: NameIndex, ids: VertexIds, rank: Vec<VertexId> },
 }
 
 impl Vertices {
@@ -39,57 +39,67 @@ impl Vertices {
 
     fn read_integers(text: &mut Text<'_>, sign: Sign) -> Result<Vertices, Fault> {
         let parse = |chunk: Chunk<'_>| {
-            let mut ids = Vec::with_capacity(chunk.lines as usize);
-            each_id(chunk, |field| {
-                ids.push(token::id(field, sign).map_err(|why| not_an_id(field, sign, why))?);
-                Ok(())
+            let mut ids = memory::with_room(chunk.lines as usize)?;
+            let rows = each_id(chunk, |field| {
+                let id = token::id(field, sign).map_err(|why| not_an_id(field, sign, why))?;
+                Ok(memory::push(&mut ids, id)?)
             })?;
-            Ok(ids)
+            Ok((ids, rows))
         };
-        let mut blocks = Vec::new();
-        text.parse_chunks(parse, |ids, _, _| {
-            blocks.push(ids);
-            Ok(())
+        let (mut blocks, mut all_rows) = (Vec::new(), Vec::new());
+        text.parse_chunks(parse, |(ids, rows), _, line| {
+            memory::push(&mut blocks, ids)?;
+            Ok(memory::push(&mut all_rows, rows.after(line))?)
         })?;
-        let slices: Vec<IdSlice<'_>> = blocks.iter().map(|ids| IdSlice::Wide(ids)).collect();
-        let ranks = Ranks::of(&slices).map_err(|error| Fault::whole(error.sentence()))?;
-        let mut seen = HashSet::new();
-        if blocks.iter().map(Vec::len).sum::<usize>() != ranks.len() as usize
-            && let Some(&twice) = blocks.iter().flatten().find(|&&id| !seen.insert(id))
-        {
-            let vertex = Ranks::of(&[IdSlice::Wide(&[twice])]).map(|one| one.into_ids(sign));
-            return Err(listed_twice(
-                &vertex.map_or_else(|_| String::new(), |v| v.get(0).to_string()),
-            ));
+        let slices = memory::collected(blocks.iter().map(|ids| IdSlice::Wide(ids)))?;
+        let ranks = Ranks::of(&slices)?;
+        if blocks.iter().map(Vec::len).sum::<usize>() > ranks.len() as usize {
+            let mut seen = Seen::none_of(ranks.len() as usize)?;
+            for (ids, rows) in blocks.iter().zip(&all_rows) {
+                let again = |&id: &u64| ranks.rank(id).is_some_and(|rank| seen.again(rank));
+                if let Some(row) = ids.iter().position(again) {
+                    let vertex = Ranks::of(&[IdSlice::Wide(&ids[row..=row])])?.into_ids(sign)?;
+                    let vertex = vertex.get(0).to_string();
+                    return Err(Fault::line(rows.line_of(row), twice(&vertex)));
+                }
+            }
         }
         Ok(Vertices::Integers { ranks, sign })
     }
 
     fn read_names(text: &mut Text<'_>) -> Result<Vertices, Fault> {
-        let mut set = NameSet::default();
-        let like = set.alike();
+        let like = NameIndex::default();
+        let mut index = like.clone();
         let parse = |chunk: Chunk<'_>| {
-            let mut names = like.alike_with_room(chunk.lines as usize);
-            each_id(chunk, |field| {
-                let before = names.len() as u32;
-                if name(field, &mut names)? < before {
-                    return Err(twice_sentence(&show(field)));
-                }
-                Ok(())
-            })?;
-            Ok(names)
+            let mut ids = NameRows::reader(chunk, &like, 1)?;
+            let rows = each_id(chunk, |field| ids.push_name(field))?;
+            Ok((ids.finish()?, rows))
         };
-        text.parse_chunks(parse, |names, _, line| {
-            let before = set.len() as u32;
-            let numbers = set.merge(&names);
-            let numbers = numbers.map_err(|error| Fault::line(line, error.sentence()))?;
-            match numbers.iter().find(|&&number| number < before) {
-                Some(&number) => Err(listed_twice(&show(set.name(number)))),
-                None => Ok(()),
+        text.parse_batches(parse, |batch| {
+            let (names, rows): (Vec<_>, Vec<_>) = batch
+                .into_iter()
+                .map(|parsed| {
+                    let (names, rows) = parsed.outcome;
+                    (names.of_chunk(parsed.chunk), rows.after(parsed.line))
+                })
+                .unzip();
+            let before = index.mark();
+            let numbers = NamesOfChunk::number(&names, &mut index)?;
+            if before.len() + numbers.iter().map(Vec::len).sum::<usize>() == index.len() {
+                return Ok(());
             }
+            let mut seen = Seen::none_of(index.number_bound())?;
+            for (numbers, rows) in numbers.iter().zip(&rows) {
+                let again = |&number: &u32| before.has(number) || seen.again(number);
+                if let Some(row) = numbers.iter().position(again) {
+                    let vertex = show(index.name(numbers[row]));
+                    return Err(Fault::line(rows.line_of(row), twice(&vertex)));
+                }
+            }
+            Ok(())
         })?;
-        let (ids, rank) = set.sorted();
-        Ok(Vertices::Names { set, ids, rank })
+        let (ids, rank) = index.sorted()?;
+        Ok(Vertices::Names { index, ids, rank })
     }
 
     /// Reads the `.e` file of these vertices.
@@ -106,25 +116,20 @@ impl Vertices {
         let (mut blocks, mut weights) = (Vec::new(), Vec::new());
         let parse = |chunk: Chunk<'_>| match &self {
             Vertices::Integers { ranks, sign } => ranked(chunk, &layout, *sign, ranks),
-            Vertices::Names { set, rank, .. } => named(chunk, &layout, set, rank),
+            Vertices::Names { index, rank, .. } => named(chunk, &layout, index, rank),
         };
         text.parse_chunks(parse, |(ends, some), _, _| {
-            blocks.push(ends);
-            weights.push(some);
-            Ok(())
+            memory::push(&mut blocks, ends)?;
+            Ok(memory::push(&mut weights, some)?)
         })?;
-        let (sources, targets) = into_columns(blocks, Vec::len, |ends, sources, targets| {
-            for ((source, target), ends) in sources.iter_mut().zip(targets).zip(ends) {
-                [*source, *target] = ends;
-            }
-        });
+        let (sources, targets) = pairs_into_columns(blocks)?;
         let ids = match self {
-            Vertices::Integers { ranks, sign } => ranks.into_ids(sign),
+            Vertices::Integers { ranks, sign } => ranks.into_ids(sign)?,
             Vertices::Names { ids, .. } => ids,
         };
         let table = EdgeTable::new(ids, sources, targets)?;
         match layout.weight {
-            Some(_) => Ok(table.with_weights(into_column(weights))?),
+            Some(_) => Ok(table.with_weights(into_column(weights)?)?),
             None => Ok(table),
         }
     }
@@ -140,14 +145,14 @@ fn ranked(
     ranks: &Ranks,
 ) -> Result<Ranked, LineFault> {
     let (ends, weights) = integers(chunk, layout, sign)?;
-    let mut edges = Vec::with_capacity(ends.len());
+    let mut edges = memory::with_room(ends.len())?;
     for (row, ends) in ends.iter().enumerate() {
         let [Some(source), Some(target)] = ends.map(|id| ranks.rank(id)) else {
             let line = line_of_row(chunk.bytes, row);
             let bytes = lines(chunk.bytes).nth(line as usize).unwrap_or_default();
             let missing = usize::from(ranks.rank(ends[0]).is_some());
             let field = fields(bytes, BLANKS).flatten().nth(missing).unwrap_or_default();
-            return Err(LineFault { line, sentence: unlisted(&field) });
+            return Err(LineFault::new(line, unlisted(&field)));
         };
         edges.push([source, target]);
     }
@@ -158,22 +163,24 @@ fn ranked(
 fn named(
     chunk: Chunk<'_>,
     layout: &Layout,
-    set: &NameSet,
+    index: &NameIndex,
     rank: &[VertexId],
 ) -> Result<Ranked, LineFault> {
-    let (mut edges, mut weights) = (Vec::with_capacity(chunk.lines as usize), Vec::new());
-    let vertex = |name: &[u8]| match set.find(name) {
+    let (mut edges, mut weights) = (memory::with_room(chunk.lines as usize)?, Vec::new());
+    let vertex = |name: &[u8]| match index.find(name) {
         Some(number) => Ok(rank[number as usize]),
         None => Err(unlisted(name)),
     };
     for (line, bytes) in (0..).zip(lines(chunk.bytes)) {
-        let mut read = || {
+        let mut read = || -> Result<(), ReadErrorKind> {
             let Some(row) = Row::of(bytes, layout)? else { return Ok(()) };
-            edges.push([vertex(&row.source)?, vertex(&row.target)?]);
-            weights.extend(row.weight);
+            memory::push(&mut edges, [vertex(&row.source)?, vertex(&row.target)?])?;
+            if let Some(weight) = row.weight {
+                memory::push(&mut weights, weight)?;
+            }
             Ok(())
         };
-        read().map_err(|sentence| LineFault { line, sentence })?;
+        read().map_err(|why| LineFault::new(line, why))?;
     }
     Ok((edges, weights))
 }
@@ -182,12 +189,49 @@ fn unlisted(id: &[u8]) -> String {
     format!("vertex {} is not in the vertex file: expected each vertex of an edge there", show(id))
 }
 
-fn listed_twice(vertex: &str) -> Fault {
-    Fault::whole(twice_sentence(vertex))
+fn twice(vertex: &str) -> String {
+    format!("vertex {vertex} is listed twice: expected each vertex once")
 }
 
-fn twice_sentence(vertex: &str) -> String {
-    format!("vertex {vertex} is listed twice: expected each vertex once")
+/// Small numbers, of which some were seen. Memory: a bit each.
+struct Seen(Vec<u64>);
+
+impl Seen {
+    fn none_of(numbers: usize) -> Result<Seen, OutOfMemory> {
+        memory::zeros(numbers.div_ceil(64)).map(Seen)
+    }
+
+    /// Whether a number was seen before; from now on it was.
+    fn again(&mut self, number: u32) -> bool {
+        let (word, bit) = (&mut self.0[number as usize / 64], 1 << (number % 64));
+        let again = *word & bit != 0;
+        *word |= bit;
+        again
+    }
+}
+
+/// Which lines of a chunk are rows.
+struct RowLines {
+    /// The number of the line before the first.
+    before: u64,
+    /// The lines, from 0, that are comments or blank.
+    others: Vec<u32>,
+}
+
+impl RowLines {
+    fn after(self, before: u64) -> RowLines {
+        RowLines { before, ..self }
+    }
+
+    /// The number of the line of a row, counted from 0.
+    fn line_of(&self, row: usize) -> u64 {
+        // Each other line up to the row's moves it one further.
+        let line = self
+            .others
+            .iter()
+            .fold(row as u64, |line, &other| line + u64::from(u64::from(other) <= line));
+        self.before + line + 1
+    }
 }
 
 /// The first field of a line; nothing where the line is a comment or blank.
@@ -197,14 +241,36 @@ fn id_of_line(line: &[u8]) -> Option<&[u8]> {
     is_row(line).then_some(&line[..end])
 }
 
+/// Calls `visit` for the id in each row; answers which lines are rows.
 fn each_id(
     chunk: Chunk<'_>,
-    mut visit: impl FnMut(&[u8]) -> Result<(), String>,
-) -> Result<(), LineFault> {
+    mut visit: impl FnMut(&[u8]) -> Result<(), ReadErrorKind>,
+) -> Result<RowLines, LineFault> {
+    let mut others = Vec::new();
     for (line, bytes) in (0..).zip(lines(chunk.bytes)) {
-        if let Some(field) = id_of_line(bytes) {
-            visit(field).map_err(|sentence| LineFault { line, sentence })?;
+        match id_of_line(bytes) {
+            Some(field) => visit(field).map_err(|why| LineFault::new(line.into(), why))?,
+            None => memory::push(&mut others, line)?,
         }
     }
-    Ok(())
+    Ok(RowLines { before: 0, others })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_found_among_other_lines() {
+        let bytes = b"# a\n7\n\n8\n9\n# b\n# c\n10\n";
+        let chunk = Chunk { bytes, lines: 8 };
+        let mut count = 0;
+        let rows = each_id(chunk, |_| {
+            count += 1;
+            Ok(())
+        });
+        let rows = rows.unwrap().after(100);
+        assert_eq!(count, 4);
+        assert_eq!([0, 1, 2, 3].map(|row| rows.line_of(row)), [102, 104, 105, 108]);
+    }
 }

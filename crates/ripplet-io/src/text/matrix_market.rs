@@ -20,8 +20,8 @@ use super::source::{Chunk, LineFault};
 use super::token::{self, show};
 use super::{Fault, Text};
 use crate::ReadOptions;
-use crate::intern::{Sign, into_column, into_columns};
-use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds};
+use crate::intern::{Sign, into_column, pairs_into_columns};
+use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds, memory};
 
 /// Reads a matrix.
 pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<EdgeTable, Fault> {
@@ -43,24 +43,19 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<EdgeTab
             ));
         }
         entries += ends.len() as u64;
-        blocks.push(ends);
-        weights.push(some);
-        Ok(())
+        memory::push(&mut blocks, ends)?;
+        Ok(memory::push(&mut weights, some)?)
     })?;
     if entries < size.entries {
         let (all, line) = (size.entries, size.line);
         let sentence = format!("the file ends after {entries} entries: line {line} says {all}");
         return Err(Fault::line(text.line(), sentence));
     }
-    let (sources, targets) = into_columns(blocks, Vec::len, |ends, sources, targets| {
-        for ((source, target), ends) in sources.iter_mut().zip(targets).zip(ends) {
-            [*source, *target] = ends;
-        }
-    });
+    let (sources, targets) = pairs_into_columns(blocks)?;
     let ids = VertexIds::Consecutive { first: 1, count: size.vertices };
     let mut table = EdgeTable::new(ids, sources, targets)?;
     if options.weighted {
-        table = table.with_weights(into_column(weights))?;
+        table = table.with_weights(into_column(weights)?)?;
     }
     Ok(if banner.symmetry == Symmetry::General { table } else { table.in_both_directions() })
 }
@@ -70,11 +65,11 @@ type Entries = (Vec<[VertexId; 2]>, Vec<f64>);
 /// The entries of a chunk, from 0.
 fn entries_of(chunk: Chunk<'_>, layout: &Layout, vertices: u32) -> Result<Entries, LineFault> {
     let (ends, weights) = integers(chunk, layout, Sign::Unsigned)?;
-    let mut edges = Vec::with_capacity(ends.len());
+    let mut edges = memory::with_room(ends.len())?;
     for (row, ends) in ends.iter().enumerate() {
         if let Some(outside) = ends.iter().find(|&&end| end == 0 || end > u64::from(vertices)) {
             let sentence = format!("{outside} is outside of the matrix: expected 1 to {vertices}");
-            return Err(LineFault { line: line_of_row(chunk.bytes, row), sentence });
+            return Err(LineFault::new(line_of_row(chunk.bytes, row), sentence));
         }
         edges.push(ends.map(|end| (end - 1) as VertexId));
     }

@@ -24,10 +24,11 @@
 use super::source::{Chunk, LONGEST_LIST, LineFault, lines, spans};
 use super::token::{self, show};
 use super::{Fault, Text};
+use crate::ReadErrorKind;
 use crate::ReadOptions;
 use crate::intern::{into_column, into_columns};
 use rayon::prelude::*;
-use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds};
+use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds, memory};
 
 /// Reads an adjacency list.
 pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<EdgeTable, Fault> {
@@ -46,7 +47,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<EdgeTab
             ));
         }
         if !some.arcs.is_empty() {
-            lists.push(some);
+            memory::push(&mut lists, some)?;
         }
         Ok(())
     })?;
@@ -144,7 +145,7 @@ impl Header {
                 continue;
             }
             let numbers = Numbers { bytes: chunk.bytes, at: span.start, end: span.end };
-            self.list(numbers, &mut lists).map_err(|sentence| LineFault { line, sentence })?;
+            self.list(numbers, &mut lists).map_err(|why| LineFault::new(line, why))?;
             lists.vertices += 1;
         }
         Ok(lists)
@@ -152,13 +153,15 @@ impl Header {
 
     /// Reads the list of one vertex. An empty line is a vertex without neighbours, whatever else it
     /// should have: an editor may have added it to the end of the file.
-    fn list(&self, mut numbers: Numbers<'_>, lists: &mut Lists) -> Result<(), String> {
+    fn list(&self, mut numbers: Numbers<'_>, lists: &mut Lists) -> Result<(), ReadErrorKind> {
         for read in 0..self.leading {
             if numbers.token().is_none() {
                 if read == 0 {
                     break;
                 }
-                return Err(format!("expected {} numbers before the neighbours", self.leading));
+                return Err(
+                    format!("expected {} numbers before the neighbours", self.leading).into()
+                );
             }
         }
         let mut may_be_size = self.perhaps_sizes;
@@ -170,15 +173,16 @@ impl Header {
                     return Err(format!(
                         "there is no neighbour {number}: expected 1 to {}",
                         self.vertices
-                    ));
+                    )
+                    .into());
                 }
             };
             may_be_size = false;
-            lists.arcs.push([lists.vertices as VertexId, neighbor]);
+            memory::push(&mut lists.arcs, [lists.vertices as VertexId, neighbor])?;
             if self.weighted {
-                lists.weights.push(numbers.weight()?);
+                memory::push(&mut lists.weights, numbers.weight()?)?;
             } else if self.edge_weights && numbers.token().is_none() {
-                return Err(format!("expected a weight after the neighbour {number}"));
+                return Err(format!("expected a weight after the neighbour {number}").into());
             }
         }
         Ok(())
@@ -212,9 +216,9 @@ impl Header {
         if both {
             lists.par_iter_mut().for_each(Lists::drop_backward);
         }
-        let weights = self.weighted.then(|| {
-            into_column(lists.iter_mut().map(|lists| std::mem::take(&mut lists.weights)).collect())
-        });
+        let weights = lists.iter_mut().map(|lists| std::mem::take(&mut lists.weights));
+        let weights = memory::collected(weights)?;
+        let weights = self.weighted.then(|| into_column(weights)).transpose()?;
         let (sources, targets) = into_columns(
             lists,
             |l| l.arcs.len(),
@@ -223,7 +227,7 @@ impl Header {
                     [*source, *target] = arc;
                 }
             },
-        );
+        )?;
         let ids = VertexIds::Consecutive { first: 1, count: self.vertices };
         let mut table = EdgeTable::new(ids, sources, targets)?;
         if let Some(weights) = weights {

@@ -32,8 +32,9 @@ pub(crate) use pairs::pairs;
 pub(crate) use records::records;
 pub(crate) use source::Text;
 
+use crate::intern::InternError;
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
-use ripplet_graph::{EdgeTable, EdgeTableError};
+use ripplet_graph::{EdgeTable, EdgeTableError, OutOfMemory};
 use std::path::Path;
 
 /// An error in a text whose file is not named yet.
@@ -44,14 +45,23 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
+    /// What is wrong at a place; that memory is refused is not the place's fault.
+    pub(crate) fn at(place: Place, why: impl Into<ReadErrorKind>) -> Fault {
+        let kind = why.into();
+        match kind {
+            ReadErrorKind::OutOfMemory(_) => Fault { place: Place::File, kind },
+            _ => Fault { place, kind },
+        }
+    }
+
     /// What is wrong with a line, counted from 1.
-    pub(crate) fn line(line: u64, sentence: impl Into<String>) -> Fault {
-        Fault { place: Place::Line(line), kind: ReadErrorKind::Content(sentence.into()) }
+    pub(crate) fn line(line: u64, why: impl Into<ReadErrorKind>) -> Fault {
+        Fault::at(Place::Line(line), why)
     }
 
     /// What is wrong with the text as a whole.
-    pub(crate) fn whole(sentence: impl Into<String>) -> Fault {
-        Fault { place: Place::File, kind: ReadErrorKind::Content(sentence.into()) }
+    pub(crate) fn whole(why: impl Into<ReadErrorKind>) -> Fault {
+        Fault::at(Place::File, why)
     }
 
     /// Names the file.
@@ -64,6 +74,18 @@ impl Fault {
 impl From<EdgeTableError> for Fault {
     fn from(error: EdgeTableError) -> Fault {
         Fault::whole(error.to_string())
+    }
+}
+
+impl From<OutOfMemory> for Fault {
+    fn from(error: OutOfMemory) -> Fault {
+        Fault::whole(error)
+    }
+}
+
+impl From<InternError> for Fault {
+    fn from(error: InternError) -> Fault {
+        Fault::whole(error)
     }
 }
 

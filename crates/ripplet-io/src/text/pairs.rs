@@ -3,7 +3,7 @@
 use super::layout::{BLANKS, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::{Fault, Text, token};
-use crate::Format;
+use crate::{Format, ReadErrorKind};
 
 /// Reads the rows of a text chunk by chunk, in parallel: `row` puts one into what `start` makes, and
 /// `take` gets each chunk's outcome in the order of the text, with the number of the line before it.
@@ -21,7 +21,7 @@ pub(crate) fn pairs<T: Send>(
     tabs: bool,
     header: impl Fn(&str) -> bool,
     start: impl Fn() -> T + Sync,
-    row: impl Fn(&mut T, u32, &str, &str) -> Result<(), String> + Sync,
+    row: impl Fn(&mut T, u32, &str, &str) -> Result<(), ReadErrorKind> + Sync,
     mut take: impl FnMut(T, u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     text.skip_lines(|line| !is_row(line))?;
@@ -36,7 +36,7 @@ pub(crate) fn pairs<T: Send>(
         for (line, bytes) in (1..).zip(lines(chunk.bytes)) {
             if is_row(bytes) {
                 let read = with_pair(bytes, separator, |id, value| row(&mut rows, line, id, value));
-                read.map_err(|sentence| LineFault { line: u64::from(line) - 1, sentence })?;
+                read.map_err(|why| LineFault::new(u64::from(line) - 1, why))?;
             }
         }
         Ok(rows)
@@ -59,8 +59,8 @@ fn separator(format: Format, first: &[u8], tabs: bool) -> Separator {
 fn with_pair(
     line: &[u8],
     separator: Separator,
-    visit: impl FnOnce(&str, &str) -> Result<(), String>,
-) -> Result<(), String> {
+    visit: impl FnOnce(&str, &str) -> Result<(), ReadErrorKind>,
+) -> Result<(), ReadErrorKind> {
     let mut fields = fields(line, separator);
     let mut next = |what: &str| match fields.next() {
         Some(field) => field,

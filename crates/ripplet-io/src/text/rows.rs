@@ -4,11 +4,14 @@
 //! take a quick way that looks at eight bytes at a time. Whatever else a line may be (a comment,
 //! several blanks, quotes, an error) takes the slow way, which knows everything.
 
-use super::layout::{Ids, Layout, Separator, fields, is_row};
+use super::layout::{Layout, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, NotAnId, show};
-use crate::intern::{Ends, NameSet, Sign};
+use crate::ReadErrorKind;
+use crate::intern::{Ends, InternError, Sign};
+use crate::names::{Entry, NameIndex, NameList, NameListBuilder};
 use memchr::{memchr, memchr2};
+use ripplet_graph::{OutOfMemory, memory};
 use std::borrow::Cow;
 
 /// What is wrong with a row.
@@ -20,17 +23,21 @@ pub(super) fn integers(
     layout: &Layout,
     sign: Sign,
 ) -> Result<(Ends, Vec<f64>), LineFault> {
-    let mut edges = Edges::with_capacity(chunk.lines as usize, layout);
+    let mut edges = Edges::with_room(chunk.lines as usize, layout)?;
     let quick = Quick::of(layout, sign);
     let mut rest = chunk.bytes;
     let mut line = 0;
     while !rest.is_empty() {
-        if let Some(length) = quick.and_then(|quick| quick.row(rest, &mut edges)) {
+        let row = match quick {
+            Some(quick) => quick.row(rest, &mut edges)?,
+            None => None,
+        };
+        if let Some(length) = row {
             rest = &rest[length..];
         } else {
             let end = memchr(b'\n', rest).unwrap_or(rest.len());
-            slow_row(&rest[..end], layout, sign, &mut edges)
-                .map_err(|sentence| LineFault { line, sentence })?;
+            let row = slow_row(&rest[..end], layout, sign, &mut edges);
+            row.map_err(|why| LineFault::new(line, why))?;
             rest = rest.get(end + 1..).unwrap_or(&[]);
         }
         line += 1;
@@ -44,9 +51,16 @@ struct Edges {
 }
 
 impl Edges {
-    fn with_capacity(rows: usize, layout: &Layout) -> Edges {
-        let weights = Vec::with_capacity(if layout.weight.is_some() { rows } else { 0 });
-        Edges { ends: Ends::with_capacity(rows), weights }
+    fn with_room(rows: usize, layout: &Layout) -> Result<Edges, OutOfMemory> {
+        let weights = memory::with_room(if layout.weight.is_some() { rows } else { 0 })?;
+        Ok(Edges { ends: Ends::with_room(rows)?, weights })
+    }
+
+    fn push(&mut self, ends: [u64; 2], weight: Option<f64>) -> Result<(), OutOfMemory> {
+        if let Some(weight) = weight {
+            memory::push(&mut self.weights, weight)?;
+        }
+        self.ends.push(ends)
     }
 }
 
@@ -59,44 +73,55 @@ struct Quick {
 
 impl Quick {
     fn of(layout: &Layout, sign: Sign) -> Option<Quick> {
+        Quick::of_columns(layout).filter(|_| sign == Sign::Unsigned)
+    }
+
+    fn of_columns(layout: &Layout) -> Option<Quick> {
         let first = (layout.source, layout.target) == (0, 1);
         let third = layout.weight.is_none_or(|column| column == 2);
         let weighted = layout.weight.is_some();
-        (first && third && sign == Sign::Unsigned)
-            .then_some(Quick { separator: layout.separator, weighted })
+        (first && third).then_some(Quick { separator: layout.separator, weighted })
     }
 
     #[inline]
     fn separates(self, byte: u8) -> bool {
         match self.separator {
             Separator::Each(one) => byte == one,
-            // Those of a run that are worth the quick way.
-            Separator::Runs(_) => matches!(byte, b' ' | b'\t' | b','),
+            // Those of a run that are worth the quick way; where there is but one, it is the tab.
+            Separator::Runs(set) => byte == b'\t' || matches!(byte, b' ' | b',') && set.len() > 1,
         }
     }
 
     /// Reads the first row of `bytes` and says how long it is, line end included; or does nothing.
     #[inline]
-    fn row(self, bytes: &[u8], edges: &mut Edges) -> Option<usize> {
+    fn row(self, bytes: &[u8], edges: &mut Edges) -> Result<Option<usize>, OutOfMemory> {
+        let Some((ends, weight, length)) = self.fields(bytes) else { return Ok(None) };
+        edges.push(ends, weight)?;
+        Ok(Some(length))
+    }
+
+    #[inline(always)]
+    fn fields(self, bytes: &[u8]) -> Option<([u64; 2], Option<f64>, usize)> {
         let (source, end) = token::digits(bytes, 0)?;
         if !self.separates(*bytes.get(end)?) {
             return None;
         }
         let (target, end) = token::digits(bytes, end + 1)?;
-        if self.weighted {
-            if !self.separates(*bytes.get(end)?) {
-                return None;
-            }
-            let (weight, end) = token::decimal(bytes, end + 1)?;
-            let length = self.rest_of_line(bytes, end)?;
-            edges.weights.push(weight);
-            edges.ends.push([source, target]);
-            Some(length)
-        } else {
-            let length = self.rest_of_line(bytes, end)?;
-            edges.ends.push([source, target]);
-            Some(length)
+        let (weight, end) = self.weight(bytes, end)?;
+        Some(([source, target], weight, self.rest_of_line(bytes, end)?))
+    }
+
+    /// The weight after the ids, which end at `end`, where there is to be one, and where it ends.
+    #[inline(always)]
+    fn weight(self, bytes: &[u8], end: usize) -> Option<(Option<f64>, usize)> {
+        if !self.weighted {
+            return Some((None, end));
         }
+        if !self.separates(*bytes.get(end)?) {
+            return None;
+        }
+        let (weight, end) = token::decimal(bytes, end + 1)?;
+        Some((Some(weight), end))
     }
 
     /// Where the line ends whose last field that matters ends at `end`.
@@ -120,7 +145,12 @@ impl Quick {
 }
 
 /// Reads one line, if it is a row.
-fn slow_row(line: &[u8], layout: &Layout, sign: Sign, edges: &mut Edges) -> Result<(), Sentence> {
+fn slow_row(
+    line: &[u8],
+    layout: &Layout,
+    sign: Sign,
+    edges: &mut Edges,
+) -> Result<(), ReadErrorKind> {
     let Some(row) = Row::of(line, layout)? else { return Ok(()) };
     let wrong = |field: &[u8], why| match layout.indices {
         true => format!("`{}` is no row or column: expected a number from 1 on", show(field)),
@@ -128,32 +158,199 @@ fn slow_row(line: &[u8], layout: &Layout, sign: Sign, edges: &mut Edges) -> Resu
     };
     let id = |field: &[u8]| token::id(field, sign).map_err(|why| wrong(field, why));
     let ends = [id(&row.source)?, id(&row.target)?];
-    edges.weights.extend(row.weight);
-    edges.ends.push(ends);
-    Ok(())
+    Ok(edges.push(ends, row.weight)?)
 }
 
-/// The edges of a chunk whose ids are names: numbers in the set, which holds the chunk's names.
-fn names(chunk: Chunk<'_>, layout: &Layout, mut set: NameSet) -> Result<Block, LineFault> {
-    let mut ends = Vec::with_capacity(chunk.lines as usize);
-    let mut weights = Vec::new();
-    for (line, bytes) in (0..).zip(lines(chunk.bytes)) {
-        let mut read = || {
-            let Some(row) = Row::of(bytes, layout)? else { return Ok(()) };
-            ends.push([name(&row.source, &mut set)?, name(&row.target, &mut set)?]);
-            weights.extend(row.weight);
-            Ok(())
-        };
-        read().map_err(|sentence| LineFault { line, sentence })?;
+/// The edges of a chunk whose ids are names.
+pub(super) struct NameRows {
+    /// The source and the target of each edge.
+    list: NameList,
+    /// Names that do not stand in the text as they are (a quote in them is doubled there).
+    apart: Vec<u8>,
+    pub(super) weights: Vec<f64>,
+}
+
+impl NameRows {
+    /// The edges of a chunk; their names are to become those of an index like `like`.
+    pub(super) fn of(
+        chunk: Chunk<'_>,
+        layout: &Layout,
+        like: &NameIndex,
+    ) -> Result<NameRows, LineFault> {
+        let mut names = NameRows::reader(chunk, like, 2)?;
+        let rows = if layout.weight.is_some() { chunk.lines as usize } else { 0 };
+        names.weights = memory::with_room(rows)?;
+        let quick = QuickNames::of(layout);
+        let (mut at, mut line) = (0, 0);
+        while at < chunk.bytes.len() {
+            let row = quick.as_ref().and_then(|quick| quick.row(&chunk.bytes[at..]));
+            let read = match row {
+                Some(row) => {
+                    at += row.length;
+                    names.push([row.source, row.target], row.weight)
+                }
+                None => {
+                    let rest = &chunk.bytes[at..];
+                    let end = memchr(b'\n', rest).unwrap_or(rest.len());
+                    at += end + 1;
+                    names.slow_row(&rest[..end], layout)
+                }
+            };
+            read.map_err(|why| LineFault::new(line, why))?;
+            line += 1;
+        }
+        Ok(names.finish()?)
     }
-    Ok(Block::Names(set, ends, weights))
+
+    /// No names yet, of a chunk that has so many a line.
+    pub(super) fn reader<'a>(
+        chunk: Chunk<'a>,
+        like: &NameIndex,
+        a_line: usize,
+    ) -> Result<NameReader<'a>, OutOfMemory> {
+        let list = like.list(a_line * chunk.lines as usize)?;
+        let utf8 = std::str::from_utf8(chunk.bytes).is_ok();
+        Ok(NameReader { text: chunk.bytes, utf8, list, apart: Vec::new(), weights: Vec::new() })
+    }
+
+    /// The rows with the chunk that they come from.
+    pub(super) fn of_chunk(self, chunk: Chunk<'_>) -> NamesOfChunk<'_> {
+        NamesOfChunk { rows: self, text: chunk.bytes }
+    }
 }
 
-/// The number of a name in a set.
-pub(super) fn name(field: &[u8], set: &mut NameSet) -> Result<u32, Sentence> {
-    match set.number_of_bytes(field) {
-        Some(number) => number.map_err(|too_many| too_many.sentence()),
-        None => Err(format!("the name `{}` is not UTF-8", show(field))),
+/// Names and where they stand.
+pub(super) struct NamesOfChunk<'a> {
+    pub(super) rows: NameRows,
+    text: &'a [u8],
+}
+
+impl NamesOfChunk<'_> {
+    /// Adds the names of some chunks to an index; answers the numbers of each chunk's, in the order
+    /// of the rows.
+    pub(super) fn number(
+        chunks: &[NamesOfChunk<'_>],
+        index: &mut NameIndex,
+    ) -> Result<Vec<Vec<u32>>, InternError> {
+        let lists: Vec<&NameList> = chunks.iter().map(|chunk| &chunk.rows.list).collect();
+        index.number(&lists, |at, entry: &Entry| {
+            let NamesOfChunk { rows, text } = &chunks[at];
+            let (start, length) = (entry.start as usize, entry.length as usize);
+            match start.checked_sub(text.len()) {
+                None => &text[start..][..length],
+                Some(start) => &rows.apart[start..][..length],
+            }
+        })
+    }
+}
+
+/// Names of a chunk's rows, as they are read.
+pub(super) struct NameReader<'a> {
+    text: &'a [u8],
+    /// Whether the whole text is UTF-8, and so each name.
+    utf8: bool,
+    list: NameListBuilder,
+    apart: Vec<u8>,
+    weights: Vec<f64>,
+}
+
+impl NameReader<'_> {
+    fn slow_row(&mut self, line: &[u8], layout: &Layout) -> Result<(), ReadErrorKind> {
+        let Some(row) = Row::of(line, layout)? else { return Ok(()) };
+        self.push([&row.source, &row.target], row.weight)
+    }
+
+    #[inline]
+    fn push(&mut self, ends: [&[u8]; 2], weight: Option<f64>) -> Result<(), ReadErrorKind> {
+        ends.into_iter().try_for_each(|name| self.push_name(name))?;
+        if let Some(weight) = weight {
+            memory::push(&mut self.weights, weight)?;
+        }
+        Ok(())
+    }
+
+    /// Appends a name.
+    #[inline]
+    pub(super) fn push_name(&mut self, name: &[u8]) -> Result<(), ReadErrorKind> {
+        if !self.utf8 && std::str::from_utf8(name).is_err() {
+            return Err(format!("the name `{}` is not UTF-8", show(name)).into());
+        }
+        let start = match self.place_of(name) {
+            Some(start) => start,
+            None => {
+                memory::extend(&mut self.apart, name)?;
+                self.text.len() + self.apart.len() - name.len()
+            }
+        };
+        // Neither a chunk nor what a chunk's quotes hide reaches 2³¹ bytes.
+        Ok(self.list.push(name, start as u32, name.len() as u32)?)
+    }
+
+    /// What was appended.
+    pub(super) fn finish(self) -> Result<NameRows, OutOfMemory> {
+        Ok(NameRows { list: self.list.finish()?, apart: self.apart, weights: self.weights })
+    }
+
+    /// Where in the text a name stands, if it does.
+    #[inline]
+    fn place_of(&self, name: &[u8]) -> Option<usize> {
+        let start = name.as_ptr().addr().checked_sub(self.text.as_ptr().addr())?;
+        (start + name.len() <= self.text.len()).then_some(start)
+    }
+}
+
+/// The quick way to rows of names: no quotes, no blanks around a field.
+struct QuickNames {
+    columns: Quick,
+    /// Bytes that end a field.
+    ends_field: [bool; 256],
+}
+
+/// A row that was read the quick way.
+struct QuickRow<'a> {
+    source: &'a [u8],
+    target: &'a [u8],
+    weight: Option<f64>,
+    /// Bytes of the line, its end included.
+    length: usize,
+}
+
+impl QuickNames {
+    fn of(layout: &Layout) -> Option<QuickNames> {
+        let columns = Quick::of_columns(layout)?;
+        let mut ends_field = [false; 256];
+        let separators: &[u8] = match &layout.separator {
+            Separator::Each(byte) => std::slice::from_ref(byte),
+            Separator::Runs(set) => set,
+        };
+        for &byte in separators.iter().chain(b"\r\n") {
+            ends_field[usize::from(byte)] = true;
+        }
+        Some(QuickNames { columns, ends_field })
+    }
+
+    /// The first row of `bytes`, where it is one of those that can be read so.
+    #[inline]
+    fn row<'a>(&self, bytes: &'a [u8]) -> Option<QuickRow<'a>> {
+        let source = self.field(bytes)?;
+        let end = source.len();
+        if matches!(source[0], b'#' | b'%') || !self.columns.separates(*bytes.get(end)?) {
+            return None;
+        }
+        let target = self.field(&bytes[end + 1..])?;
+        let (weight, end) = self.columns.weight(bytes, end + 1 + target.len())?;
+        let length = self.columns.rest_of_line(bytes, end)?;
+        Some(QuickRow { source, target, weight, length })
+    }
+
+    /// The field that `bytes` begin with, if nothing is to be taken off it.
+    #[inline]
+    fn field<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let length = bytes.iter().position(|&byte| self.ends_field[usize::from(byte)])?;
+        let field = &bytes[..length];
+        let (first, last) = (*field.first()?, *field.last()?);
+        // Control characters may be blanks, too; the slow way knows which.
+        (first > b' ' && first != b'"' && last > b' ').then_some(field)
     }
 }
 
@@ -239,25 +436,59 @@ pub(super) fn line_of_row(chunk: &[u8], row: usize) -> u64 {
     rows.map(|(line, _)| line).nth(row).unwrap_or(0)
 }
 
-/// The edges of a chunk, with whatever ids, and their weights where they are read.
-pub(super) enum Block {
-    Integers(Ends, Vec<f64>),
-    Names(NameSet, Vec<[u32; 2]>, Vec<f64>),
-}
+#[cfg(test)]
+mod tests {
+    use super::super::layout::{BLANKS, Ids};
+    use super::*;
+    use proptest::prelude::*;
 
-impl Block {
-    /// The edges of a chunk; names are numbered in a set like `like`.
-    pub(super) fn of(
-        chunk: Chunk<'_>,
-        layout: &Layout,
-        like: &NameSet,
-    ) -> Result<Block, LineFault> {
-        match layout.ids {
-            Ids::Integers(sign) => {
-                let (ends, weights) = integers(chunk, layout, sign)?;
-                Ok(Block::Integers(ends, weights))
+    /// What a line is by the quick way, where that takes it, and by the slow one.
+    fn both_ways(line: &str, layout: &Layout) -> Option<[(String, String, Option<f64>); 2]> {
+        let text = |field: &[u8]| String::from_utf8(field.to_vec()).unwrap();
+        let bytes = line.as_bytes();
+        let quick = QuickNames::of(layout)?.row(bytes)?;
+        assert_eq!(quick.length, memchr(b'\n', bytes).map_or(0, |end| end + 1), "{line:?}");
+        let slow = Row::of(&bytes[..quick.length - 1], layout).unwrap().unwrap();
+        Some([
+            (text(quick.source), text(quick.target), quick.weight),
+            (text(&slow.source), text(&slow.target), slow.weight),
+        ])
+    }
+
+    fn layout(separator: Separator, weighted: bool) -> Layout {
+        Layout { separator, ..Layout::plain(Ids::Names, weighted) }
+    }
+
+    #[test]
+    fn usual_rows_of_names_are_read_quickly() {
+        for (line, separator, weighted) in [
+            ("ann,bob\n", Separator::Each(b','), false),
+            ("Ann Lee,#bob,x,\"y\r\n", Separator::Each(b','), false),
+            ("ann\tbob\t0.50000000 \n", Separator::Runs(b"\t"), false),
+            ("ann bob 2.50000000\n", BLANKS, true),
+            ("Zo\u{eb} bo\"b\n", BLANKS, false),
+        ] {
+            let read = both_ways(line, &layout(separator, weighted));
+            let [quick, slow] = read.unwrap_or_else(|| panic!("{line:?} goes the slow way"));
+            assert_eq!(quick, slow, "{line:?}");
+        }
+        for line in ["#ann,bob\n", "\"ann\",bob\n", "ann, bob\n", "ann\n", ",bob\n", "ann,bob"] {
+            assert!(both_ways(line, &layout(Separator::Each(b','), false)).is_none(), "{line:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_quick_way_and_the_slow_way_agree(
+            line in "[ab1#%\" \t,;\r.\u{b}\u{c}é]{0,12}\n[ab]{0,9}",
+            separator in prop::sample::select(vec![
+                BLANKS, Separator::Runs(b"\t"), Separator::Each(b','), Separator::Each(b'\t'),
+            ]),
+            weighted: bool,
+        ) {
+            if let Some([quick, slow]) = both_ways(&line, &layout(separator, weighted)) {
+                prop_assert_eq!(quick, slow);
             }
-            Ids::Names => names(chunk, layout, like.alike_with_room(chunk.lines as usize)),
         }
     }
 }

@@ -8,6 +8,7 @@ use super::Fault;
 use crate::{Compression, Place, ReadErrorKind};
 use memchr::{memchr, memchr_iter, memrchr};
 use rayon::prelude::*;
+use ripplet_graph::{OutOfMemory, memory};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -58,10 +59,32 @@ pub(super) struct Chunk<'a> {
 }
 
 /// What is wrong with a line of a chunk, counted from 0.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct LineFault {
     pub(super) line: u64,
-    pub(super) sentence: String,
+    pub(super) kind: ReadErrorKind,
+}
+
+impl LineFault {
+    pub(super) fn new(line: u64, why: impl Into<ReadErrorKind>) -> LineFault {
+        LineFault { line, kind: why.into() }
+    }
+}
+
+/// Memory is refused in no particular line.
+impl From<OutOfMemory> for LineFault {
+    fn from(error: OutOfMemory) -> LineFault {
+        LineFault::new(0, error)
+    }
+}
+
+/// What a chunk held.
+#[derive(Debug)]
+pub(super) struct Parsed<'a, T> {
+    pub(super) outcome: T,
+    pub(super) chunk: Chunk<'a>,
+    /// The number of the line before the chunk.
+    pub(super) line: u64,
 }
 
 impl<'a> Text<'a> {
@@ -151,6 +174,22 @@ impl<'a> Text<'a> {
         parse: impl Fn(Chunk<'_>) -> Result<T, LineFault> + Sync,
         mut take: impl FnMut(T, Chunk<'_>, u64) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
+        self.parse_batches(parse, |batch| {
+            let mut parsed = batch.into_iter();
+            parsed.try_for_each(|parsed| take(parsed.outcome, parsed.chunk, parsed.line))
+        })
+    }
+
+    /// Parses the rest as [`Text::parse_chunks`] does, and hands the outcomes to `take` many at a
+    /// time, which may work on them in parallel.
+    ///
+    /// # Errors
+    /// The first of the text, whether reading, `parse` or `take` found it.
+    pub(super) fn parse_batches<T: Send>(
+        &mut self,
+        parse: impl Fn(Chunk<'_>) -> Result<T, LineFault> + Sync,
+        mut take: impl FnMut(Vec<Parsed<'_, T>>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let mut next = self.next_batch(Vec::new());
         let mut spare = Vec::new();
         while let Some(batch) = next.map_err(|trouble| self.fault(trouble))? {
@@ -163,13 +202,21 @@ impl<'a> Text<'a> {
                 work.collect::<Vec<_>>()
             };
             let (outcomes, read) = rayon::join(parse_batch, || self.next_batch(spare));
+            let (mut parsed, mut end) = (Vec::with_capacity(outcomes.len()), Ok(()));
             for (chunk, outcome) in outcomes {
                 let line = self.line;
-                let parsed =
-                    outcome.map_err(|fault| Fault::line(line + fault.line + 1, fault.sentence))?;
-                take(parsed, chunk, line)?;
+                match outcome {
+                    Ok(outcome) => parsed.push(Parsed { outcome, chunk, line }),
+                    Err(fault) => {
+                        end = Err(Fault::line(line + fault.line + 1, fault.kind));
+                        break;
+                    }
+                }
                 self.line += chunk.lines;
             }
+            // What comes before the fault may hold another, which then comes first.
+            take(parsed)?;
+            end?;
             next = read;
             spare = batch;
         }
@@ -179,7 +226,10 @@ impl<'a> Text<'a> {
     /// The next whole lines, about [`BATCH`] bytes, in the memory of `batch`.
     fn next_batch(&mut self, mut batch: Vec<u8>) -> Result<Option<Vec<u8>>, Trouble> {
         batch.clear();
-        batch.extend_from_slice(&self.buffer[self.start..]);
+        if let Err(refused) = memory::extend(&mut batch, &self.buffer[self.start..]) {
+            self.end = End::Failed(refused_by_memory(refused));
+            return Err(Trouble::Failed);
+        }
         self.buffer.clear();
         self.start = 0;
         let mut wanted = BATCH;
@@ -189,7 +239,10 @@ impl<'a> Text<'a> {
             match (&self.end, whole) {
                 (End::Reached, _) => return Ok((!batch.is_empty()).then_some(batch)),
                 (_, Some(whole)) => {
-                    self.buffer.extend_from_slice(&batch[whole..]);
+                    if let Err(refused) = memory::extend(&mut self.buffer, &batch[whole..]) {
+                        self.end = End::Failed(refused_by_memory(refused));
+                        return Err(Trouble::Failed);
+                    }
                     batch.truncate(whole);
                     return Ok(Some(batch));
                 }
@@ -203,8 +256,12 @@ impl<'a> Text<'a> {
     /// Reads until `bytes` holds `wanted`, or the text ends.
     fn fill(reader: &mut dyn Read, end: &mut End, bytes: &mut Vec<u8>, wanted: usize) {
         while matches!(end, End::NotYet) && bytes.len() < wanted {
-            let missing = wanted - bytes.len();
-            bytes.reserve(missing);
+            // Room grows with the text: a small one is not given a whole batch's.
+            let missing = (wanted - bytes.len()).min(bytes.len().max(LOOK));
+            if let Err(refused) = memory::reserve(bytes, missing) {
+                *end = End::Failed(refused_by_memory(refused));
+                return;
+            }
             match reader.take(missing as u64).read_to_end(bytes) {
                 Ok(0) => *end = End::Reached,
                 Ok(_) => {}
@@ -233,6 +290,14 @@ impl<'a> Text<'a> {
         let End::Failed(error) = std::mem::replace(&mut self.end, End::Reached) else {
             return Fault::whole("the text ended early");
         };
+        if let Some(refused) = error.get_ref().and_then(|inner| inner.downcast_ref::<OutOfMemory>())
+        {
+            return Fault::whole(*refused);
+        }
+        if error.kind() == io::ErrorKind::OutOfMemory || is_zstd_refusal(&error) {
+            let kind = ReadErrorKind::Io(io::ErrorKind::OutOfMemory.into());
+            return Fault { place: Place::File, kind };
+        }
         let compressed = match self.compression {
             Compression::None => None,
             Compression::Gzip => Some("gzip"),
@@ -248,6 +313,15 @@ impl<'a> Text<'a> {
             _ => Fault { place: Place::File, kind: ReadErrorKind::Io(error) },
         }
     }
+}
+
+/// Whether this is zstd's word for memory that was refused (`ZSTD_error_memory_allocation`).
+fn is_zstd_refusal(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Other && error.to_string().starts_with("Allocation error")
+}
+
+fn refused_by_memory(error: OutOfMemory) -> io::Error {
+    io::Error::new(io::ErrorKind::OutOfMemory, error)
 }
 
 /// Pieces of about [`CHUNK`] bytes, each ending at a line end.
@@ -381,7 +455,7 @@ mod tests {
     fn the_first_fault_wins() {
         let bytes = b"1\n".repeat(CHUNK);
         let fails = |line| {
-            let parse = |_: Chunk<'_>| Err::<(), _>(LineFault { line, sentence: "x".into() });
+            let parse = |_: Chunk<'_>| Err::<(), _>(LineFault::new(line, "x"));
             text(&bytes).parse_chunks(parse, |(), _, _| Ok(())).unwrap_err().place
         };
         assert_eq!(fails(4), Place::Line(5));

@@ -14,12 +14,13 @@
 //!   `.txt` only a first row with well-known names (`source target`, `from to`, …) is a header.
 
 use super::layout::{Ids, Layout, is_row};
-use super::rows::Block;
-use super::source::lines;
+use super::rows::{self, NameRows, NamesOfChunk};
+use super::source::{Chunk, lines};
 use super::{Fault, Text};
-use crate::intern::{Ends, Interned, NameSet, intern_integers, intern_names, into_column};
+use crate::intern::{Interned, Sign, intern_integers, intern_names, into_column};
+use crate::names::NameIndex;
 use crate::{Format, ReadOptions};
-use ripplet_graph::EdgeTable;
+use ripplet_graph::{EdgeTable, memory};
 
 /// Reads the edges of a table.
 pub(super) fn read(
@@ -31,12 +32,50 @@ pub(super) fn read(
     if layout.header {
         text.skip_line();
     }
-    let mut edges = Edges::default();
-    let like = NameSet::default();
-    let parse = |chunk: super::source::Chunk<'_>| Block::of(chunk, &layout, &like);
-    edges.names = like.alike();
-    text.parse_chunks(parse, |block, _, line| edges.add(block, line))?;
-    edges.into_table(&layout)
+    match layout.ids {
+        Ids::Integers(sign) => integers(text, &layout, sign),
+        Ids::Names => names(text, &layout),
+    }
+}
+
+fn integers(text: &mut Text<'_>, layout: &Layout, sign: Sign) -> Result<EdgeTable, Fault> {
+    let (mut blocks, mut weights) = (Vec::new(), Vec::new());
+    let parse = |chunk: Chunk<'_>| rows::integers(chunk, layout, sign);
+    text.parse_chunks(parse, |(ends, some), _, _| {
+        memory::push(&mut blocks, ends)?;
+        Ok(memory::push(&mut weights, some)?)
+    })?;
+    table(intern_integers(blocks, sign)?, layout, weights)
+}
+
+fn names(text: &mut Text<'_>, layout: &Layout) -> Result<EdgeTable, Fault> {
+    let like = NameIndex::default();
+    let (mut index, mut blocks, mut weights) = (like.clone(), Vec::new(), Vec::new());
+    let parse = |chunk: Chunk<'_>| NameRows::of(chunk, layout, &like);
+    text.parse_batches(parse, |batch| {
+        let chunks: Vec<_> =
+            batch.into_iter().map(|parsed| parsed.outcome.of_chunk(parsed.chunk)).collect();
+        for numbers in NamesOfChunk::number(&chunks, &mut index)? {
+            memory::push(&mut blocks, numbers)?;
+        }
+        for chunk in chunks {
+            memory::push(&mut weights, chunk.rows.weights)?;
+        }
+        Ok(())
+    })?;
+    table(intern_names(index, blocks)?, layout, weights)
+}
+
+fn table(interned: Interned, layout: &Layout, weights: Vec<Vec<f64>>) -> Result<EdgeTable, Fault> {
+    let Interned { ids, sources, targets } = interned;
+    if sources.is_empty() {
+        return Err(no_edges());
+    }
+    let table = EdgeTable::new(ids, sources, targets)?;
+    match layout.weight {
+        Some(_) => Ok(table.with_weights(into_column(weights)?)?),
+        None => Ok(table),
+    }
 }
 
 /// Looks at the first rows, which stay to be read.
@@ -54,51 +93,4 @@ fn layout(text: &mut Text<'_>, format: Format, options: &ReadOptions) -> Result<
 
 fn no_edges() -> Fault {
     Fault::whole("the file has no edges: expected a line with two vertex ids for each edge")
-}
-
-/// What was read so far.
-#[derive(Default)]
-struct Edges {
-    integers: Vec<Ends>,
-    names: NameSet,
-    numbers: Vec<Vec<[u32; 2]>>,
-    weights: Vec<Vec<f64>>,
-}
-
-impl Edges {
-    fn add(&mut self, block: Block, line: u64) -> Result<(), Fault> {
-        match block {
-            Block::Integers(ends, weights) => {
-                self.integers.push(ends);
-                self.weights.push(weights);
-            }
-            Block::Names(names, mut ends, weights) => {
-                let numbers = self.names.merge(&names);
-                let numbers = numbers.map_err(|error| Fault::line(line, error.sentence()))?;
-                for end in ends.as_flattened_mut() {
-                    *end = numbers[*end as usize];
-                }
-                self.numbers.push(ends);
-                self.weights.push(weights);
-            }
-        }
-        Ok(())
-    }
-
-    fn into_table(self, layout: &Layout) -> Result<EdgeTable, Fault> {
-        let interned = match layout.ids {
-            Ids::Names => intern_names(&self.names, self.numbers),
-            Ids::Integers(sign) => intern_integers(self.integers, sign)
-                .map_err(|error| Fault::whole(error.sentence()))?,
-        };
-        let Interned { ids, sources, targets } = interned;
-        if sources.is_empty() {
-            return Err(no_edges());
-        }
-        let table = EdgeTable::new(ids, sources, targets)?;
-        match layout.weight {
-            Some(_) => Ok(table.with_weights(into_column(self.weights))?),
-            None => Ok(table),
-        }
-    }
 }

@@ -40,6 +40,21 @@ pub fn remove_unfinished() -> OutputsStopped {
     OutputsStopped(unfinished)
 }
 
+/// Removes the same files for a process that ends where it stands (`abort`), perhaps while this very
+/// thread begins an output: where the list of them stays locked, they are left.
+pub fn try_remove_unfinished() {
+    for _ in 0..20 {
+        if let Ok(mut unfinished) = UNFINISHED.try_lock() {
+            for temporary in std::mem::take(&mut *unfinished) {
+                // Nobody is left to tell; the file may also be gone already.
+                let _ = fs::remove_file(temporary);
+            }
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
 /// Writes a file through `write`, whole or not at all; `-` is standard output.
 ///
 /// # Errors

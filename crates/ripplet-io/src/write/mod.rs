@@ -16,10 +16,14 @@ mod columnar;
 mod communities;
 mod graph;
 mod text;
+mod vertex_table;
 
-pub use atomic_file::{AtomicFile, OutputsStopped, remove_unfinished, whole_file};
+pub use atomic_file::{
+    AtomicFile, OutputsStopped, remove_unfinished, try_remove_unfinished, whole_file,
+};
 pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;
+pub use vertex_table::{ColumnData, VertexColumn, check_vertex_table, write_vertex_table};
 
 use rayon::prelude::*;
 use std::io;

@@ -3,6 +3,7 @@
 use super::{in_order, refused};
 use crate::{Compression, Format};
 use rayon::prelude::*;
+use ripplet_graph::memory;
 use ripplet_graph::{ExternalId, VertexId, VertexIds, WeightScale};
 use std::io::{self, Write};
 
@@ -24,7 +25,8 @@ pub(super) fn write_text(
         out.write_all(&packed(compression, head.into())?)?;
     }
     let make = |block| {
-        let mut text = Vec::with_capacity(BLOCK_BYTES);
+        let refused = |error| io::Error::new(io::ErrorKind::OutOfMemory, error);
+        let mut text = memory::with_room(BLOCK_BYTES).map_err(refused)?;
         format(block, &mut text);
         packed(compression, text)
     };

@@ -203,7 +203,9 @@ fn a_bad_ldbc_graph_names_file_and_line() {
         ("a\nb\n", "a b\na c\n", &plain, "(bytes).e:2: vertex c is not in the vertex file"),
         ("1\n2\n", "1 2 0.5\n2 1\n", &weighted(), "(bytes).e:2: expected a weight"),
         ("1\n2\n", "1\n", &plain, "(bytes).e:1: expected two vertex ids"),
-        ("1\n2\n1\n", "1 2\n", &plain, "(bytes).v: vertex 1 is listed twice"),
+        ("1\n2\n1\n", "1 2\n", &plain, "(bytes).v:3: vertex 1 is listed twice"),
+        ("# a\n1\n\n2\n# b\n2\n", "1 2\n", &plain, "(bytes).v:6: vertex 2 is listed twice"),
+        ("# a\nx\n\ny\n# b\ny\n", "x y\n", &plain, "(bytes).v:6: vertex y is listed twice"),
         ("a\nb\na\n", "a b\n", &plain, "(bytes).v:3: vertex a is listed twice"),
         ("1\nx\n", "1 2\n", &plain, "(bytes).v:2: `x` is not a vertex id"),
         ("1\n-2\n", "1 2\n", &plain, "(bytes).v:2: the vertex id -2 is negative"),
@@ -211,6 +213,22 @@ fn a_bad_ldbc_graph_names_file_and_line() {
     ] {
         let found = message(vertices, edges, options);
         assert!(found.starts_with(expected), "{vertices:?} {edges:?}: {found}");
+    }
+}
+
+#[test]
+fn a_vertex_listed_twice_is_named_far_from_the_first() {
+    // More lines than one chunk and one batch have.
+    for prefix in ["", "vertex-with-a-long-name-"] {
+        let mut vertices: Vec<String> = (0..1_000_000).map(|v| format!("{prefix}{v}")).collect();
+        let first = vertices[70_000].clone();
+        vertices[900_000] = first.clone();
+        vertices[950_000] = vertices[900_001].clone();
+        let text = vertices.join("\n");
+        let read = parse_ldbc(text.as_bytes(), b"", &ReadOptions::default());
+        let expected = format!("(bytes).v:900001: vertex {first} is listed twice");
+        let found = read.unwrap_err().to_string();
+        assert!(found.starts_with(&expected), "{found}");
     }
 }
 

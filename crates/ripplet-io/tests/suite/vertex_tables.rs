@@ -3,6 +3,7 @@
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray, UInt64Array};
 use parquet::arrow::ArrowWriter;
 use ripplet_graph::{Names, VertexIds};
+use ripplet_io::write::{ColumnData, VertexColumn, write_vertex_table};
 use ripplet_io::{
     ReadError, ReadOptions, SeedRow, Seeds, UnknownSeeds, ValueKind, VertexTable, VertexValues,
     read_seeds, read_vertex_table,
@@ -74,6 +75,39 @@ fn parquet_says_the_same_as_text() {
     ]);
     let text = table("t.csv", "id,amount,age\nann,-2,1\nbob,1000,3\ncy,0.5,7\n").unwrap();
     assert_eq!(table_at(&path).unwrap(), text);
+}
+
+#[test]
+fn what_is_written_is_what_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let amounts = [0.1, f32::INFINITY, -3.5e-20];
+    let pairs = [1, 2, 3, 4, 5, u32::MAX];
+    let columns = [
+        VertexColumn { name: "amount", len: 1, values: ColumnData::F32(&amounts) },
+        VertexColumn { name: "pair", len: 2, values: ColumnData::U32(&pairs) },
+    ];
+    let wanted =
+        [("amount", ValueKind::F32), ("pair_0", ValueKind::U32), ("pair_1", ValueKind::U32)];
+    for name in ["t.csv", "t.tsv.gz", "t.csv.zst", "t.parquet", "t.arrow"] {
+        let path = folder.path().join(name);
+        write_vertex_table(&path, &people(), &columns).unwrap();
+        let read = read_vertex_table(&path, &ReadOptions::default(), &people(), &wanted).unwrap();
+        let expected = [
+            VertexValues::F32(amounts.to_vec()),
+            VertexValues::U32(vec![1, 3, 5]),
+            VertexValues::U32(vec![2, 4, u32::MAX]),
+        ];
+        assert_eq!(read.columns, expected.map(Some), "{name}");
+    }
+    let short = VertexColumn { name: "pair", len: 2, values: ColumnData::U32(&pairs[..4]) };
+    for (name, column, expected) in [
+        ("s.csv", short, "the column `pair` has 4 values for 3 vertices"),
+        ("s.txt", columns[0], "written as .tsv or .csv"),
+    ] {
+        let error =
+            write_vertex_table(&folder.path().join(name), &people(), &[column]).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
 }
 
 #[test]

@@ -11,21 +11,69 @@
 //! So the labelling that comes last rules, and those before it order its communities from within:
 //! [`Gamma::halved`] goes from the finest to the coarsest.
 //!
-//! Memory: that of a run of [`Llp`](crate::programs::Llp), and 16 bytes a vertex. Determinism: that
+//! Memory: that of a run of [`Llp`](crate::programs::Llp), and 20 bytes a vertex. Determinism: that
 //! of the schedule.
 //!
 //! Reference: Boldi, Rosa, Santini, Vigna, WWW 2011, section 4.
 
 use super::llp::{Gamma, sweep};
-use crate::{Executor, Observer, RunError, Settings};
+use crate::{Executor, Label, Observer, RunError, Settings};
 use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
+use std::collections::TryReserveError;
+
+/// An order of vertices that labellings refine, one after the other.
+#[derive(Debug)]
+pub struct LayeredOrder {
+    places: Vec<VertexId>,
+    /// What the vertices are sorted by, and they.
+    keys: Vec<(u64, VertexId)>,
+}
+
+impl LayeredOrder {
+    /// The vertices as they are numbered.
+    ///
+    /// # Errors
+    /// Where [`LayeredOrder::bytes_for`] them is refused.
+    pub fn new(vertices: u32) -> Result<LayeredOrder, TryReserveError> {
+        let mut order = LayeredOrder { places: Vec::new(), keys: Vec::new() };
+        order.places.try_reserve_exact(vertices as usize)?;
+        order.keys.try_reserve_exact(vertices as usize)?;
+        order.places.extend(0..vertices);
+        Ok(order)
+    }
+
+    /// Bytes that an order of so many vertices takes while it is refined.
+    pub fn bytes_for(vertices: u32) -> u64 {
+        (size_of::<VertexId>() + size_of::<(u64, VertexId)>()) as u64 * u64::from(vertices)
+    }
+
+    /// Puts vertices of one label together, in the order that they had; `labels` has one for each.
+    pub fn refine(&mut self, labels: &[Label]) {
+        let places = &self.places;
+        let key = |(x, &label): (usize, &Label)| {
+            // A vertex without a label stays for itself.
+            let leader = places.get(label as usize).copied().unwrap_or(places[x]);
+            (u64::from(leader) << 32 | u64::from(places[x]), x as VertexId)
+        };
+        self.keys.clear();
+        self.keys.par_extend(labels.par_iter().take(places.len()).enumerate().map(key));
+        self.keys.par_sort_unstable();
+        let sorted = self.keys.iter().zip(0..);
+        sorted.for_each(|(&(_, x), place)| self.places[x as usize] = place);
+    }
+
+    /// The place of each vertex, from 0.
+    pub fn places(&self) -> &[VertexId] {
+        &self.places
+    }
+}
 
 /// The place of each vertex, from 0, by the labels that [`Llp`](crate::programs::Llp) finds at each
 /// γ, one after the other.
 ///
 /// # Errors
-/// As [`Executor::run`], or where 16 bytes a vertex are refused.
+/// As [`Executor::run`], or where [`LayeredOrder::bytes_for`] the vertices is refused.
 pub fn layered_order(
     executor: &impl Executor,
     graph: &Graph,
@@ -33,22 +81,9 @@ pub fn layered_order(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Vec<VertexId>, RunError> {
-    let vertices = graph.vertices();
-    let refused = |_| RunError::OutOfMemory { bytes: 16 * u64::from(vertices) };
-    let (mut places, mut keys): (Vec<VertexId>, Vec<(u64, VertexId)>) = (Vec::new(), Vec::new());
-    places.try_reserve_exact(vertices as usize).map_err(refused)?;
-    keys.try_reserve_exact(vertices as usize).map_err(refused)?;
-    places.extend(0..vertices);
-    sweep(executor, graph, gammas, settings, observer, |_, found| {
-        let key = |(x, &label): (usize, &u32)| {
-            // A vertex without a label stays for itself.
-            let leader = places.get(label as usize).copied().unwrap_or(places[x]);
-            (u64::from(leader) << 32 | u64::from(places[x]), x as VertexId)
-        };
-        keys.clear();
-        keys.par_extend(found.labels.par_iter().enumerate().map(key));
-        keys.par_sort_unstable();
-        keys.iter().zip(0..).for_each(|(&(_, x), place)| places[x as usize] = place);
-    })?;
-    Ok(places)
+    let bytes = LayeredOrder::bytes_for(graph.vertices());
+    let order = LayeredOrder::new(graph.vertices());
+    let mut order = order.map_err(|_| RunError::OutOfMemory { bytes })?;
+    sweep(executor, graph, gammas, settings, observer, |_, found| order.refine(&found.labels))?;
+    Ok(order.places)
 }

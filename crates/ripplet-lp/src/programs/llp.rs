@@ -41,6 +41,9 @@ impl Gamma {
     /// Plain label propagation.
     pub const ZERO: Gamma = Gamma(0);
 
+    /// A member that is not a neighbour costs as much as one that is brings.
+    pub const ONE: Gamma = Gamma(1 << 16);
+
     /// A γ, rounded to a multiple of 2⁻¹⁶.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ mod seeded;
 mod slpa;
 
 pub use cdlp::Cdlp;
-pub use layered::layered_order;
+pub use layered::{LayeredOrder, layered_order};
 pub use llp::{BadGamma, Gamma, Llp, sweep};
 pub use lpa::{BadResolution, Lpa, Resolution};
 pub use seeded::{BadAttenuation, Seed, SeedError, Seeded, Seeding, strengths};

@@ -1,0 +1,314 @@
+//! The programs: which flags are whose, and what a run of each begins with and ends in.
+
+use super::Arguments;
+use super::arguments::{ProgramName, ScheduleName, StopArguments};
+use super::rows::Rows;
+use crate::console::Console;
+use crate::failure::Failure;
+use ripplet::graph::Graph;
+use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
+use ripplet::lp::programs::{
+    Gamma, ROUNDS, Resolution, Seed, Seeded, Seeding, Slpa, memberships, strengths,
+};
+use ripplet::lp::{Order, Outcome, Schedule, Settings, Stop};
+use std::path::{Path, PathBuf};
+
+/// LDBC's customary number of iterations.
+const CDLP_ITERATIONS: u32 = 10;
+/// The share of a vertex's memory that a community must fill, where nothing is said.
+const THRESHOLD: f64 = 0.1;
+
+/// A program and its parameters.
+#[derive(Clone, Debug)]
+pub enum Program {
+    /// Label propagation with a guard.
+    Lpa(Resolution),
+    /// LDBC's.
+    Cdlp,
+    /// Layered, at one γ.
+    Llp(Gamma),
+    /// Layered, at many.
+    Sweep(SweepJob),
+    /// Speakers and listeners.
+    Slpa(SlpaJob),
+    /// From seeds.
+    Seeded(SeededJob),
+}
+
+/// Layered label propagation at γ = 1, 1/2, …
+#[derive(Clone, Debug)]
+pub struct SweepJob {
+    pub halvings: u32,
+    /// Where the order of the vertices goes.
+    pub order: Option<PathBuf>,
+}
+
+/// Speakers and listeners.
+#[derive(Clone, Copy, Debug)]
+pub struct SlpaJob {
+    pub program: Slpa,
+    pub threshold: f64,
+}
+
+/// Label propagation from seeds.
+#[derive(Clone, Debug)]
+pub struct SeededJob {
+    pub seeds: PathBuf,
+    pub unknown: UnknownSeeds,
+    pub seeding: Seeding,
+    pub attenuation: f64,
+}
+
+impl Program {
+    /// The name, as the command line knows it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Program::Lpa(_) => "lpa",
+            Program::Cdlp => "cdlp",
+            Program::Llp(_) | Program::Sweep(_) => "llp",
+            Program::Slpa(_) => "slpa",
+            Program::Seeded(_) => "seeded",
+        }
+    }
+
+    /// The files that it reads beside the graph, and those that it writes beside OUT.
+    pub fn files(&self) -> (Option<&Path>, Option<&Path>) {
+        match self {
+            Program::Seeded(seeded) => (Some(&seeded.seeds), None),
+            Program::Sweep(sweep) => (None, sweep.order.as_deref()),
+            _ => (None, None),
+        }
+    }
+
+    /// Whether communities are what the program says, however their parts lie.
+    pub fn keeps_disconnected(&self) -> bool {
+        matches!(self, Program::Cdlp | Program::Slpa(_) | Program::Seeded(_))
+    }
+}
+
+impl Arguments {
+    /// The program, its schedule and when it stops, or why the flags do not go together.
+    pub(super) fn resolve_program(&self) -> Result<(Program, Schedule, Stop), Failure> {
+        let name = self.choices.program.unwrap_or(ProgramName::Lpa);
+        self.check_parameters(name)?;
+        let parameters = &self.parameters;
+        let program = match name {
+            ProgramName::Cdlp => return self.resolve_cdlp(),
+            ProgramName::Lpa => Program::Lpa(parameters.resolution.unwrap_or_default()),
+            ProgramName::Llp => match parameters.sweep {
+                Some(halvings) => {
+                    Program::Sweep(SweepJob { halvings, order: parameters.order.clone() })
+                }
+                None => Program::Llp(parameters.gamma.unwrap_or(Gamma::ONE)),
+            },
+            ProgramName::Slpa => Program::Slpa(SlpaJob {
+                program: parameters.memory.unwrap_or_default(),
+                threshold: parameters.threshold.unwrap_or(THRESHOLD),
+            }),
+            ProgramName::Seeded => Program::Seeded(self.resolve_seeded()?),
+        };
+        let stop = match name {
+            ProgramName::Slpa => self.stop_of_slpa()?,
+            ProgramName::Seeded => self.stop.or(Seeded::stop()),
+            _ => self.stop.or(Stop::default()),
+        };
+        Ok((program, self.resolve_schedule(), stop))
+    }
+
+    fn resolve_schedule(&self) -> Schedule {
+        match self.choices.schedule {
+            None | Some(ScheduleName::Phased) => {
+                let mut schedule = Schedule::phased();
+                if let Some(phases) = self.choices.phases {
+                    schedule.order = Order::Phased { phases };
+                }
+                schedule
+            }
+            Some(ScheduleName::Sync) => Schedule::sync(),
+            Some(ScheduleName::Async) => Schedule::asynchronous(),
+        }
+    }
+
+    /// Refuses parameters of another program: they would be ignored.
+    fn check_parameters(&self, program: ProgramName) -> Result<(), Failure> {
+        use ProgramName::{Llp, Lpa, Seeded, Slpa};
+        let given = &self.parameters;
+        let flags = [
+            ("resolution", Lpa, given.resolution.is_some()),
+            ("gamma", Llp, given.gamma.is_some()),
+            ("sweep", Llp, given.sweep.is_some()),
+            ("memory", Slpa, given.memory.is_some()),
+            ("threshold", Slpa, given.threshold.is_some()),
+            ("seeds", Seeded, given.seeds.is_some()),
+            ("attenuation", Seeded, given.attenuation.is_some()),
+            ("loose-seeds", Seeded, given.loose_seeds),
+            ("skip-unknown-seeds", Seeded, given.skip_unknown_seeds),
+        ];
+        let name = |program: ProgramName| format!("{program:?}").to_lowercase();
+        match flags.iter().find(|&&(_, of, is_given)| is_given && of != program) {
+            None => Ok(()),
+            Some(&(flag, of, _)) => {
+                let (of, program) = (name(of), name(program));
+                Err(Failure::refused(
+                    format!("--{flag} is a parameter of {of}, but the program is {program}"),
+                    format!("leave --{flag} out, or use --program {of}"),
+                ))
+            }
+        }
+    }
+
+    fn resolve_cdlp(&self) -> Result<(Program, Schedule, Stop), Failure> {
+        let cdlp_is = |what: &str, help: &str| {
+            Err(Failure::refused(
+                format!("cdlp is {what}"),
+                format!("{help}, or use --program lpa"),
+            ))
+        };
+        let StopArguments { iterations, max_iterations, tolerance } = self.stop;
+        match self.choices.schedule {
+            Some(ScheduleName::Phased | ScheduleName::Async) => {
+                return cdlp_is("synchronous by its definition", "use --schedule sync");
+            }
+            None | Some(ScheduleName::Sync) => {}
+        }
+        if self.reading.weighted {
+            return cdlp_is("unweighted by its definition", "leave --weighted out");
+        }
+        if max_iterations.is_some() || tolerance.is_some() {
+            let help = "use --iterations instead of --max-iterations and --tolerance";
+            return cdlp_is("a fixed number of iterations by its definition", help);
+        }
+        let stop = Stop::after(iterations.unwrap_or(CDLP_ITERATIONS));
+        Ok((Program::Cdlp, Schedule::cdlp(), stop))
+    }
+
+    fn stop_of_slpa(&self) -> Result<Stop, Failure> {
+        let StopArguments { iterations, max_iterations, tolerance } = self.stop;
+        if max_iterations.is_some() || tolerance.is_some() {
+            return Err(Failure::refused(
+                "slpa never settles: it runs a fixed number of iterations",
+                "use --iterations instead of --max-iterations and --tolerance",
+            ));
+        }
+        Ok(Stop::after(iterations.unwrap_or(ROUNDS)))
+    }
+
+    fn resolve_seeded(&self) -> Result<SeededJob, Failure> {
+        let given = &self.parameters;
+        let Some(seeds) = given.seeds.clone() else {
+            return Err(Failure::refused(
+                "seeded begins with vertices whose cluster is known, but none are given",
+                "name a file of them with --seeds",
+            ));
+        };
+        if self.labels.is_some() {
+            return Err(Failure::refused(
+                "seeded begins with --seeds, and --labels would give every vertex a label",
+                "leave --labels out",
+            ));
+        }
+        Ok(SeededJob {
+            seeds,
+            unknown: if given.skip_unknown_seeds {
+                UnknownSeeds::Skip
+            } else {
+                UnknownSeeds::Refuse
+            },
+            seeding: if given.loose_seeds { Seeding::Initial } else { Seeding::Fixed },
+            attenuation: given.attenuation.unwrap_or(1.0),
+        })
+    }
+}
+
+impl StopArguments {
+    /// The rule that the flags ask for, with what they leave open as in `default`.
+    fn or(&self, default: Stop) -> Stop {
+        if let Some(rounds) = self.iterations {
+            return Stop::after(rounds);
+        }
+        let stop = Stop::after(self.max_iterations.unwrap_or(default.max_rounds()));
+        let stop = match self.tolerance.or(default.tolerance()) {
+            Some(share) => stop.at_tolerance(share),
+            None => stop,
+        };
+        stop.at_oscillation()
+    }
+}
+
+impl SlpaJob {
+    /// The rows of what was found.
+    pub fn rows(&self, outcome: &Outcome) -> Result<Rows<'static>, Failure> {
+        let found = memberships(outcome, self.threshold);
+        let found =
+            found.map_err(|error| Failure::refused(error.to_string(), "ask for another"))?;
+        Ok(Rows {
+            vertices: Some(found.iter().map(|member| member.vertex).collect()),
+            communities: found.iter().map(|member| member.label).collect(),
+            strengths: Some(found.iter().map(|member| member.strength).collect()),
+            clusters: None,
+        })
+    }
+}
+
+/// A program whose seeds are on a graph.
+pub struct Planted {
+    pub program: Seeded,
+    pub settings: Settings,
+    pub seeds: Seeds,
+}
+
+impl SeededJob {
+    /// Reads the seeds and begins with them.
+    pub fn plant(
+        &self,
+        graph: &Graph,
+        settings: Settings,
+        console: &Console,
+    ) -> Result<Planted, Failure> {
+        console.stage(format!("reading {}", self.seeds.display()));
+        let program = Seeded::new(graph, self.attenuation).map_err(|error| {
+            Failure::refused(error.to_string(), "give --attenuation such a number")
+        })?;
+        let options = ReadOptions::default();
+        let seeds = io::read_seeds(&self.seeds, &options, graph.ids(), self.unknown)?;
+        if seeds.skipped > 0 {
+            let all = seeds.skipped + seeds.rows.len() as u64;
+            let skipped = seeds.skipped;
+            console
+                .note(&format!("{skipped} of {all} seeds are no vertices of the graph: skipped"));
+        }
+        if seeds.rows.is_empty() {
+            return Err(Failure::refused(
+                format!("{} names no vertex of the graph", self.seeds.display()),
+                "give seeds that are vertices",
+            ));
+        }
+        // A cluster's label is the first of its seeds.
+        let mut first = vec![u32::MAX; seeds.clusters.len()];
+        for row in &seeds.rows {
+            let first = &mut first[row.cluster as usize];
+            *first = row.vertex.min(*first);
+        }
+        let planted = seeds.rows.iter().map(|row| Seed {
+            vertex: row.vertex,
+            label: first[row.cluster as usize],
+            strength: row.strength,
+        });
+        let planted: Vec<Seed> = planted.collect();
+        let settings = Seeded::begin(settings, graph.vertices(), &planted, self.seeding)
+            .map_err(|error| Failure::refused(error.to_string(), "mend the seeds"))?;
+        Ok(Planted { program, settings, seeds })
+    }
+}
+
+/// The rows of what seeds found: vertices that none reached have no row.
+pub fn rows_of_seeded(seeds: Seeds, outcome: &Outcome) -> Rows<'_> {
+    let (rows, all) = (Rows::of_labels(outcome), strengths(outcome));
+    let kept = match &rows.vertices {
+        Some(vertices) => vertices.iter().map(|&vertex| all[vertex as usize]).collect(),
+        None => all,
+    };
+    let mut of = vec![u32::MAX; outcome.labels.len()];
+    seeds.rows.iter().for_each(|row| of[row.vertex as usize] = row.cluster);
+    Rows { strengths: Some(kept), clusters: Some((seeds.clusters, of)), ..rows }
+}

@@ -1,0 +1,63 @@
+//! Layered label propagation at many resolutions: the best of them, and the order that all make.
+
+use super::program::SweepJob;
+use super::rows::Rows;
+use super::{Work, check_memory, judge};
+use crate::failure::Failure;
+use crate::output::written;
+use crate::stats::Layer;
+use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
+use ripplet::lp::programs::{Gamma, LayeredOrder, Llp, sweep};
+use ripplet::lp::{Executor, Outcome, RunError};
+use std::time::Instant;
+
+impl Work<'_> {
+    /// Runs the program at each γ, keeps the communities of the highest modularity, and writes the
+    /// order of the vertices where one is asked for.
+    pub(super) fn sweep(&self, job: &SweepJob) -> Result<(), Failure> {
+        let graph = &self.loaded.graph;
+        let gammas = Gamma::halved(job.halvings);
+        let mut plan = self.executor.plan(graph, &Llp::new(Gamma::ZERO), &self.settings);
+        plan = plan.with("the best labels so far", 4 * u64::from(graph.vertices()));
+        if job.order.is_some() {
+            plan = plan.with("the layered order", LayeredOrder::bytes_for(graph.vertices()));
+        }
+        if let Some(form) = self.job.estimate {
+            return self.print_estimate(&plan, form);
+        }
+        check_memory(&plan, self.job)?;
+        let refused = |_| Failure::Run(RunError::OutOfMemory { bytes: plan.algorithm_host() });
+        let mut order = match job.order {
+            Some(_) => Some(LayeredOrder::new(graph.vertices()).map_err(refused)?),
+            None => None,
+        };
+        let (mut layers, mut best): (Vec<Layer>, Option<(f64, Outcome)>) = (Vec::new(), None);
+        let (mut judged, mut seconds, mut start) = (Ok(()), 0.0, Instant::now());
+        let watch = &mut self.console.watch();
+        sweep(&self.executor, graph, &gammas, &self.settings, watch, |gamma, outcome| {
+            if let Some(order) = &mut order {
+                order.refine(&outcome.labels);
+            }
+            seconds += start.elapsed().as_secs_f64();
+            let gamma = gamma.value();
+            match judge(self.console, graph, &outcome) {
+                Err(failure) => judged = Err(failure),
+                Ok(summary) => {
+                    layers.push(Layer { gamma, iterations: outcome.rounds.len(), summary });
+                    if best.as_ref().is_none_or(|(top, _)| summary.modularity > *top) {
+                        best = Some((summary.modularity, outcome));
+                    }
+                }
+            }
+            start = Instant::now();
+        })?;
+        judged?;
+        if let (Some(order), Some(path)) = (order, &job.order) {
+            let values = ColumnData::U32(order.places());
+            let places = VertexColumn { name: "place", len: 1, values };
+            written(write_vertex_table(path, graph.ids(), &[places]))?;
+        }
+        let Some((_, outcome)) = best else { return Ok(()) };
+        self.finish(&plan, &outcome, seconds, Some(layers), |outcome| Ok(Rows::of_labels(outcome)))
+    }
+}

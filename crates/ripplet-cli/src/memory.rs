@@ -1,0 +1,154 @@
+//! The memory that a command may have, and its last words where some is refused.
+//!
+//! Whatever grows with the input asks for memory in a way that can be answered with an error. What
+//! is left (small things, and what other crates do: decoding Parquet and Arrow) ends the process in
+//! Rust's way, by `abort`; from there this module removes unfinished outputs, says a sentence and
+//! ends with code 1.
+//!
+//! The allocator is the system's. While [`within`] runs, it also counts, and refuses what would
+//! exceed the limit. What is counted is what was asked for: room that is set aside and never
+//! written counts too, the pages of mapped files and the threads' stacks do not.
+
+use crate::failure::Failure;
+use crate::size::Size;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize};
+
+/// Smaller requests are counted but never refused by a limit: few of them can be answered with an
+/// error, and they do not grow with the input.
+const LARGE: usize = 64 << 10;
+/// The least that reading is held to: what its buffers take for the smallest file.
+const LEAST: u64 = 1 << 20;
+
+static LIMITED: AtomicBool = AtomicBool::new(false);
+static LIMIT: AtomicI64 = AtomicI64::new(0);
+/// Bytes since the limit began; below 0 where older ones were given back.
+static USED: AtomicI64 = AtomicI64::new(0);
+/// The size of the last request that was refused.
+static REFUSED: AtomicUsize = AtomicUsize::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Limited = Limited;
+
+struct Limited;
+
+// SAFETY: every request goes to the system's allocator with the layout that came, or is answered
+// with null, which the trait allows; nothing here allocates or unwinds.
+unsafe impl GlobalAlloc for Limited {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        counted(layout.size(), 0, || unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        counted(layout.size(), 0, || unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above.
+        counted(size, layout.size(), || unsafe { System.realloc(pointer, layout, size) })
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        if LIMITED.load(Relaxed) {
+            USED.fetch_sub(layout.size() as i64, Relaxed);
+        }
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// What `give` answers to a request for `size` bytes in place of `old` ones, or null.
+fn counted(size: usize, old: usize, give: impl FnOnce() -> *mut u8) -> *mut u8 {
+    // A size is at most `isize::MAX`.
+    let more = size as i64 - old as i64;
+    let limited = LIMITED.load(Relaxed);
+    if limited {
+        let used = USED.fetch_add(more, Relaxed) + more;
+        if used > LIMIT.load(Relaxed) && more > 0 && size >= LARGE {
+            USED.fetch_sub(more, Relaxed);
+            REFUSED.store(size, Relaxed);
+            return std::ptr::null_mut();
+        }
+    }
+    let given = give();
+    if given.is_null() {
+        REFUSED.store(size, Relaxed);
+        if limited {
+            USED.fetch_sub(more, Relaxed);
+        }
+    }
+    given
+}
+
+/// Runs `work`, which may have no more memory than `limit` at any moment, or 1 MiB if that is more.
+pub fn within<T>(
+    limit: Option<Size>,
+    what: &str,
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let Some(limit) = limit else { return work() };
+    LIMIT.store(i64::try_from(limit.0.max(LEAST)).unwrap_or(i64::MAX), Relaxed);
+    USED.store(0, Relaxed);
+    LIMITED.store(true, Relaxed);
+    let done = work();
+    LIMITED.store(false, Relaxed);
+    match done {
+        Err(failure) if failure.is_out_of_memory() => Err(Failure::refused(
+            format!(
+                "{what} needs more memory than {limit}, which is what --host-memory allows: it asked \
+                 for {} more",
+                Size(REFUSED.load(Relaxed) as u64)
+            ),
+            "allow more --host-memory, or `ripplet convert` the input to .rg where there is more: \
+             an .rg is opened without reading",
+        )),
+        done => done,
+    }
+}
+
+/// Sees to it that a process which is refused memory where no error can say so ends with a sentence
+/// and code 1, and leaves no unfinished output.
+#[cfg(unix)]
+pub fn speak_before_aborting() {
+    let handler = last_words as extern "C" fn(libc::c_int);
+    // SAFETY: the handler is a function of the type that `signal` asks for. It is called by `abort`,
+    // on the thread and at the place where the allocator has just answered null, so it may do what
+    // any function there may.
+    unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
+}
+
+/// Elsewhere such a process ends in Rust's own way.
+#[cfg(not(unix))]
+pub fn speak_before_aborting() {}
+
+#[cfg(unix)]
+extern "C" fn last_words(signal: libc::c_int) {
+    use std::io::Write;
+    let refused = REFUSED.load(Relaxed);
+    if refused == 0 {
+        // Somebody else's abort: it shall look like one.
+        // SAFETY: the default action is restored and the signal sent again, which ends the process.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+        return;
+    }
+    ripplet::io::write::try_remove_unfinished();
+    let mut text = [0u8; 160];
+    let mut rest = &mut text[..];
+    let _ = writeln!(
+        rest,
+        "error: the memory does not suffice: {refused} bytes more were refused\n\
+         help: allow more memory, use fewer --threads, or use a larger machine"
+    );
+    let left = rest.len();
+    // SAFETY: the bytes are those of the array; nobody is left to hear of a failure.
+    unsafe {
+        libc::write(2, text.as_ptr().cast(), text.len() - left);
+        libc::_exit(1);
+    }
+}

@@ -1,0 +1,132 @@
+//! The programs beside `lpa` and `cdlp`: their parameters, inputs and outputs.
+
+use crate::sandbox::Sandbox;
+use std::collections::BTreeMap;
+
+/// Two cliques of five that share vertex `x`.
+fn two_cliques() -> Sandbox {
+    let mut text = String::new();
+    for clique in [["a", "b", "c", "d", "x"], ["x", "p", "q", "r", "s"]] {
+        for (i, u) in clique.iter().enumerate() {
+            clique[i + 1..].iter().for_each(|v| text += &format!("{u} {v}\n"));
+        }
+    }
+    Sandbox::with([("g.txt", text.as_str())])
+}
+
+/// The rows of a `.csv`, without its header.
+fn rows(text: &str) -> Vec<Vec<&str>> {
+    text.lines().skip(1).map(|line| line.split(',').collect()).collect()
+}
+
+#[test]
+fn overlapping_communities_share_a_vertex() {
+    let sandbox = two_cliques();
+    sandbox.ok("communities g.txt -o c.csv --program slpa --threshold 0.05 --iterations 200");
+    let text = sandbox.read("c.csv");
+    assert!(text.starts_with("id,community,strength\n"), "{text}");
+    let mut of: BTreeMap<&str, Vec<(&str, f32)>> = BTreeMap::new();
+    for row in rows(&text) {
+        of.entry(row[0]).or_default().push((row[1], row[2].parse().unwrap()));
+    }
+    assert_eq!(of.len(), 9);
+    assert!(of["x"].len() >= 2, "{of:?}");
+    for (vertex, communities) in &of {
+        let sum: f32 = communities.iter().map(|(_, strength)| strength).sum();
+        assert!(sum > 0.5 && sum <= 1.0001, "{vertex}: {communities:?}");
+        assert!(communities.windows(2).all(|pair| pair[0].1 >= pair[1].1), "{communities:?}");
+    }
+    sandbox.ok("communities g.txt -o all.csv --program slpa --threshold 1");
+    assert_eq!(rows(&sandbox.read("all.csv")).len(), 9, "one each where all of it is asked for");
+}
+
+#[test]
+fn seeds_call_their_clusters_by_name_and_leave_the_unreached_out() {
+    let sandbox = two_cliques();
+    sandbox.write("more.txt", sandbox.read("g.txt") + "lone ly\n");
+    sandbox.write("seeds.csv", "id,cluster,strength\na,ring 1,1\np,ring 2,0.5\n");
+    let run = "communities more.txt -o c.csv --program seeded --seeds seeds.csv --stats s.json";
+    sandbox.ok(run);
+    let text = sandbox.read("c.csv");
+    let of: BTreeMap<&str, (&str, f32)> =
+        rows(&text).iter().map(|row| (row[0], (row[1], row[2].parse().unwrap()))).collect();
+    assert_eq!(of.len(), 9, "lone and ly have no row: {of:?}");
+    assert_eq!((of["a"], of["p"]), (("ring 1", 1.0), ("ring 2", 0.5)), "seeds keep what is given");
+    assert!("bcd".chars().all(|v| of[v.to_string().as_str()].0 == "ring 1"));
+    assert!("qrs".chars().all(|v| of[v.to_string().as_str()] == ("ring 2", 0.5)));
+    assert_eq!(sandbox.json("s.json")["unlabelled"], 2);
+
+    sandbox.ok(&format!("{run} --attenuation 0.5 --consecutive"));
+    let text = sandbox.read("c.csv");
+    let near = rows(&text).into_iter().find(|row| row[0] == "b").unwrap();
+    assert_eq!(near[1..], ["0", "0.5"], "one hop from a");
+}
+
+#[test]
+fn seeds_that_are_not_there_are_refused_or_counted() {
+    let sandbox = two_cliques();
+    sandbox.write("seeds.txt", "a ring\nzoe ring\n");
+    let run = "communities g.txt -o c.txt --program seeded --seeds seeds.txt";
+    sandbox.fails(run, 2, &["seeds.txt:2", "`zoe` is no vertex"]);
+    let said = sandbox.run(&format!("{run} --skip-unknown-seeds"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.contains("note: 1 of 2 seeds are no vertices"), "{said:?}");
+    sandbox.write("seeds.txt", "zoe ring\n");
+    let run = format!("{run} --skip-unknown-seeds");
+    sandbox.fails(&run, 2, &["seeds.txt names no vertex of the graph"]);
+}
+
+#[test]
+fn a_sweep_keeps_the_best_layer_and_writes_the_order() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("generate planted --vertices 2000 --edges 12000 -o g.rg");
+    sandbox.ok("communities g.rg -o c.txt --program llp --sweep 5 --order o.csv --stats s.json");
+    let stats = sandbox.json("s.json");
+    let layers = stats["sweep"].as_array().unwrap();
+    let gammas: Vec<f64> = layers.iter().map(|layer| layer["gamma"].as_f64().unwrap()).collect();
+    assert_eq!(gammas, [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.0]);
+    let modularity = |value: &serde_json::Value| value["modularity"].as_f64().unwrap();
+    let best = layers.iter().map(modularity).fold(f64::MIN, f64::max);
+    assert_eq!(modularity(&stats), best);
+    let text = sandbox.read("o.csv");
+    let mut places: Vec<u32> = rows(&text).iter().map(|row| row[1].parse().unwrap()).collect();
+    places.sort_unstable();
+    assert_eq!(places, (0..2000).collect::<Vec<_>>());
+    let last = gammas.iter().position(|&gamma| gamma == 0.0).unwrap();
+    sandbox.ok("communities g.rg -o d.txt --program llp --gamma 0 --stats t.json");
+    assert_eq!(sandbox.json("t.json")["communities"], layers[last]["communities"]);
+}
+
+#[test]
+fn parameters_are_checked_before_the_run() {
+    let sandbox = two_cliques();
+    sandbox.write("seeds.txt", "a ring\n");
+    sandbox.write("loud.txt", "a ring 2\n");
+    let run = |flags: &str| format!("communities g.txt -o c.txt {flags}");
+    for (flags, parts) in [
+        ("--gamma 1", ["--gamma is a parameter of llp", "--program llp"]),
+        ("--program llp --resolution 1", ["--resolution is a parameter of lpa", "program is llp"]),
+        ("--program cdlp --memory 3", ["--memory is a parameter of slpa", "program is cdlp"]),
+        ("--program slpa --loose-seeds", ["--loose-seeds is a parameter of seeded", "slpa"]),
+        ("--program llp --gamma inf", ["from 0", "not inf"]),
+        ("--program llp --gamma -1", ["from 0", "not -1"]),
+        ("--program llp --gamma 1 --sweep 3", ["--gamma", "--sweep"]),
+        ("--program llp --sweep 3 --order o.txt", ["o.txt", ".tsv or .csv"]),
+        ("--program llp --sweep 3 --order no/o.csv", ["no/o.csv", "does not exist"]),
+        ("--program llp --sweep 3 --order g.txt", ["g.txt", "choose"]),
+        ("--program slpa --memory 0", ["1 to 64 labels, not 0", "--memory"]),
+        ("--program slpa --memory 65", ["1 to 64 labels, not 65", "--memory"]),
+        ("--program slpa --threshold 1.1", ["from 0 to 1", "--threshold"]),
+        ("--program slpa --tolerance 0.1", ["never settles", "--iterations"]),
+        ("--program seeded", ["none are given", "--seeds"]),
+        ("--program seeded --seeds no.txt", ["no.txt", "No such file"]),
+        ("--program seeded --seeds loud.txt", ["loud.txt:1", "`2` is no strength"]),
+        ("--program seeded --seeds seeds.txt --attenuation 0", ["above 0", "--attenuation"]),
+        ("--program seeded --seeds seeds.txt --attenuation nan", ["above 0", "--attenuation"]),
+        ("--program seeded --seeds seeds.txt --labels l.txt", ["every vertex", "--labels"]),
+    ] {
+        sandbox.fails(&run(flags), 2, &parts);
+    }
+    let same = "communities g.txt -o seeds.txt --program seeded --seeds seeds.txt";
+    sandbox.fails(same, 2, &["seeds.txt is named twice"]);
+}
