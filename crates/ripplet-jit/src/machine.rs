@@ -29,7 +29,7 @@ use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// Columns that a program can have: as many as a [`SceneFrame`] has room for.
+/// Columns that a program from a file can have: as many as the frames of its hooks have room for.
 pub const MOST_COLUMNS: usize = 16;
 
 /// What is the same for all vertices in a round.
