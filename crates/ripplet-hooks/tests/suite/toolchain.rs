@@ -29,10 +29,15 @@ pub fn run_rust(source: &Path) -> String {
 
 /// Compiles a C++ file and runs it.
 pub fn run_cpp(source: &Path) -> String {
+    run(&mut Command::new(compile_cpp(source)), "the compiled program")
+}
+
+/// Compiles a C++ file; where the program is.
+pub fn compile_cpp(source: &Path) -> PathBuf {
     let program = source.with_extension("cpp-program");
     let cxx = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
     let mut compile = Command::new(cxx);
     compile.args(["-std=c++17", "-O1", "-ffp-contract=off", "-w"]);
     run(compile.arg("-o").arg(&program).arg(source), "a C++ compiler (c++, or $CXX)");
-    run(&mut Command::new(&program), "the compiled program")
+    program
 }
