@@ -13,6 +13,7 @@ use ripplet_lp::{
     Column, ColumnValues, Executor, NO_LABEL, Outcome, Program, Scalar, Schedule, Settings, Stop,
     StopReason,
 };
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 fn executor() -> CpuExecutor {
@@ -248,6 +249,44 @@ proptest! {
         for (v, hops) in hops(&edges, &seeds).into_iter().enumerate() {
             let expected = hops.filter(|hops| *hops <= 17).map_or(0.0, |hops| 0.5f32.powi(hops as i32));
             prop_assert_eq!(strengths[v], expected, "vertex {}", v);
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct IgraphCases {
+    cases: Vec<IgraphCase>,
+}
+
+/// A small graph and all that igraph finds on it; `tests/data/make_seeded.py` made them.
+#[derive(Deserialize)]
+struct IgraphCase {
+    vertices: u32,
+    weighted: bool,
+    edges: Vec<(u32, u32, u32)>,
+    seeds: Vec<u32>,
+    outcomes: BTreeSet<Vec<i64>>,
+}
+
+#[test]
+fn what_is_found_from_fixed_seeds_is_what_igraph_finds() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/seeded.json");
+    let all: IgraphCases = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(all.cases.len(), 24);
+    for (number, case) in all.cases.into_iter().enumerate() {
+        let pairs = case.edges.iter().map(|&(s, t, _)| (s, t));
+        let weights = case.edges.iter().map(|&(_, _, weight)| weight).collect();
+        let weights = case.weighted.then_some(weights);
+        let edges = Edges { weights, ..Edges::new(case.vertices, pairs) };
+        let seeds: Vec<Seed> = case.seeds.iter().map(|&v| seed(v, v)).collect();
+        for schedule in [Schedule::phased(), Schedule::asynchronous()] {
+            let found = spread(&edges, 1.0, &seeds, Seeding::Fixed, schedule);
+            assert_eq!(found.reason, StopReason::Fixpoint, "case {number}");
+            let labels = found.labels.iter();
+            let labels: Vec<i64> = labels
+                .map(|&label| if label == NO_LABEL { -1 } else { i64::from(label) })
+                .collect();
+            assert!(case.outcomes.contains(&labels), "case {number}: {labels:?}");
         }
     }
 }

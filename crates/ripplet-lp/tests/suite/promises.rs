@@ -4,6 +4,7 @@ use crate::graphs::{Edges, bipartite, cliques, grid, ring, shapes, star};
 use crate::oracle;
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::hooks::label_program;
 use ripplet_lp::programs::{Cdlp, Lpa, Resolution};
 use ripplet_lp::{
     Candidate, ColumnKind, ColumnSpec, ColumnValues, Executor, Neighbor, Observer, Order, Program,
@@ -32,6 +33,50 @@ fn synchronous_swaps_are_found_and_phases_settle_them() {
     let found = executor().run(&graph, &plain, &phased, &mut ()).unwrap();
     assert_eq!(found.reason, StopReason::Fixpoint);
     assert_eq!(found.labels, vec![0; 16]);
+}
+
+/// Plain label propagation that counts each vertex's updates, up to a number.
+#[label_program]
+mod counting {
+    use ripplet_lp::hooks::*;
+
+    pub struct Counting {
+        pub most: u32,
+    }
+
+    #[columns]
+    struct Columns {
+        #[default(0)]
+        updates: u32,
+    }
+
+    impl Program for Counting {
+        type Score = u64;
+
+        fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+            c.frequency
+        }
+
+        fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, _score: u64) -> Label {
+            v.set_updates((v.updates() + 1).min(self.most));
+            label
+        }
+    }
+}
+
+#[test]
+fn columns_that_change_are_no_oscillation() {
+    let graph = bipartite(8, 8).graph(MAX_SHARD_ARCS);
+    let settings = Settings { schedule: Schedule::cdlp(), ..Settings::default() };
+    // Labels swap from the second round on; columns change in the first `most` rounds.
+    for (most, rounds) in [(0, 3), (10, 12)] {
+        let program = counting::Counting { most };
+        let found = executor().run(&graph, &program, &settings, &mut ()).unwrap();
+        assert_eq!(found.reason, StopReason::Oscillation);
+        assert_eq!(found.rounds.len(), rounds, "{most}");
+        let updates = found.column("updates").unwrap().values.as_u32().unwrap();
+        assert_eq!(updates, vec![most; 16]);
+    }
 }
 
 /// Whether each vertex has one of the labels that its neighbours show most.
