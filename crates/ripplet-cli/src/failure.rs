@@ -2,8 +2,8 @@
 
 use crate::interrupt::{self, Interrupted};
 use miette::Diagnostic;
-use ripplet::graph::{BuildError, generate::GenerateError};
 use ripplet::ProgramErrors;
+use ripplet::graph::{BuildError, generate::GenerateError};
 use ripplet::io::{ReadError, WriteError};
 use ripplet::jit::JitError;
 use ripplet::lp::{RunError, cpu::ThreadError, quality::QualityError};

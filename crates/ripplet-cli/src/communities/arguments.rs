@@ -141,7 +141,7 @@ pub struct ParameterArguments {
     )]
     pub memory: Option<Slpa>,
     /// slpa: the share of its memory that a community must fill to have a vertex, beside the one
-    /// that fills most [default: 0.1].
+    /// that fills most [default: 0.3].
     #[arg(long, value_name = "F", value_parser = share, allow_negative_numbers = true)]
     pub threshold: Option<f64>,
     /// seeded: the vertices whose cluster is known: `id [cluster [strength]]` a line, or a table

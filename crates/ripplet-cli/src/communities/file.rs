@@ -1,8 +1,8 @@
 //! A program from a file: its parameters, the columns it reads, those it writes.
 
+use super::Work;
 use super::arguments::FileArguments;
 use super::rows::Rows;
-use super::Work;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::output::written;
@@ -40,7 +40,8 @@ impl FileArguments {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    let text = std::fs::read(path).map_err(|error| io::ReadError::io(path, io::Place::File, error))?;
+    let text =
+        std::fs::read(path).map_err(|error| io::ReadError::io(path, io::Place::File, error))?;
     String::from_utf8(text).map_err(|error| {
         let at = io::Place::Byte(error.utf8_error().valid_up_to() as u64);
         io::ReadError::content(path, at, "this is not UTF-8: expected the text of a program").into()

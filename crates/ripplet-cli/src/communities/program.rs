@@ -1,23 +1,21 @@
 //! The programs: which flags are whose, and what a run of each begins with and ends in.
 
 use super::Arguments;
-use super::file::FileJob;
 use super::arguments::{ProgramName, ScheduleName, StopArguments};
+use super::file::FileJob;
 use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
 use ripplet::graph::Graph;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{
-    Gamma, ROUNDS, Resolution, Seed, Seeded, Seeding, Slpa, memberships, strengths,
+    Gamma, ROUNDS, Resolution, Seed, Seeded, Seeding, Slpa, THRESHOLD, memberships, strengths,
 };
 use ripplet::lp::{Order, Outcome, Schedule, Settings, Stop};
 use std::path::{Path, PathBuf};
 
 /// LDBC's customary number of iterations.
 const CDLP_ITERATIONS: u32 = 10;
-/// The share of a vertex's memory that a community must fill, where nothing is said.
-const THRESHOLD: f64 = 0.1;
 
 /// A program and its parameters.
 #[derive(Clone, Debug)]
@@ -133,7 +131,8 @@ impl Arguments {
             Some(ScheduleName::Sync) => Schedule::sync(),
             Some(ScheduleName::Async) => Schedule::asynchronous(),
         };
-        if let (Order::Phased { phases }, Some(asked)) = (&mut schedule.order, self.choices.phases) {
+        if let (Order::Phased { phases }, Some(asked)) = (&mut schedule.order, self.choices.phases)
+        {
             *phases = asked;
         }
         schedule
