@@ -93,8 +93,10 @@ impl Program {
 impl Arguments {
     /// The program, its schedule and when it stops, or why the flags do not go together.
     pub(super) fn resolve_program(&self) -> Result<(Program, Schedule, Stop), Failure> {
-        if let Some(file) = self.file.resolve()? {
+        if self.file.program_file.is_some() {
             self.check_parameters(None)?;
+        }
+        if let Some(file) = self.file.resolve()? {
             let schedule = self.resolve_schedule(file.schedule());
             return Ok((Program::File(file), schedule, self.stop.or(Stop::default())));
         }
