@@ -28,6 +28,10 @@ fuzz_target!(|input: &[u8]| {
         assert!(graph.ids().is_valid());
         assert!(graph.edges() <= graph.arcs());
         graph.max_degree();
+        for list in graph.shards().iter().flat_map(|shard| shard.lists()) {
+            let degrees = list.offsets().len() - 1;
+            assert!((0..degrees).all(|local| list.of(local).is_sorted()));
+        }
     }
 });
 
