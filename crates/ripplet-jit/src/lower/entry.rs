@@ -204,7 +204,7 @@ impl Lowering<'_, '_> {
         self.check(hook, &[VERTEX, ir::Type::View(ir::View::Candidate)], score)?;
         let candidate = Operand::View(Seen::Candidate { frame });
         let score = self.inline(hook, vec![vertex(v), candidate])?.scalar()?;
-        Ok(self.to_bits(score))
+        Ok(self.bits_of(score))
     }
 
     /// `update_vertex` of a vertex that a frame has the rest of.
@@ -219,7 +219,7 @@ impl Lowering<'_, '_> {
         let scalar = self.program.module.score;
         let view = ir::Type::View(ir::View::VertexMut);
         self.check(hook, &[view, U32, ir::Type::Scalar(scalar)], U32)?;
-        let score = self.from_bits(scalar, score);
+        let score = self.of_bits(scalar, score);
         let v = Operand::View(Seen::VertexMut { id, label, frame });
         self.inline(hook, vec![v, Operand::Scalar(winner), Operand::Scalar(score)])?.scalar()
     }
@@ -234,7 +234,7 @@ impl Lowering<'_, '_> {
         self.check(hook, &[ir::Type::Scalar(ir::Scalar::U64)], score)?;
         self.scene = None;
         let bound = self.inline(hook, vec![Operand::Scalar(frequency)])?.scalar()?;
-        Ok(self.to_bits(bound))
+        Ok(self.bits_of(bound))
     }
 
     /// A function without parameters: what it declares, as a u32.
@@ -245,7 +245,7 @@ impl Lowering<'_, '_> {
     ) -> Result<Value, JitError> {
         self.check(hook, &[], ir::Type::Scalar(scalar))?;
         let said = self.inline(hook, Vec::new())?.scalar()?;
-        let bits = self.to_bits(said);
+        let bits = self.bits_of(said);
         Ok(self.builder.ins().ireduce(I32, bits))
     }
 
@@ -268,10 +268,10 @@ impl Lowering<'_, '_> {
             };
             let offset = place as i32 * ARGUMENT_BYTES;
             let bits = self.builder.ins().load(I64, MemFlags::trusted(), arguments, offset);
-            operands.push(Operand::Scalar(self.from_bits(scalar, bits)));
+            operands.push(Operand::Scalar(self.of_bits(scalar, bits)));
         }
         let result = self.inline(function, operands)?.scalar()?;
-        Ok(self.to_bits(result))
+        Ok(self.bits_of(result))
     }
 }
 

@@ -49,15 +49,15 @@ impl Lowering<'_, '_> {
             Unary::Abs => x,
             Unary::LeadingZeros => {
                 let count = ins.clz(x);
-                self.to_u32(count)
+                self.narrowed(count)
             }
             Unary::TrailingZeros => {
                 let count = ins.ctz(x);
-                self.to_u32(count)
+                self.narrowed(count)
             }
             Unary::CountOnes => {
                 let count = ins.popcnt(x);
-                self.to_u32(count)
+                self.narrowed(count)
             }
             Unary::Sqrt => ins.sqrt(x),
             Unary::Floor => ins.floor(x),
@@ -78,7 +78,7 @@ impl Lowering<'_, '_> {
         self.builder.func.dfg.value_type(x)
     }
 
-    fn to_u32(&mut self, x: Value) -> Value {
+    fn narrowed(&mut self, x: Value) -> Value {
         if self.type_of(x) == I64 { self.builder.ins().ireduce(I32, x) } else { x }
     }
 
@@ -422,7 +422,7 @@ impl Lowering<'_, '_> {
     }
 
     /// The bits of a scalar, in 64.
-    pub(super) fn to_bits(&mut self, x: Value) -> Value {
+    pub(super) fn bits_of(&mut self, x: Value) -> Value {
         let x = match self.type_of(x) {
             F32 => self.builder.ins().bitcast(I32, MemFlags::new(), x),
             _ => x,
@@ -431,7 +431,7 @@ impl Lowering<'_, '_> {
     }
 
     /// A scalar of its bits.
-    pub(super) fn from_bits(&mut self, scalar: Scalar, bits: Value) -> Value {
+    pub(super) fn of_bits(&mut self, scalar: Scalar, bits: Value) -> Value {
         match type_of(scalar) {
             I64 => bits,
             F32 => {

@@ -70,8 +70,8 @@ pub mod program {
                 + u.random(v.id) % 2
                 + u.round() % 3
                 + u.fixed(1)
-                + u.fixed(4_000_000_000)
-                + v.seen(v.label % 8);
+                + u.fixed(4_000_000_000);
+            let weight = weight.wrapping_add(v.seen(v.label % 8));
             Vote::new(u.label, weight & 0xffff)
         }
 

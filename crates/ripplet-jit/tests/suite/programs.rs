@@ -12,8 +12,10 @@ use ripplet_lp::{
 
 #[path = "../programs/cdlp.rs"]
 mod cdlp;
+// The language of hooks has no `is_multiple_of`.
+#[allow(clippy::manual_is_multiple_of)]
 #[path = "../programs/everything.rs"]
-mod everything;
+pub mod everything;
 #[path = "../programs/llp.rs"]
 mod llp;
 #[path = "../programs/lpa.rs"]
@@ -46,8 +48,11 @@ impl Visitor for Run<'_> {
     }
 }
 
+/// Labels, columns by name, and what was counted in each round.
+type Essence = (Vec<u32>, Vec<(String, Vec<u32>)>, Vec<(u64, u64, u64)>);
+
 /// What must be the same; columns by their bits, though all that is NaN is one.
-fn essence(outcome: &Outcome) -> (Vec<u32>, Vec<(String, Vec<u32>)>, Vec<(u64, u64, u64)>) {
+fn essence(outcome: &Outcome) -> Essence {
     let bits = |values: &ColumnValues| match values {
         ColumnValues::U32(values) => values.clone(),
         ColumnValues::F32(values) => {
