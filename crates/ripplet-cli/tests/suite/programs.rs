@@ -171,6 +171,18 @@ fn the_guide_finds_what_it_says() {
 }
 
 #[test]
+fn the_variant_in_the_readme_runs_and_is_short() {
+    let readme = std::fs::read_to_string(data("../README.md")).unwrap();
+    let start = readme.find("struct Wary").unwrap();
+    let program = readme[start..].split("```").next().unwrap();
+    assert!(program.lines().count() < 20);
+    let sandbox = guide();
+    sandbox.write("wary.rs", program);
+    sandbox.ok(&format!("{WARY} --param popular=5"));
+    assert_eq!(sandbox.read("groups.tsv").lines().count(), 8);
+}
+
+#[test]
 fn program_files_that_cannot_run_are_refused() {
     let sandbox = guide();
     sandbox.write("bad.csv", "id,chargebacks\nann,2\n");
