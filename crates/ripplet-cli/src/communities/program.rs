@@ -33,7 +33,7 @@ pub enum Program {
     /// From seeds.
     Seeded(SeededJob),
     /// The user's own.
-    File(FileJob),
+    File(Box<FileJob>),
 }
 
 /// Layered label propagation at γ = 1, 1/2, …
@@ -98,7 +98,7 @@ impl Arguments {
         }
         if let Some(file) = self.file.resolve()? {
             let schedule = self.resolve_schedule(file.schedule());
-            return Ok((Program::File(file), schedule, self.stop.or(Stop::default())));
+            return Ok((Program::File(Box::new(file)), schedule, self.stop.or(Stop::default())));
         }
         let name = self.choices.program.unwrap_or(ProgramName::Lpa);
         self.check_parameters(Some(name))?;
