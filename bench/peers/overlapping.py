@@ -23,6 +23,10 @@ import numpy as np
 from ripplet import call, version
 
 
+CDLIB_ROUNDS = 21
+"""The rounds of cdlib's default; ripplet's own default is 100."""
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """The parameters of a graph; the defaults are those of the SLPA paper's tests."""
@@ -130,17 +134,22 @@ def compare(benchmark: Benchmark, repeat: int, threads: int) -> Iterator[dict]:
             "communities_true": len(truth),
             "seed": seed,
         }
-        for run in (ripplet(edges, seed, threads), cdlib(edges, benchmark.vertices, seed)):
+        for run in (
+            ripplet(edges, seed, threads),
+            ripplet(edges, seed, threads, rounds=CDLIB_ROUNDS),
+            cdlib(edges, benchmark.vertices, seed),
+        ):
             found = run.pop("found")
             yield told | run | {"communities": len(found), "onmi": onmi(found, truth)}
 
 
-def ripplet(edges: np.ndarray, seed: int, threads: int) -> dict:
+def ripplet(edges: np.ndarray, seed: int, threads: int, rounds: int | None = None) -> dict:
+    limit = [] if rounds is None else ["--iterations", str(rounds)]
     with tempfile.TemporaryDirectory(prefix="ripplet-bench-") as folder:
         graph, out, stats = (str(Path(folder) / name) for name in ("g.txt", "c.txt", "s.json"))
         np.savetxt(graph, edges, fmt="%d")
         call("communities", graph, "-o", out, "--stats", stats, "--program", "slpa",
-             "--seed", str(seed), "--threads", str(threads), "--device", "cpu")
+             "--seed", str(seed), "--threads", str(threads), "--device", "cpu", *limit)
         found = defaultdict(set)
         for line in Path(out).read_text().splitlines():
             vertex, community, _ = line.split()
@@ -148,6 +157,7 @@ def ripplet(edges: np.ndarray, seed: int, threads: int) -> dict:
         seconds = json.loads(Path(stats).read_text())["seconds"]["compute"]
     return {
         "peer": "ripplet",
+        "rounds": rounds,
         "version": version(),
         "threads": threads,
         "seconds": seconds,
@@ -169,6 +179,7 @@ def cdlib(edges: np.ndarray, vertices: int, seed: int) -> dict:
     found = slpa(graph).communities
     return {
         "peer": "cdlib",
+        "rounds": CDLIB_ROUNDS,
         "version": getattr(cdlib, "__version__", "0.4.1"),
         "threads": 1,
         "seconds": time.perf_counter() - start,
