@@ -2,6 +2,7 @@
 
     python bench/peers run GRAPH [--truth FILE] [--threads N] [--repeat N] [--peers NAME,...]
     python bench/peers readers EDGELIST [--threads N] [--repeat N]
+    python bench/peers overlapping [--vertices N] [--mixing F] [--memberships N] [--repeat N]
     python bench/peers table RUNS.jsonl... [--quiet CORES]
     python bench/peers score GRAPH LABELS [--truth FILE]
     python bench/peers pack GRAPH OUT.npz [--truth FILE]
@@ -18,6 +19,7 @@ import math
 import sys
 
 import machine
+import overlapping
 import readers
 import roster
 import score
@@ -58,6 +60,14 @@ def command_line() -> argparse.ArgumentParser:
     read.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
     read.add_argument("--repeat", type=positive, default=3, metavar="N")
     read.set_defaults(command=run_readers)
+
+    overlap = commands.add_parser("overlapping", help="slpa beside cdlib's, on LFR graphs")
+    overlap.add_argument("--vertices", type=positive, default=5000, metavar="N")
+    overlap.add_argument("--mixing", type=float, default=0.1, metavar="F")
+    overlap.add_argument("--memberships", type=positive, default=2, metavar="N")
+    overlap.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
+    overlap.add_argument("--repeat", type=positive, default=3, metavar="N")
+    overlap.set_defaults(command=run_overlapping)
 
     show = commands.add_parser("table", help="medians and ratios of raw runs, as Markdown")
     show.add_argument("files", nargs="+", metavar="RUNS.jsonl")
@@ -115,6 +125,17 @@ def run_peers(arguments: argparse.Namespace) -> None:
 def run_readers(arguments: argparse.Namespace) -> None:
     emit(machine.describe())
     for line in readers.time_all(arguments.file, arguments.repeat, arguments.threads):
+        emit(line)
+
+
+def run_overlapping(arguments: argparse.Namespace) -> None:
+    emit(machine.describe())
+    graph = overlapping.Benchmark(
+        vertices=arguments.vertices,
+        mixing=arguments.mixing,
+        memberships=arguments.memberships,
+    )
+    for line in overlapping.compare(graph, arguments.repeat, arguments.threads):
         emit(line)
 
 

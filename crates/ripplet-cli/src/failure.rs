@@ -2,8 +2,10 @@
 
 use crate::interrupt::{self, Interrupted};
 use miette::Diagnostic;
+use ripplet::ProgramErrors;
 use ripplet::graph::{BuildError, generate::GenerateError};
 use ripplet::io::{ReadError, WriteError};
+use ripplet::jit::JitError;
 use ripplet::lp::{RunError, cpu::ThreadError, quality::QualityError};
 use std::io::{ErrorKind, Write, stderr};
 use std::process::ExitCode;
@@ -40,6 +42,13 @@ pub enum Failure {
     /// Standard output that takes no more.
     #[error("cannot write to standard output: {0}")]
     Print(std::io::Error),
+    /// A program file that is no program.
+    #[error(transparent)]
+    #[diagnostic(help("docs/hooks.md has the language of hooks"))]
+    Program(#[from] ProgramErrors),
+    /// A program that cannot be compiled with these parameters.
+    #[error(transparent)]
+    Compile(#[from] JitError),
     /// Threads that the system refuses.
     #[error("cannot start the threads: {0}")]
     #[diagnostic(help("ask for fewer --threads"))]
@@ -93,6 +102,7 @@ impl Failure {
         ExitCode::from(match self {
             _ if self.is_out_of_memory() => FAILED,
             Failure::Refused { .. } | Failure::Read(_) | Failure::Place(_) => WRONG,
+            Failure::Program(_) | Failure::Compile(_) => WRONG,
             Failure::Generate(GenerateError::OutOfMemory { .. }) => FAILED,
             Failure::Build(_) | Failure::Generate(_) => WRONG,
             Failure::Run(RunError::Settings(_)) => WRONG,

@@ -12,7 +12,7 @@ use std::fs;
 #[derive(Clone, Debug, Serialize)]
 pub struct Choices {
     /// What a vote is.
-    pub program: &'static str,
+    pub program: String,
     /// Which vertices update when.
     pub schedule: &'static str,
     /// Phases of a round, where the schedule has any.

@@ -12,8 +12,8 @@ use syn::visit_mut::VisitMut;
 
 /// Expands `#[label_program]` on a module.
 ///
-/// The module stays as it is, with three exceptions: the struct of `#[columns]` becomes a trait of
-/// accessors on the views, and the program's impl gets `name`, `columns`, `parameters`,
+/// The module stays as it is, but for this: functions get `#[inline]`, the struct of
+/// `#[columns]` becomes a trait of accessors on the views, and the program's impl gets `name`, `columns`, `parameters`,
 /// `device_source` and, where `carry` is written, `carries`. What these need is expected to be in
 /// scope by `use …::hooks::*`.
 ///
@@ -43,6 +43,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     match translate(items) {
         Ok(program) => {
             let columns = take_columns(items);
+            inline(items);
             add_methods(items, &program);
             items.extend(accessors(columns, &program.columns));
             module.into_token_stream()
@@ -105,6 +106,25 @@ fn replace_implementation(items: &mut [syn::Item]) {
             }
         },
     ];
+}
+
+/// Lets rustc inline the hooks, and what they call, into the engine's loops in another crate.
+fn inline(items: &mut [syn::Item]) {
+    let inlined = |attributes: &mut Vec<syn::Attribute>| {
+        if !attributes.iter().any(|attribute| attribute.path().is_ident("inline")) {
+            attributes.push(syn::parse_quote! { #[inline] });
+        }
+    };
+    for item in items.iter_mut() {
+        if let syn::Item::Fn(function) = item {
+            inlined(&mut function.attrs);
+        }
+    }
+    for item in implementation(items).into_iter().flat_map(|found| &mut found.items) {
+        if let syn::ImplItem::Fn(hook) = item {
+            inlined(&mut hook.attrs);
+        }
+    }
 }
 
 fn add_methods(items: &mut [syn::Item], program: &Module) {

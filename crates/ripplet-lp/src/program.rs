@@ -133,6 +133,21 @@ pub trait Program: Sync {
         0.0
     }
 
+    /// The largest [`Program::carry`] of those of a list whose vote is for `label` (with a weight
+    /// above 0), NaN apart; `votes[i]` is the vote of `list.ids[i]`.
+    ///
+    /// The engine asks for what is carried here alone; see [`Program::load_neighbors`].
+    #[inline]
+    fn carry_most(
+        &self,
+        v: Vertex<'_>,
+        list: NeighborList<'_>,
+        votes: &[Vote],
+        label: Label,
+    ) -> Option<f32> {
+        list.carried(self, v, votes, label)
+    }
+
     /// The label that `v` has from now on, given the best label and its score.
     ///
     /// Called where a label won; a vertex that got no vote, or whose labels' scores were none that

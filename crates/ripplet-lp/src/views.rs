@@ -285,9 +285,40 @@ impl<'a> NeighborList<'a> {
         u: VertexId,
         weight: u32,
     ) -> Vote {
+        program.load_neighbor(v, self.neighbor(program, v, u, weight))
+    }
+
+    /// The largest carry of those whose vote is for a label, by a program's hooks for one
+    /// neighbour.
+    #[inline]
+    pub fn carried<P: Program + ?Sized>(
+        self,
+        program: &P,
+        v: Vertex<'a>,
+        votes: &[Vote],
+        label: Label,
+    ) -> Option<f32> {
+        let said = votes.iter().zip(self.ids).enumerate();
+        let agreed = said.filter(|(_, (vote, _))| vote.label == label && vote.weight > 0);
+        let carries = agreed.map(|(index, (_, &u))| {
+            let weight = self.weights.and_then(|weights| weights.get(index)).copied();
+            program.carry(v, self.neighbor(program, v, u, weight.unwrap_or(1)))
+        });
+        carries.filter(|carry| !carry.is_nan()).max_by(f32::total_cmp)
+    }
+
+    /// A neighbour, with the label that it shows.
+    #[inline]
+    fn neighbor<P: Program + ?Sized>(
+        self,
+        program: &P,
+        v: Vertex<'a>,
+        u: VertexId,
+        weight: u32,
+    ) -> Neighbor<'a> {
         let label = self.labels.get(u as usize).map_or(NO_LABEL, |label| label.load(Relaxed));
         let label = program.pick_label(v.beside(u, label));
-        program.load_neighbor(v, Neighbor { id: u, label, weight, scene: v.scene })
+        Neighbor { id: u, label, weight, scene: v.scene }
     }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`graph`] | graphs, the builder that makes them of edges, generators |
 //! | [`io`] | every file format, in and out |
+//! | [`jit`] | programs from files: [`read_program`], and machine code of them |
 //! | [`lp`] | label propagation: programs, schedules, executors, quality |
 //!
 //! [`load`] is the short way from a file to a graph. From a file to communities in a file:
@@ -34,5 +35,12 @@ mod load;
 
 pub use load::{Input, LoadError, LoadOptions, load};
 pub use ripplet_graph as graph;
+pub use ripplet_hooks::{ProgramErrors, read_program};
 pub use ripplet_io as io;
+pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;
+
+/// The code of the guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/your-own-variant.md")]
+struct YourOwnVariant;

@@ -31,6 +31,8 @@ pub struct Arguments {
     #[command(flatten)]
     pub parameters: ParameterArguments,
     #[command(flatten)]
+    pub file: FileArguments,
+    #[command(flatten)]
     pub stop: StopArguments,
     #[command(flatten)]
     pub reading: ReadArguments,
@@ -139,7 +141,7 @@ pub struct ParameterArguments {
     )]
     pub memory: Option<Slpa>,
     /// slpa: the share of its memory that a community must fill to have a vertex, beside the one
-    /// that fills most [default: 0.1].
+    /// that fills most [default: 0.3].
     #[arg(long, value_name = "F", value_parser = share, allow_negative_numbers = true)]
     pub threshold: Option<f64>,
     /// seeded: the vertices whose cluster is known: `id [cluster [strength]]` a line, or a table
@@ -155,6 +157,25 @@ pub struct ParameterArguments {
     /// seeded: count seeds that are no vertices of the graph instead of refusing them.
     #[arg(long)]
     pub skip_unknown_seeds: bool,
+}
+
+/// A program of one's own: see docs/your-own-variant.md.
+#[derive(Args)]
+#[command(next_help_heading = "A program of your own")]
+pub struct FileArguments {
+    /// Run the program in this file: four hooks in a subset of Rust (docs/hooks.md).
+    #[arg(long, value_name = "FILE", conflicts_with = "program")]
+    pub program_file: Option<PathBuf>,
+    /// A parameter of the program, once for each.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = named, requires = "program_file")]
+    pub param: Vec<(String, String)>,
+    /// A table with a row a vertex (.csv, .tsv, .parquet, .arrow): a column `id`, and columns that
+    /// the program reads.
+    #[arg(long, value_name = "FILE", requires = "program_file")]
+    pub vertex_table: Option<PathBuf>,
+    /// Write the columns that the program wrote as such a table.
+    #[arg(long, value_name = "FILE", requires = "program_file")]
+    pub columns_out: Option<PathBuf>,
 }
 
 /// When it is enough.
@@ -263,6 +284,13 @@ fn gamma(text: &str) -> Result<Gamma, String> {
 fn memory(text: &str) -> Result<Slpa, String> {
     let number = text.parse().map_err(|_| "expected a whole number, 1 or more".to_string())?;
     Slpa::new(number).map_err(|error| error.to_string())
+}
+
+fn named(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("expected NAME=VALUE".into()),
+    }
 }
 
 fn share(text: &str) -> Result<f64, String> {

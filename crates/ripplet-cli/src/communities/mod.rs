@@ -6,6 +6,7 @@
 //! ```
 
 mod arguments;
+mod file;
 mod job;
 mod program;
 mod rows;
@@ -59,6 +60,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         Program::Llp(gamma) => work.run(&Llp::new(*gamma)),
         Program::Sweep(sweep) => work.sweep(sweep),
         Program::Slpa(slpa) => work.run_for(&slpa.program, |outcome| slpa.rows(outcome)),
+        Program::File(file) => {
+            work.settings = file.fill(work.settings, loaded.graph.ids(), console)?;
+            file.run(&work)
+        }
         Program::Seeded(seeded) => {
             let planted = seeded.plant(&loaded.graph, work.settings, console)?;
             work.settings = planted.settings;

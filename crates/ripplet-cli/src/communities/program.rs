@@ -2,21 +2,20 @@
 
 use super::Arguments;
 use super::arguments::{ProgramName, ScheduleName, StopArguments};
+use super::file::FileJob;
 use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
 use ripplet::graph::Graph;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{
-    Gamma, ROUNDS, Resolution, Seed, Seeded, Seeding, Slpa, memberships, strengths,
+    Gamma, ROUNDS, Resolution, Seed, Seeded, Seeding, Slpa, THRESHOLD, memberships, strengths,
 };
 use ripplet::lp::{Order, Outcome, Schedule, Settings, Stop};
 use std::path::{Path, PathBuf};
 
 /// LDBC's customary number of iterations.
 const CDLP_ITERATIONS: u32 = 10;
-/// The share of a vertex's memory that a community must fill, where nothing is said.
-const THRESHOLD: f64 = 0.1;
 
 /// A program and its parameters.
 #[derive(Clone, Debug)]
@@ -33,6 +32,8 @@ pub enum Program {
     Slpa(SlpaJob),
     /// From seeds.
     Seeded(SeededJob),
+    /// The user's own.
+    File(Box<FileJob>),
 }
 
 /// Layered label propagation at γ = 1, 1/2, …
@@ -61,21 +62,24 @@ pub struct SeededJob {
 
 impl Program {
     /// The name, as the command line knows it.
-    pub fn name(&self) -> &'static str {
-        match self {
+    pub fn name(&self) -> String {
+        let known = match self {
             Program::Lpa(_) => "lpa",
             Program::Cdlp => "cdlp",
             Program::Llp(_) | Program::Sweep(_) => "llp",
             Program::Slpa(_) => "slpa",
             Program::Seeded(_) => "seeded",
-        }
+            Program::File(file) => return file.name(),
+        };
+        known.into()
     }
 
-    /// The files that it reads beside the graph, and those that it writes beside OUT.
+    /// The table that it reads beside the graph, and the one that it writes beside OUT.
     pub fn files(&self) -> (Option<&Path>, Option<&Path>) {
         match self {
             Program::Seeded(seeded) => (Some(&seeded.seeds), None),
             Program::Sweep(sweep) => (None, sweep.order.as_deref()),
+            Program::File(file) => (file.table.as_deref(), file.columns_out.as_deref()),
             _ => (None, None),
         }
     }
@@ -89,8 +93,15 @@ impl Program {
 impl Arguments {
     /// The program, its schedule and when it stops, or why the flags do not go together.
     pub(super) fn resolve_program(&self) -> Result<(Program, Schedule, Stop), Failure> {
+        if self.file.program_file.is_some() {
+            self.check_parameters(None)?;
+        }
+        if let Some(file) = self.file.resolve()? {
+            let schedule = self.resolve_schedule(file.schedule());
+            return Ok((Program::File(Box::new(file)), schedule, self.stop.or(Stop::default())));
+        }
         let name = self.choices.program.unwrap_or(ProgramName::Lpa);
-        self.check_parameters(name)?;
+        self.check_parameters(Some(name))?;
         let parameters = &self.parameters;
         let program = match name {
             ProgramName::Cdlp => return self.resolve_cdlp(),
@@ -112,25 +123,25 @@ impl Arguments {
             ProgramName::Seeded => self.stop.or(Seeded::stop()),
             _ => self.stop.or(Stop::default()),
         };
-        Ok((program, self.resolve_schedule(), stop))
+        Ok((program, self.resolve_schedule(Schedule::default()), stop))
     }
 
-    fn resolve_schedule(&self) -> Schedule {
-        match self.choices.schedule {
-            None | Some(ScheduleName::Phased) => {
-                let mut schedule = Schedule::phased();
-                if let Some(phases) = self.choices.phases {
-                    schedule.order = Order::Phased { phases };
-                }
-                schedule
-            }
+    fn resolve_schedule(&self, default: Schedule) -> Schedule {
+        let mut schedule = match self.choices.schedule {
+            None => default,
+            Some(ScheduleName::Phased) => Schedule::phased(),
             Some(ScheduleName::Sync) => Schedule::sync(),
             Some(ScheduleName::Async) => Schedule::asynchronous(),
+        };
+        if let (Order::Phased { phases }, Some(asked)) = (&mut schedule.order, self.choices.phases)
+        {
+            *phases = asked;
         }
+        schedule
     }
 
     /// Refuses parameters of another program: they would be ignored.
-    fn check_parameters(&self, program: ProgramName) -> Result<(), Failure> {
+    fn check_parameters(&self, program: Option<ProgramName>) -> Result<(), Failure> {
         use ProgramName::{Llp, Lpa, Seeded, Slpa};
         let given = &self.parameters;
         let flags = [
@@ -145,10 +156,10 @@ impl Arguments {
             ("skip-unknown-seeds", Seeded, given.skip_unknown_seeds),
         ];
         let name = |program: ProgramName| format!("{program:?}").to_lowercase();
-        match flags.iter().find(|&&(_, of, is_given)| is_given && of != program) {
+        match flags.iter().find(|&&(_, of, is_given)| is_given && Some(of) != program) {
             None => Ok(()),
             Some(&(flag, of, _)) => {
-                let (of, program) = (name(of), name(program));
+                let (of, program) = (name(of), program.map_or("from a file".into(), name));
                 Err(Failure::refused(
                     format!("--{flag} is a parameter of {of}, but the program is {program}"),
                     format!("leave --{flag} out, or use --program {of}"),

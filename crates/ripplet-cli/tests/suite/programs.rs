@@ -1,6 +1,6 @@
 //! The programs beside `lpa` and `cdlp`: their parameters, inputs and outputs.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, data};
 use std::collections::BTreeMap;
 
 /// Two cliques of five that share vertex `x`.
@@ -129,4 +129,148 @@ fn parameters_are_checked_before_the_run() {
     }
     let same = "communities g.txt -o seeds.txt --program seeded --seeds seeds.txt";
     sandbox.fails(same, 2, &["seeds.txt is named twice"]);
+}
+
+/// The files of the guide, as its reader would save them.
+fn guide() -> Sandbox {
+    let text = std::fs::read_to_string(data("../docs/your-own-variant.md")).unwrap();
+    let blocks = |language: &str| -> Vec<String> {
+        let fence = format!("```{language}\n");
+        let bodies = text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap());
+        bodies.map(str::to_owned).collect()
+    };
+    let sandbox = Sandbox::new();
+    for block in blocks("text") {
+        if let Some((name, content)) = block.strip_prefix("# ").and_then(|b| b.split_once('\n')) {
+            sandbox.write(name, content);
+        }
+    }
+    let shown = |line: &&str| !line.starts_with("# ");
+    let program: Vec<String> = blocks("rust");
+    let program: Vec<&str> = program[0].lines().filter(shown).collect();
+    sandbox.write("wary.rs", program.join("\n"));
+    sandbox
+}
+
+const WARY: &str = "communities payments.txt -o groups.tsv --program-file wary.rs";
+
+#[test]
+fn the_guide_finds_what_it_says() {
+    let sandbox = guide();
+    sandbox.ok(&format!("{WARY} --param popular=5 --vertex-table accounts.csv"));
+    let text = std::fs::read_to_string(data("../docs/your-own-variant.md")).unwrap();
+    let groups = sandbox.read("groups.tsv");
+    assert!(text.contains(&groups), "{groups}");
+    sandbox.ok("communities payments.txt -o all.tsv --consecutive");
+    assert!(sandbox.read("all.tsv").lines().skip(1).all(|line| line.ends_with("\t0")));
+    let typo = sandbox.read("wary.rs").replace("u.chargebacks()", "u.chargeback()");
+    sandbox.write("wary.rs", typo);
+    let said = sandbox.fails(&format!("{WARY} --param popular=5"), 2, &["no method `chargeback`"]);
+    let told = said.error.lines().next().unwrap();
+    assert!(text.contains(told), "{told}");
+}
+
+#[test]
+fn the_variant_in_the_readme_runs_and_is_short() {
+    let readme = std::fs::read_to_string(data("../README.md")).unwrap();
+    let start = readme.find("struct Wary").unwrap();
+    let program = readme[start..].split("```").next().unwrap();
+    assert!(program.lines().count() < 20);
+    let sandbox = guide();
+    sandbox.write("wary.rs", program);
+    sandbox.ok(&format!("{WARY} --param popular=5"));
+    assert_eq!(sandbox.read("groups.tsv").lines().count(), 8);
+}
+
+#[test]
+fn program_files_that_cannot_run_are_refused() {
+    let sandbox = guide();
+    sandbox.write("bad.csv", "id,chargebacks\nann,2\n");
+    sandbox.write("none.csv", "id,age\nann,2\nbob,1\ncyd,1\ndee,1\neve,1\nfay,1\nshop,1\n");
+    sandbox.write("latin.rs", b"struct \xe9;");
+    sandbox.write("open.rs", "struct X { ");
+    sandbox.write("loop.rs", LOOPS);
+    for (flags, parts) in [
+        ("", ["parameter `popular` must be given", "u32"]),
+        ("--param popular=5", ["column `chargebacks` must be given", "no default"]),
+        ("--param popular=x", ["`popular` is a u32", "`x`"]),
+        ("--param popular=-1", ["`popular` is a u32", "`-1`"]),
+        ("--param hub=5", ["no parameter `hub`", "`popular`"]),
+        ("--param popular", ["NAME=VALUE", "--param"]),
+        ("--program lpa", ["--program", "--program-file"]),
+        ("--gamma 1", ["--gamma is a parameter of llp", "from a file"]),
+        ("--param popular=5 --vertex-table bad.csv", ["bad.csv", "6 of 7 vertices have no row"]),
+        ("--param popular=5 --vertex-table none.csv", ["none.csv has none", "chargebacks"]),
+        ("--param popular=5 --columns-out c.txt", ["c.txt", ".tsv or .csv"]),
+    ] {
+        sandbox.fails(&format!("{WARY} {flags}"), 2, &parts);
+    }
+    for (file, parts) in [
+        ("missing.rs", ["missing.rs", "No such file"]),
+        ("latin.rs", ["latin.rs at byte 7", "not UTF-8"]),
+        ("open.rs", ["open.rs", "bracket"]),
+        ("loop.rs", ["loop.rs:5:", "while"]),
+    ] {
+        sandbox.fails(
+            &format!("communities payments.txt -o g.txt --program-file {file}"),
+            2,
+            &parts,
+        );
+    }
+    sandbox.fails("communities payments.txt -o g.txt --param a=1", 2, &["--program-file"]);
+}
+
+/// Does it end?
+const LOOPS: &str = "struct Loops;
+impl Program for Loops {
+    type Score = u64;
+    fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {
+        while c.frequency > 0 { }
+        1
+    }
+}
+";
+
+#[test]
+fn scores_that_are_no_numbers_are_counted() {
+    let sandbox = guide();
+    sandbox.write(
+        "nan.rs",
+        "struct Nan;
+        impl Program for Nan {
+            type Score = f32;
+            fn label_score(&self, v: Vertex, c: Candidate) -> f32 {
+                if v.degree() > 5 { 0.0 / 0.0 } else { c.frequency as f32 }
+            }
+        }",
+    );
+    let said =
+        sandbox.run("communities payments.txt -o g.txt --program-file nan.rs --stats s.json");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.contains("no number"), "{said:?}");
+    assert!(sandbox.json("s.json")["nan_scores"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn columns_that_a_program_wrote_come_back() {
+    let sandbox = Sandbox::new();
+    let root = data("../examples");
+    let (graph, program) =
+        (root.join("graphs/pgp.graph"), root.join("programs/hop_attenuation.rs"));
+    let run = format!(
+        "communities {} -o c.csv --program-file {} --param attenuation=0.05 \
+         --param preference=0.1 --columns-out s.parquet --stats s.json",
+        graph.display(),
+        program.display()
+    );
+    sandbox.ok(&run);
+    let stats = sandbox.json("s.json");
+    assert_eq!(stats["program"], "hop_attenuation");
+    assert!(stats["modularity"].as_f64().unwrap() > 0.75, "{stats}");
+    // What it wrote, another run may begin with.
+    sandbox
+        .ok(&format!("{run} --vertex-table s.parquet")
+            .replace("s.parquet --stats", "t.csv --stats"));
+    let strengths = sandbox.read("t.csv");
+    assert!(strengths.starts_with("id,strength\n") && strengths.lines().count() == 10_681);
 }

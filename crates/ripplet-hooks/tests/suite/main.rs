@@ -8,6 +8,7 @@ mod programs;
 mod promises;
 mod random_program;
 mod reference;
+mod rust_side;
 mod toolchain;
 mod types;
 mod views;

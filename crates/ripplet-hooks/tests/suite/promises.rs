@@ -1,7 +1,7 @@
 //! What the intermediate form promises those who compile it, checked on programs of all kinds.
 
-use crate::differential::{corners, program, random};
 use crate::programs::scoring;
+use crate::rust_side::{corners, program, random};
 use ripplet_hooks::ir::{
     Binary, Block, Checked, Expression, ExpressionKind as Kind, Function, LocalId, Module, Scalar,
     Statement, Type, Unary, Value, View, falls_through,

@@ -9,8 +9,8 @@ use crate::hash::{Clock, Stream, mix};
 use crate::rounds::Observer;
 use crate::views::{Scene, Total};
 use crate::{
-    Candidate, Column, Label, NO_LABEL, Neighbor, NeighborList, Program, Round, RunError, Score,
-    Settings, Ties, Vertex, VertexMut, Vote, Wake,
+    Candidate, Column, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings,
+    Ties, Vertex, VertexMut, Vote, Wake,
 };
 use rayon::prelude::*;
 use ripplet_graph::{Graph, VertexId};
@@ -229,12 +229,6 @@ impl<'a, P: Program> Field<'a, P> {
         Vertex { id: v, label: self.label(v), scene }
     }
 
-    #[inline]
-    fn neighbor<'s>(&self, v: Vertex<'s>, u: VertexId, weight: u32) -> Neighbor<'s> {
-        let label = self.program.pick_label(self.vertex(u, v.scene));
-        Neighbor { id: u, label, weight, scene: v.scene }
-    }
-
     /// Whether a neighbour of `v`, which just left the label `before`, would now vote otherwise than
     /// by the sheet, and has another label than `v`.
     pub fn is_overtaken(&self, v: VertexId, before: Label, clock: Clock, sheet: &Sheet) -> bool {
@@ -267,16 +261,10 @@ impl<'a, P: Program> Field<'a, P> {
         heard.each(|neighbors, weights| {
             let (here, rest) = ballots.split_at(neighbors.len().min(ballots.len()));
             ballots = rest;
-            for (index, (ballot, &u)) in here.iter().zip(neighbors).enumerate() {
-                if ballot.label == label && ballot.weight > 0 {
-                    let weight = weights.map_or(1, |weights| weights[index]);
-                    let carry = self.program.carry(v, self.neighbor(v, u, weight));
-                    // A total order, so that it does not matter who comes first.
-                    if !carry.is_nan() && most.is_none_or(|most| carry.total_cmp(&most).is_gt()) {
-                        most = Some(carry);
-                    }
-                }
-            }
+            let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
+            let carried = self.program.carry_most(v, list, here, label);
+            // A total order, so that it does not matter who comes first.
+            most = most.into_iter().chain(carried).max_by(f32::total_cmp);
         });
         most.unwrap_or(0.0)
     }

@@ -25,7 +25,6 @@ mod program {
             "cdlp"
         }
 
-        #[inline]
         fn wake(&self) -> Wake {
             Wake::Disagreement
         }
@@ -34,17 +33,14 @@ mod program {
             Schedule::cdlp()
         }
 
-        #[inline]
         fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
             Vote { label: u.label, weight: 1 }
         }
 
-        #[inline]
         fn label_score(&self, _v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
             candidate.frequency
         }
 
-        #[inline]
         fn score_bound(&self, frequency: u64) -> u64 {
             frequency
         }

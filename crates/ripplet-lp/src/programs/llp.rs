@@ -112,7 +112,6 @@ mod program {
             "llp"
         }
 
-        #[inline]
         fn wake(&self) -> Wake {
             Wake::Change
         }
@@ -121,23 +120,19 @@ mod program {
             LabelTotal::Members
         }
 
-        #[inline]
         fn falls_with_total(&self) -> bool {
             true
         }
 
-        #[inline]
         fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
             Vote { label: u.label, weight: 1 }
         }
 
-        #[inline]
         fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> i64 {
             score(c.frequency as i64, c.total() as i64, self.gamma)
         }
 
         /// Each neighbour votes at most twice, so that a label of k votes has k / 2 members at least.
-        #[inline]
         fn score_bound(&self, frequency: u64) -> i64 {
             let k = frequency as i64;
             score(k, k - k / 2, self.gamma)
@@ -145,7 +140,6 @@ mod program {
     }
 
     /// k − γ (v − k), in steps of 2⁻¹⁶.
-    #[inline]
     pub(super) fn score(k: i64, v: i64, gamma: u32) -> i64 {
         let others = v.saturating_sub(k).saturating_mul(gamma as i64);
         k.saturating_mul(65536).saturating_sub(others)

@@ -94,7 +94,6 @@ mod program {
             "lpa"
         }
 
-        #[inline]
         fn wake(&self) -> Wake {
             Wake::Disagreement
         }
@@ -103,25 +102,21 @@ mod program {
             if self.resolution == 0 { LabelTotal::None } else { LabelTotal::Volume }
         }
 
-        #[inline]
         fn falls_with_total(&self) -> bool {
             true
         }
 
-        #[inline]
         fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
             let allowed = candidate.label == v.label || exceeds_chance(self.resolution, candidate);
             if allowed { candidate.frequency } else { 0 }
         }
 
-        #[inline]
         fn score_bound(&self, frequency: u64) -> u64 {
             frequency
         }
     }
 
     /// Whether the votes for a label exceed what its size alone would bring.
-    #[inline]
     pub(super) fn exceeds_chance(resolution: u32, c: Candidate<'_>) -> bool {
         // Totals and the resolution have 32 bits, the sum of all totals 33: no factor overflows.
         let expected = u64::from(c.total()) * u64::from(resolution);

@@ -198,12 +198,10 @@ mod program {
             "seeded"
         }
 
-        #[inline]
         fn wake(&self) -> Wake {
             Wake::Change
         }
 
-        #[inline]
         fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
             // In steps of 2⁻¹⁶, rounded up: a weak vote is never none.
             let strength = (u.strength() * 65536.0) as u64;
@@ -212,22 +210,18 @@ mod program {
             Vote { label: u.label, weight: weight as u32 }
         }
 
-        #[inline]
         fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
             c.frequency
         }
 
-        #[inline]
         fn score_bound(&self, frequency: u64) -> u64 {
             frequency
         }
 
-        #[inline]
         fn carry(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
             u.strength()
         }
 
-        #[inline]
         fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, _score: u64) -> Label {
             if v.fixed() != 0 {
                 return v.label;

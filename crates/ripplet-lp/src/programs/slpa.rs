@@ -157,27 +157,22 @@ mod program {
             "slpa"
         }
 
-        #[inline]
         fn wake(&self) -> Wake {
             Wake::Always
         }
 
-        #[inline]
         fn load_neighbor(&self, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
             Vote { label: spoken(u, self.memory, u.random(v.id)), weight: u.weight }
         }
 
-        #[inline]
         fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
             c.frequency
         }
 
-        #[inline]
         fn score_bound(&self, frequency: u64) -> u64 {
             frequency
         }
 
-        #[inline]
         fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, _score: u64) -> Label {
             if v.times(0) == 0 && v.label != NO_LABEL {
                 v.set_heard(0, v.label);
@@ -209,7 +204,6 @@ mod program {
     }
 
     /// A label that `u` remembers, drawn by how often it was heard; its own where it heard none.
-    #[inline]
     fn spoken(u: Neighbor<'_>, memory: u32, random: u32) -> Label {
         let mut sum: u32 = 0;
         for i in 0..memory {

@@ -1,0 +1,162 @@
+//! A program from a file: its parameters, the columns it reads, those it writes.
+
+use super::Work;
+use super::arguments::FileArguments;
+use super::rows::Rows;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::output::written;
+use ripplet::graph::VertexIds;
+use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
+use ripplet::io::{self, ReadOptions, ValueKind, VertexValues};
+use ripplet::jit::{CompiledProgram, Parameters, Visitor};
+use ripplet::lp::{ColumnKind, ColumnSpec, ColumnValues, Outcome, Program, Schedule, Settings};
+use std::path::{Path, PathBuf};
+
+/// A program from a file.
+#[derive(Clone, Debug)]
+pub struct FileJob {
+    program: CompiledProgram,
+    /// Where columns come from.
+    pub table: Option<PathBuf>,
+    /// Where columns go.
+    pub columns_out: Option<PathBuf>,
+}
+
+impl FileArguments {
+    /// Reads and compiles the program of `--program-file`, where there is one.
+    pub(super) fn resolve(&self) -> Result<Option<FileJob>, Failure> {
+        let Some(path) = &self.program_file else { return Ok(None) };
+        let text = read(path)?;
+        let module = ripplet::read_program(&path.display().to_string(), &text)?;
+        let mut parameters = Parameters::new();
+        for (name, value) in &self.param {
+            parameters = parameters.with_text(&module, name, value)?;
+        }
+        let program = CompiledProgram::compile(&module, &parameters)?;
+        let (table, columns_out) = (self.vertex_table.clone(), self.columns_out.clone());
+        Ok(Some(FileJob { program, table, columns_out }))
+    }
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let text =
+        std::fs::read(path).map_err(|error| io::ReadError::io(path, io::Place::File, error))?;
+    String::from_utf8(text).map_err(|error| {
+        let at = io::Place::Byte(error.utf8_error().valid_up_to() as u64);
+        io::ReadError::content(path, at, "this is not UTF-8: expected the text of a program").into()
+    })
+}
+
+impl FileJob {
+    /// The program's name.
+    pub fn name(&self) -> String {
+        struct Name;
+        impl Visitor for Name {
+            type Result = String;
+            fn visit<P: Program + 'static>(self, program: &P) -> String {
+                program.name().into()
+            }
+        }
+        self.program.visit(Name)
+    }
+
+    /// The schedule that it is made for.
+    pub fn schedule(&self) -> Schedule {
+        struct Made;
+        impl Visitor for Made {
+            type Result = Schedule;
+            fn visit<P: Program + 'static>(self, program: &P) -> Schedule {
+                program.schedule()
+            }
+        }
+        self.program.visit(Made)
+    }
+
+    fn columns(&self) -> Vec<ColumnSpec> {
+        struct Columns;
+        impl Visitor for Columns {
+            type Result = Vec<ColumnSpec>;
+            fn visit<P: Program + 'static>(self, program: &P) -> Vec<ColumnSpec> {
+                program.columns()
+            }
+        }
+        self.program.visit(Columns)
+    }
+
+    /// The settings with the columns of the vertex table.
+    pub(super) fn fill(
+        &self,
+        mut settings: Settings,
+        ids: &VertexIds,
+        console: &Console,
+    ) -> Result<Settings, Failure> {
+        let Some(path) = &self.table else { return Ok(settings) };
+        console.stage(format!("reading {}", path.display()));
+        // A table has one value a vertex and column.
+        let specs: Vec<ColumnSpec> =
+            self.columns().into_iter().filter(|column| column.len == 1).collect();
+        let kind = |kind| match kind {
+            ColumnKind::U32 => ValueKind::U32,
+            ColumnKind::F32 => ValueKind::F32,
+        };
+        let wanted: Vec<(&str, ValueKind)> =
+            specs.iter().map(|column| (column.name.as_ref(), kind(column.kind))).collect();
+        let table = io::read_vertex_table(path, &ReadOptions::default(), ids, &wanted)?;
+        if table.columns.iter().all(Option::is_none) {
+            let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+            return Err(Failure::refused(
+                format!("{} has none of the program's columns", path.display()),
+                format!("the program reads: {}", names.join(", ")),
+            ));
+        }
+        if table.skipped > 0 {
+            let (rows, path) = (table.skipped, path.display());
+            console.note(&format!("{rows} rows of {path} are of no vertex of the graph: skipped"));
+        }
+        for (spec, values) in specs.iter().zip(table.columns) {
+            let values = match values {
+                Some(VertexValues::U32(values)) => ColumnValues::U32(values),
+                Some(VertexValues::F32(values)) => ColumnValues::F32(values),
+                None => continue,
+            };
+            settings.columns.insert(spec.name.to_string(), values);
+        }
+        Ok(settings)
+    }
+
+    /// Runs the program.
+    pub(super) fn run(&self, work: &Work<'_>) -> Result<(), Failure> {
+        self.program.visit(Run { work, job: self })
+    }
+
+    fn write_columns(&self, outcome: &Outcome, ids: &VertexIds) -> Result<(), Failure> {
+        let Some(path) = &self.columns_out else { return Ok(()) };
+        let columns = outcome.columns.iter().map(|column| VertexColumn {
+            name: &column.name,
+            len: column.len as usize,
+            values: match &column.values {
+                ColumnValues::U32(values) => ColumnData::U32(values),
+                ColumnValues::F32(values) => ColumnData::F32(values),
+            },
+        });
+        written(write_vertex_table(path, ids, &columns.collect::<Vec<_>>()))
+    }
+}
+
+struct Run<'a> {
+    work: &'a Work<'a>,
+    job: &'a FileJob,
+}
+
+impl Visitor for Run<'_> {
+    type Result = Result<(), Failure>;
+
+    fn visit<P: Program + 'static>(self, program: &P) -> Result<(), Failure> {
+        let ids = self.work.loaded.graph.ids();
+        self.work.run_for(program, |outcome| {
+            self.job.write_columns(outcome, ids)?;
+            Ok(Rows::of_labels(outcome))
+        })
+    }
+}
