@@ -140,8 +140,8 @@ impl<'a> Neighbors<'a> {
     /// The stored weights beside [`Neighbors::of`], where the graph has weights.
     #[inline]
     pub fn weights_of(&self, local: usize) -> Option<&'a [u32]> {
-        let range = self.offsets[local] as usize..self.offsets[local + 1] as usize;
-        self.weights.map(|weights| &weights[range])
+        let weights = self.weights?;
+        Some(&weights[self.offsets[local] as usize..self.offsets[local + 1] as usize])
     }
 
     /// Where each list begins, and after them the end of the last.

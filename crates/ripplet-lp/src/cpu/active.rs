@@ -76,6 +76,19 @@ impl ActiveSet {
         self.words[v as usize / 64].fetch_or(1 << (v % 64), Relaxed);
     }
 
+    /// Puts those of some vertices into the set that are not there, unless `sleeps` says otherwise.
+    #[inline]
+    pub fn insert_unless(&self, vertices: &[VertexId], sleeps: impl Fn(VertexId) -> bool) {
+        // Looked up once: every write to the set could have moved it, for all a compiler knows.
+        let words = &*self.words;
+        for &v in vertices {
+            let (word, bit) = (&words[v as usize / 64], 1 << (v % 64));
+            if word.load(Relaxed) & bit == 0 && !sleeps(v) {
+                word.fetch_or(bit, Relaxed);
+            }
+        }
+    }
+
     /// Puts all vertices into the set.
     pub fn insert_all(&self, vertices: u32) {
         for (index, word) in self.words.iter().enumerate() {
@@ -125,6 +138,9 @@ mod tests {
         assert!(!set.contains(129) && set.contains(128));
         set.insert(129);
         assert_eq!(set.word(2), 0b11);
+        set.take(0..1, &mut Vec::new());
+        set.insert_unless(&[5, 6, 7], |v| v == 6);
+        assert_eq!(set.word(0), 0b1010_0000);
         set.take(0..1, &mut Vec::new());
         assert!(!set.any_in(0..64) && set.any_in(0..65) && set.any_in(129..1000));
     }

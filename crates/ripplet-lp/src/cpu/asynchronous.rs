@@ -44,7 +44,7 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
         field.for_each(vertices, |_, v| {
             let choice = field.choose(v, clock, sheet);
             tally.count(choice);
-            if choice.redrafted || choice.label != field.label(v) {
+            if choice.redrafted || choice.label != choice.before {
                 tally.changed += 1;
                 self.change(v, choice, clock, sheet);
             }
@@ -55,7 +55,7 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
     /// Shows what `v` chose, and wakes those who must look again.
     #[inline]
     fn change(&self, v: VertexId, choice: Choice, clock: Clock, sheet: &Sheet) {
-        let (field, before) = (&self.field, self.field.label(v));
+        let (field, before) = (&self.field, choice.before);
         let relabelled = choice.label != before;
         if choice.redrafted {
             field.columns.commit(v, sheet.draft.iter().copied());

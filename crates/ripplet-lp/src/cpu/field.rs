@@ -1,7 +1,7 @@
 //! The state of a run, and what is done with one vertex: choose, commit, wake.
 
 use super::active::ActiveSet;
-use super::lists::{Lists, Place};
+use super::lists::{Heard, Lists};
 use super::totals::Totals;
 use super::votes::{Count, Votes};
 use crate::columns::Columns;
@@ -53,6 +53,8 @@ pub(super) struct Sheet {
 /// What a vertex chose.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
+    /// The label that it had.
+    pub before: Label,
     /// The label that it has after this round.
     pub label: Label,
     /// Whether its columns become those of the sheet's draft, which differs from what they are.
@@ -70,6 +72,12 @@ impl Round {
         self.scanned += choice.arcs;
         self.nan_scores += u64::from(choice.nan);
     }
+}
+
+/// The label that won a vertex's votes, if any, and whether the score of one was not a number.
+struct Best<S> {
+    winner: Option<Winner<S>>,
+    nan: bool,
 }
 
 /// The label that won a vertex's votes.
@@ -180,29 +188,31 @@ impl<'a, P: Program> Field<'a, P> {
     /// What `v` chooses by the labels that are there now.
     #[inline]
     pub fn choose(&self, v: VertexId, clock: Clock, sheet: &mut Sheet) -> Choice {
-        let place = self.lists.of(v);
+        let heard = self.lists.of(v).heard();
         let scene = Scene { graph: self.graph, columns: &self.columns, clock };
         let vertex = self.vertex(v, scene);
-        let degree = place.degree();
+        let degree = heard.degree();
         let Sheet { votes, draft } = sheet;
         votes.begin(degree as usize);
-        place.each(|neighbors, weights| {
+        heard.each(|neighbors, weights| {
             let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
             votes.collect(neighbors.len(), |votes| {
                 self.program.load_neighbors(vertex, list, votes);
             });
         });
-        let mut choice = Choice { label: vertex.label, redrafted: false, arcs: degree, nan: false };
-        if let Some(winner) = self.best(vertex, votes, &mut choice.nan) {
+        let Best { winner, nan } = self.best(vertex, votes);
+        let before = vertex.label;
+        let mut choice = Choice { before, label: before, redrafted: false, arcs: degree, nan };
+        if let Some(winner) = winner {
             let carried = match self.program.carries() {
-                true => self.carried(place, vertex, winner.label, votes.ballots()),
+                true => self.carried(heard, vertex, winner.label, votes.ballots()),
                 false => 0.0,
             };
             self.columns.begin_draft(v, draft);
             let Winner { frequency, cast, .. } = winner;
             let mut vertex = VertexMut { vertex, draft, carried, frequency, cast };
             let label = self.program.update_vertex(&mut vertex, winner.label, winner.score);
-            choice.label = self.known(label);
+            choice.label = if label == before { before } else { self.known(label) };
             choice.redrafted = self.columns.differ(v, draft);
         }
         choice
@@ -246,15 +256,9 @@ impl<'a, P: Program> Field<'a, P> {
 
     /// The largest carry of those who voted for a label; `ballots` are the votes, in the order of
     /// the neighbours.
-    fn carried(
-        &self,
-        place: Place<'_, '_>,
-        v: Vertex<'_>,
-        label: Label,
-        mut ballots: &[Vote],
-    ) -> f32 {
+    fn carried(&self, heard: Heard<'_>, v: Vertex<'_>, label: Label, mut ballots: &[Vote]) -> f32 {
         let mut most: Option<f32> = None;
-        place.each(|neighbors, weights| {
+        heard.each(|neighbors, weights| {
             let (here, rest) = ballots.split_at(neighbors.len().min(ballots.len()));
             ballots = rest;
             let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
@@ -272,26 +276,21 @@ impl<'a, P: Program> Field<'a, P> {
     /// how many votes each of them got. Nearly always else one of the most frequent labels wins, so
     /// only they are looked at; all others only where the program's bound does not rule them out.
     #[inline]
-    fn best(&self, v: Vertex<'_>, votes: &mut Votes, nan: &mut bool) -> Option<Winner<P::Score>> {
+    fn best(&self, v: Vertex<'_>, votes: &mut Votes) -> Best<P::Score> {
+        let best = |winner| Best { winner, nan: false };
         let (label, own) = (v.label, votes.count_one(v.label));
         if own.top > 0 {
             let score = self.score(v, label, own.top, own, self.totals.kept());
             if score.is_eligible() && score > self.program.score_bound(own.cast - own.top) {
-                return Some(Winner { label, frequency: own.top, cast: own.cast, score });
+                let (frequency, cast) = (own.top, own.cast);
+                return best(Some(Winner { label, frequency, cast, score }));
             }
         }
         let count = votes.count();
         if count.top == 0 {
-            return None;
+            return best(None);
         }
-        let leader = match self.ties {
-            Ties::Hashed => {
-                let key = tie_key(v);
-                votes.leaders(count.top).min_by_key(|&label| mix(label ^ key))
-            }
-            Ties::Smallest => votes.leaders(count.top).min(),
-        };
-        let leader = leader.unwrap_or(v.label);
+        let leader = self.leader(votes, count.top, tie_key(v)).unwrap_or(v.label);
         let bound = |frequency| self.program.score_bound(frequency);
         let wins = |score: P::Score| {
             score.is_eligible() && score >= bound(count.top) && score > bound(count.top - 1)
@@ -303,20 +302,39 @@ impl<'a, P: Program> Field<'a, P> {
             score = scored(self.totals.kept());
         }
         if wins(score) {
-            return Some(Winner { label: leader, frequency: count.top, cast: count.cast, score });
+            let Count { top: frequency, cast } = count;
+            return best(Some(Winner { label: leader, frequency, cast, score }));
         }
-        self.best_of_all(v, votes, count, nan)
+        self.best_of_all((v.id, v.label), v.scene.clock, votes, count)
     }
 
-    /// The label that wins the votes, each label looked at.
+    /// Of the labels with the most votes, the one that wins a tie.
+    ///
+    /// A function of its own, as are [`Votes::count`] and fetching ahead: together, their loops
+    /// would want more registers than there are.
+    #[inline(never)]
+    fn leader(&self, votes: &Votes, top: u64, key: u32) -> Option<Label> {
+        let leaders = votes.leaders(top);
+        match self.ties {
+            Ties::Hashed => leaders.min_by_key(|&label| mix(label ^ key)),
+            Ties::Smallest => leaders.min(),
+        }
+    }
+
+    /// The label that wins the votes of a vertex with this id and label, each label looked at.
+    ///
+    /// The view is made here: handed over, it would be written to the stack for every vertex, also
+    /// for those, nearly all, that never come here.
     #[cold]
     fn best_of_all(
         &self,
-        v: Vertex<'_>,
+        (id, label): (VertexId, Label),
+        clock: Clock,
         votes: &mut Votes,
         count: Count,
-        nan: &mut bool,
-    ) -> Option<Winner<P::Score>> {
+    ) -> Best<P::Score> {
+        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        let (v, mut nan) = (Vertex { id, label, scene }, false);
         let key = tie_key(v);
         let rank_of = |label| match self.ties {
             Ties::Hashed => mix(label ^ key),
@@ -335,12 +353,12 @@ impl<'a, P: Program> Field<'a, P> {
                 continue;
             }
             let score = self.score(v, label, frequency, count, self.totals.kept());
-            *nan |= score.is_nan();
+            nan |= score.is_nan();
             if beats(score) {
                 best = Some((Winner { label, frequency, cast: count.cast, score }, rank));
             }
         }
-        best.map(|(winner, _)| winner)
+        Best { winner: best.map(|(winner, _)| winner), nan }
     }
 
     #[inline]
@@ -384,13 +402,11 @@ impl<'a, P: Program> Field<'a, P> {
         if wake == Wake::Always || (wake == Wake::Disagreement && !relabelled) {
             return;
         }
-        self.lists.of(v).each(|neighbors, _| {
-            for &u in neighbors {
-                let agrees = || wake == Wake::Disagreement && self.label(u) == label;
-                if !self.active.contains(u) && !agrees() {
-                    self.active.insert(u);
-                }
-            }
+        let labels = &*self.labels;
+        let agrees = |u: VertexId| labels[u as usize].load(Relaxed) == label;
+        self.lists.of(v).each(|neighbors, _| match wake {
+            Wake::Disagreement => self.active.insert_unless(neighbors, agrees),
+            Wake::Change | Wake::Always => self.active.insert_unless(neighbors, |_| false),
         });
     }
 

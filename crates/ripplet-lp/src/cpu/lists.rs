@@ -22,6 +22,30 @@ pub(super) struct Place<'s, 'a> {
     local: usize,
 }
 
+/// The lists that a vertex hears from, each with its weights.
+#[derive(Clone, Copy)]
+pub(super) struct Heard<'a> {
+    out: (&'a [VertexId], Option<&'a [u32]>),
+    incoming: Option<(&'a [VertexId], Option<&'a [u32]>)>,
+}
+
+impl<'a> Heard<'a> {
+    /// Calls `visit(neighbors, weights)` for each list.
+    #[inline]
+    pub fn each(self, mut visit: impl FnMut(&'a [VertexId], Option<&'a [u32]>)) {
+        visit(self.out.0, self.out.1);
+        if let Some((neighbors, weights)) = self.incoming {
+            visit(neighbors, weights);
+        }
+    }
+
+    /// The number of arcs that touch the vertex.
+    #[inline]
+    pub fn degree(self) -> u64 {
+        self.out.0.len() as u64 + self.incoming.map_or(0, |(neighbors, _)| neighbors.len() as u64)
+    }
+}
+
 impl<'a> Lists<'a> {
     pub fn new(graph: &'a Graph) -> Lists<'a> {
         let shards = graph.shards().iter().map(|shard| {
@@ -52,11 +76,12 @@ impl<'a> Place<'_, 'a> {
         }
     }
 
-    /// The number of arcs that touch the vertex.
-    #[inline]
-    pub fn degree(self) -> u64 {
-        let incoming = self.shard.incoming.map_or(0, |list| u64::from(list.degree(self.local)));
-        u64::from(self.shard.out.degree(self.local)) + incoming
+    /// The lists themselves: for who asks for more than one thing about them. Always inlined, as
+    /// what it gives would be handed over in memory.
+    #[inline(always)]
+    pub fn heard(self) -> Heard<'a> {
+        let of = |lists: &Neighbors<'a>| (lists.of(self.local), lists.weights_of(self.local));
+        Heard { out: of(&self.shard.out), incoming: self.shard.incoming.as_ref().map(of) }
     }
 
     /// The summed weights of the arcs that touch the vertex.
@@ -103,14 +128,13 @@ impl Lists<'_> {
                 fetch(labels, *v as usize);
             }
         };
-        vertices.iter().take(3 * AHEAD).for_each(fetch_offsets);
-        vertices.iter().take(2 * AHEAD).for_each(fetch_neighbors);
-        vertices.iter().take(AHEAD).for_each(fetch_labels);
-        for (index, &v) in vertices.iter().enumerate() {
-            vertices.get(index + 3 * AHEAD).inspect(|v| fetch_offsets(v));
-            vertices.get(index + 2 * AHEAD).inspect(|v| fetch_neighbors(v));
-            vertices.get(index + AHEAD).inspect(|v| fetch_labels(v));
-            visit(index, v);
+        // One loop from before the first vertex on, so that each step is inlined in one place.
+        for step in 0..vertices.len() + 3 * AHEAD {
+            let at = |behind: usize| vertices.get(step.wrapping_sub(behind));
+            at(0).inspect(|v| fetch_offsets(v));
+            at(AHEAD).inspect(|v| fetch_neighbors(v));
+            at(2 * AHEAD).inspect(|v| fetch_labels(v));
+            at(3 * AHEAD).inspect(|&&v| visit(step - 3 * AHEAD, v));
         }
     }
 }
@@ -134,7 +158,7 @@ impl Place<'_, '_> {
         });
     }
 
-    #[inline]
+    #[inline(never)]
     fn fetch_labels(self, labels: &[AtomicU32]) {
         self.each(|neighbors, _| {
             neighbors.iter().take(LABELS_AHEAD).for_each(|&u| fetch(labels, u as usize));

@@ -105,7 +105,7 @@ impl Votes {
     }
 
     /// Counts the votes collected since [`Votes::begin`].
-    #[inline]
+    #[inline(never)]
     pub fn count(&mut self) -> Count {
         if self.number == u32::MAX {
             self.slots.fill(Slot::default());
@@ -129,6 +129,7 @@ impl Votes {
     }
 
     /// The votes since [`Votes::begin`], in the order of the neighbours.
+    #[inline]
     pub fn ballots(&self) -> &[Vote] {
         &self.ballots[..self.cast]
     }
