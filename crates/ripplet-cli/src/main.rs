@@ -29,7 +29,7 @@ use std::process::ExitCode;
 struct Ripplet {
     #[command(subcommand)]
     command: Command,
-    /// Say nothing but errors.
+    /// Say nothing but errors, and what was skipped.
     #[arg(short, long, global = true)]
     quiet: bool,
 }

@@ -125,7 +125,7 @@ pub struct Stats {
     pub summary: Summary,
     /// Vertices without a community.
     pub unlabelled: u64,
-    /// How often a label's score was no number.
+    /// How often a vertex met a label whose score is no number.
     pub nan_scores: u64,
     /// What each γ of a sweep found; null where there was one run.
     pub sweep: Option<Vec<Layer>>,

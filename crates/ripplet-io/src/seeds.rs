@@ -7,11 +7,12 @@
 //!
 //! Memory: 12 bytes a seed, and the clusters' names.
 
+use crate::names::NameSet;
 use crate::text::Fault;
 use crate::vertex_table::{Header, Value, vertex_rows};
 use crate::{ReadError, ReadOptions};
-use ripplet_graph::{Names, VertexId, VertexIds};
-use std::collections::HashMap;
+use ripplet_graph::{Names, VertexId, VertexIds, memory};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// A vertex whose cluster is known.
@@ -62,8 +63,8 @@ pub fn read_seeds(
 ) -> Result<Seeds, ReadError> {
     let read = || {
         let (mut rows, mut skipped) = (Vec::new(), 0);
-        let mut seen = vec![false; ids.len()];
-        let mut clusters = Clusters::default();
+        let mut seen = memory::filled(false, ids.len())?;
+        let mut clusters = NameSet::default();
         vertex_rows(path, options, &COLUMNS, Header::Optional, |row| {
             let vertex = match (ids.find(row.id), unknown) {
                 (Some(vertex), _) => vertex,
@@ -80,8 +81,8 @@ pub fn read_seeds(
                 return Err(row.fault(format!("vertex {} is a seed twice", ids.get(vertex))));
             }
             let cluster = match row.values[0] {
-                None => clusters.number(row.id.to_string()),
-                Some(Value::Id(name)) => clusters.number(name.to_string()),
+                None => clusters.number(&row.id.to_string())?,
+                Some(Value::Id(name)) => clusters.number(&name.to_string())?,
                 Some(value) => {
                     let sentence = "is no cluster: expected an integer or a string";
                     return Err(row.fault(format!("`{value}` {sentence}")));
@@ -93,37 +94,23 @@ pub fn read_seeds(
                 let value = row.values[1].map(|value| value.to_string()).unwrap_or_default();
                 row.fault(format!("`{value}` is no strength: expected a number from 0 to 1"))
             })?;
-            rows.push(SeedRow { vertex, cluster, strength });
-            Ok(())
+            Ok(memory::push(&mut rows, SeedRow { vertex, cluster, strength })?)
         })?;
-        Ok(Seeds { rows, clusters: clusters.named(), skipped })
+        Ok(Seeds { rows, clusters: named(&clusters), skipped })
     };
     read().map_err(|fault: Fault| fault.of(path))
 }
 
-/// The clusters by name, numbered as they come.
-#[derive(Default)]
-struct Clusters {
-    numbers: HashMap<String, u32>,
-    names: Vec<String>,
-}
-
-impl Clusters {
-    fn number(&mut self, name: String) -> u32 {
-        // There are no more clusters than vertices.
-        let next = self.names.len() as u32;
-        *self.numbers.entry(name).or_insert_with_key(|name| {
-            self.names.push(name.clone());
-            next
-        })
-    }
-
-    fn named(self) -> VertexIds {
-        let canonical =
-            |name: &String| name.parse::<u64>().ok().filter(|id| id.to_string() == *name);
-        match self.names.iter().map(canonical).collect::<Option<Vec<u64>>>() {
-            Some(integers) => VertexIds::Unsigned(integers.into()),
-            None => VertexIds::Names(Names::new(self.names.iter().map(String::as_str))),
-        }
+/// What the clusters are called, in the order of their numbers.
+fn named(clusters: &NameSet) -> VertexIds {
+    // Names came as text, so they are UTF-8.
+    let names =
+        (0..clusters.len() as u32).map(|number| String::from_utf8_lossy(clusters.name(number)));
+    let names: Vec<_> = names.collect();
+    let canonical =
+        |name: &Cow<'_, str>| name.parse::<u64>().ok().filter(|id| id.to_string() == **name);
+    match names.iter().map(canonical).collect::<Option<Vec<u64>>>() {
+        Some(integers) => VertexIds::Unsigned(integers.into()),
+        None => VertexIds::Names(Names::new(names.iter().map(AsRef::as_ref))),
     }
 }

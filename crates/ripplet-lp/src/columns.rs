@@ -11,8 +11,9 @@
 use crate::program::Scalar;
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
+use ripplet_graph::memory::{self, OutOfMemory};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, TryReserveError};
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
@@ -279,12 +280,11 @@ impl Columns {
         specs: &[ColumnSpec],
         given: &BTreeMap<String, ColumnValues>,
         vertices: u32,
-    ) -> Result<Columns, TryReserveError> {
+    ) -> Result<Columns, OutOfMemory> {
         let mut columns = Columns::default();
         for spec in specs {
             let count = usize::try_from(values_of(spec, vertices)).unwrap_or(usize::MAX);
-            let mut values = Vec::new();
-            values.try_reserve_exact(count)?;
+            let mut values = memory::with_room(count)?;
             match given.get(&*spec.name) {
                 Some(ColumnValues::U32(bits)) => {
                     values.par_extend(bits.par_iter().map(|&bits| AtomicU32::new(bits)));

@@ -17,6 +17,7 @@
 
 use crate::{Label, RunError};
 use rayon::prelude::*;
+use ripplet_graph::memory;
 use ripplet_graph::{Graph, Shard, VertexId};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -38,8 +39,7 @@ pub(crate) fn split_disconnected(
     is_cancelled: impl Fn() -> bool + Sync,
 ) -> Result<u32, RunError> {
     let refused = |_| RunError::OutOfMemory { bytes: bytes_for(graph.vertices()) };
-    let mut parents = Vec::new();
-    parents.try_reserve_exact(labels.len()).map_err(refused)?;
+    let mut parents = memory::with_room(labels.len()).map_err(refused)?;
     parents.par_extend((0..graph.vertices()).into_par_iter().map(AtomicU32::new));
     let forest = Forest { parents, labels };
     let (seen, several) = (Marks::new(graph.vertices()), Marks::new(graph.vertices()));

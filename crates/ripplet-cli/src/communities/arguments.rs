@@ -5,7 +5,7 @@ use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::io::Format;
-use ripplet::lp::programs::{Gamma, MEMORY, Resolution, Slpa};
+use ripplet::lp::programs::{Gamma, MEMORY, Resolution, Slpa, THRESHOLD};
 use ripplet::lp::{DEFAULT_PHASES, Stop};
 use std::path::PathBuf;
 
@@ -140,9 +140,16 @@ pub struct ParameterArguments {
         help = format!("slpa: communities that a vertex remembers [default: {MEMORY}]")
     )]
     pub memory: Option<Slpa>,
-    /// slpa: the share of its memory that a community must fill to have a vertex, beside the one
-    /// that fills most [default: 0.3].
-    #[arg(long, value_name = "F", value_parser = share, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "F",
+        value_parser = share,
+        allow_negative_numbers = true,
+        help = format!(
+            "slpa: the share of its memory that a community must fill to have a vertex, beside the \
+             one that fills most [default: {THRESHOLD}]"
+        )
+    )]
     pub threshold: Option<f64>,
     /// seeded: the vertices whose cluster is known: `id [cluster [strength]]` a line, or a table
     /// with columns of these names.

@@ -16,6 +16,11 @@ use std::path::{Path, PathBuf};
 /// A program from a file.
 #[derive(Clone, Debug)]
 pub struct FileJob {
+    /// The program's name.
+    pub name: String,
+    /// The schedule that it is made for.
+    pub schedule: Schedule,
+    columns: Vec<ColumnSpec>,
     program: CompiledProgram,
     /// Where columns come from.
     pub table: Option<PathBuf>,
@@ -35,7 +40,19 @@ impl FileArguments {
         }
         let program = CompiledProgram::compile(&module, &parameters)?;
         let (table, columns_out) = (self.vertex_table.clone(), self.columns_out.clone());
-        Ok(Some(FileJob { program, table, columns_out }))
+        let (name, schedule, columns) = program.visit(Ask);
+        Ok(Some(FileJob { name, schedule, columns, program, table, columns_out }))
+    }
+}
+
+/// What a program says of itself: its name, its schedule, its columns.
+struct Ask;
+
+impl Visitor for Ask {
+    type Result = (String, Schedule, Vec<ColumnSpec>);
+
+    fn visit<P: Program + 'static>(self, program: &P) -> Self::Result {
+        (program.name().into(), program.schedule(), program.columns())
     }
 }
 
@@ -49,41 +66,6 @@ fn read(path: &Path) -> Result<String, Failure> {
 }
 
 impl FileJob {
-    /// The program's name.
-    pub fn name(&self) -> String {
-        struct Name;
-        impl Visitor for Name {
-            type Result = String;
-            fn visit<P: Program + 'static>(self, program: &P) -> String {
-                program.name().into()
-            }
-        }
-        self.program.visit(Name)
-    }
-
-    /// The schedule that it is made for.
-    pub fn schedule(&self) -> Schedule {
-        struct Made;
-        impl Visitor for Made {
-            type Result = Schedule;
-            fn visit<P: Program + 'static>(self, program: &P) -> Schedule {
-                program.schedule()
-            }
-        }
-        self.program.visit(Made)
-    }
-
-    fn columns(&self) -> Vec<ColumnSpec> {
-        struct Columns;
-        impl Visitor for Columns {
-            type Result = Vec<ColumnSpec>;
-            fn visit<P: Program + 'static>(self, program: &P) -> Vec<ColumnSpec> {
-                program.columns()
-            }
-        }
-        self.program.visit(Columns)
-    }
-
     /// The settings with the columns of the vertex table.
     pub(super) fn fill(
         &self,
@@ -94,8 +76,8 @@ impl FileJob {
         let Some(path) = &self.table else { return Ok(settings) };
         console.stage(format!("reading {}", path.display()));
         // A table has one value a vertex and column.
-        let specs: Vec<ColumnSpec> =
-            self.columns().into_iter().filter(|column| column.len == 1).collect();
+        let specs: Vec<&ColumnSpec> =
+            self.columns.iter().filter(|column| column.len == 1).collect();
         let kind = |kind| match kind {
             ColumnKind::U32 => ValueKind::U32,
             ColumnKind::F32 => ValueKind::F32,

@@ -40,10 +40,10 @@ impl Arguments {
                 "leave --phases out, or use --schedule phased",
             ));
         }
-        let files = [Some(&self.input), self.labels.as_ref(), self.parameters.seeds.as_ref()];
+        let files = [Some(&*self.input), self.labels.as_deref(), program.files().0];
         if files.into_iter().flatten().filter(|path| is_standard(path)).count() > 1 {
             return Err(Failure::refused(
-                "the graph and the labels or seeds cannot both come from standard input",
+                "the graph and what goes with it cannot both come from standard input",
                 "name a file for one of them",
             ));
         }
@@ -79,7 +79,7 @@ impl Job<'_> {
     pub fn choices(&self, settings: &Settings, threads: usize) -> Choices {
         let Settings { schedule, counter, seed, .. } = settings;
         Choices {
-            program: self.program.name(),
+            program: self.program.name().into(),
             schedule: schedule.name(),
             phases: match schedule.order {
                 Order::Phased { phases } => Some(phases),

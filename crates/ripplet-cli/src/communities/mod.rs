@@ -20,7 +20,7 @@ use crate::output::{check_place, is_standard, json, write_json};
 use crate::reading::{Loaded, load};
 use crate::size::Size;
 use crate::stats::{
-    Bytes, Choices, Estimate, Layer, Seconds, Shape, Stats, available_memory, peak_memory,
+    Bytes, Choices, Estimate, Seconds, Shape, Stats, available_memory, peak_memory,
 };
 use crate::{interrupt, memory};
 use arguments::EstimateForm;
@@ -33,6 +33,7 @@ use ripplet::lp::{Executor, Outcome, Plan, Settings, cpu::CpuExecutor, quality::
 use rows::Rows;
 use std::path::Path;
 use std::time::Instant;
+use sweep::Sweep;
 
 /// Finds the communities of a graph.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
@@ -75,15 +76,15 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
 fn check_places(job: &Job) -> Result<(), Failure> {
     let mut others: Vec<&Path> = vec![&job.input];
     others.extend(job.labels.as_deref());
-    others.extend(job.program.files().0);
+    let (reads, writes) = job.program.files();
+    others.extend(reads);
+    let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
     if let Some(output) = &job.output {
-        let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
         write::check_communities(output, &no_ids).map_err(Failure::Place)?;
         check_place(output, &others)?;
         others.push(output);
     }
-    if let Some(table) = job.program.files().1 {
-        let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
+    if let Some(table) = writes {
         write::check_vertex_table(table, &no_ids).map_err(Failure::Place)?;
         check_place(table, &others)?;
         others.push(table);
@@ -127,13 +128,13 @@ impl Work<'_> {
         self.finish(&plan, &outcome, compute, None, rows)
     }
 
-    /// Judges and writes what was found.
+    /// Judges what was found, where a sweep has not, and writes it.
     fn finish(
         &self,
         plan: &Plan,
         outcome: &Outcome,
         compute: f64,
-        sweep: Option<Vec<Layer>>,
+        sweep: Option<Sweep>,
         rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
         let Work { job, console, loaded, .. } = &self;
@@ -142,13 +143,16 @@ impl Work<'_> {
         let mut seconds =
             Seconds { read: loaded.read, build: loaded.build, compute, ..Seconds::default() };
         let told = job.stats.is_some() || !console.is_quiet();
-        let summary = told.then(|| judge(console, graph, outcome)).transpose()?;
+        let summary = match &sweep {
+            Some(sweep) => Some(sweep.best),
+            None => told.then(|| judge(console, graph, outcome)).transpose()?,
+        };
         interrupt::check()?;
         seconds.write = self.write(rows(outcome)?)?;
         if outcome.nan_scores() > 0 {
             let count = outcome.nan_scores();
             console.note(&format!(
-                "{count} times a label's score was no number; such a label never wins"
+                "{count} times a vertex met a label whose score is no number; such a label never wins"
             ));
         }
         let Some(summary) = summary else { return Ok(()) };
@@ -156,7 +160,7 @@ impl Work<'_> {
             let bytes = Bytes::of_host(plan, peak);
             let (shape, choices) = (Shape::of(graph), self.choices());
             let stats = Stats::new(shape, choices, outcome, summary, seconds, bytes);
-            write_json(path, &Stats { sweep, ..stats })?;
+            write_json(path, &Stats { sweep: sweep.map(|sweep| sweep.layers), ..stats })?;
         }
         console.say(&self.last_line(outcome, summary, compute));
         Ok(())

@@ -6,6 +6,7 @@ use super::file::FileJob;
 use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
+use clap::ValueEnum;
 use ripplet::graph::Graph;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{
@@ -62,16 +63,15 @@ pub struct SeededJob {
 
 impl Program {
     /// The name, as the command line knows it.
-    pub fn name(&self) -> String {
-        let known = match self {
+    pub fn name(&self) -> &str {
+        match self {
             Program::Lpa(_) => "lpa",
             Program::Cdlp => "cdlp",
             Program::Llp(_) | Program::Sweep(_) => "llp",
             Program::Slpa(_) => "slpa",
             Program::Seeded(_) => "seeded",
-            Program::File(file) => return file.name(),
-        };
-        known.into()
+            Program::File(file) => &file.name,
+        }
     }
 
     /// The table that it reads beside the graph, and the one that it writes beside OUT.
@@ -97,7 +97,7 @@ impl Arguments {
             self.check_parameters(None)?;
         }
         if let Some(file) = self.file.resolve()? {
-            let schedule = self.resolve_schedule(file.schedule());
+            let schedule = self.resolve_schedule(file.schedule);
             return Ok((Program::File(Box::new(file)), schedule, self.stop.or(Stop::default())));
         }
         let name = self.choices.program.unwrap_or(ProgramName::Lpa);
@@ -155,7 +155,9 @@ impl Arguments {
             ("loose-seeds", Seeded, given.loose_seeds),
             ("skip-unknown-seeds", Seeded, given.skip_unknown_seeds),
         ];
-        let name = |program: ProgramName| format!("{program:?}").to_lowercase();
+        let name = |program: ProgramName| {
+            program.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
+        };
         match flags.iter().find(|&&(_, of, is_given)| is_given && Some(of) != program) {
             None => Ok(()),
             Some(&(flag, of, _)) => {

@@ -8,8 +8,17 @@ use crate::output::written;
 use crate::stats::Layer;
 use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
 use ripplet::lp::programs::{Gamma, LayeredOrder, Llp, sweep};
+use ripplet::lp::quality::Summary;
 use ripplet::lp::{Executor, Outcome, RunError};
 use std::time::Instant;
+
+/// What a sweep found.
+pub struct Sweep {
+    /// What each γ found.
+    pub layers: Vec<Layer>,
+    /// That of the highest modularity.
+    pub best: Summary,
+}
 
 impl Work<'_> {
     /// Runs the program at each γ, keeps the communities of the highest modularity, and writes the
@@ -31,7 +40,7 @@ impl Work<'_> {
             Some(_) => Some(LayeredOrder::new(graph.vertices()).map_err(refused)?),
             None => None,
         };
-        let (mut layers, mut best): (Vec<Layer>, Option<(f64, Outcome)>) = (Vec::new(), None);
+        let (mut layers, mut best): (Vec<Layer>, Option<(Summary, Outcome)>) = (Vec::new(), None);
         let (mut judged, mut seconds, mut start) = (Ok(()), 0.0, Instant::now());
         let watch = &mut self.console.watch();
         sweep(&self.executor, graph, &gammas, &self.settings, watch, |gamma, outcome| {
@@ -44,8 +53,8 @@ impl Work<'_> {
                 Err(failure) => judged = Err(failure),
                 Ok(summary) => {
                     layers.push(Layer { gamma, iterations: outcome.rounds.len(), summary });
-                    if best.as_ref().is_none_or(|(top, _)| summary.modularity > *top) {
-                        best = Some((summary.modularity, outcome));
+                    if best.as_ref().is_none_or(|(top, _)| summary.modularity > top.modularity) {
+                        best = Some((summary, outcome));
                     }
                 }
             }
@@ -57,7 +66,8 @@ impl Work<'_> {
             let places = VertexColumn { name: "place", len: 1, values };
             written(write_vertex_table(path, graph.ids(), &[places]))?;
         }
-        let Some((_, outcome)) = best else { return Ok(()) };
-        self.finish(&plan, &outcome, seconds, Some(layers), |outcome| Ok(Rows::of_labels(outcome)))
+        let Some((best, outcome)) = best else { return Ok(()) };
+        let found = Some(Sweep { layers, best });
+        self.finish(&plan, &outcome, seconds, found, |outcome| Ok(Rows::of_labels(outcome)))
     }
 }

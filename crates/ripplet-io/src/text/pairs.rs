@@ -44,7 +44,8 @@ pub(crate) fn pairs<T: Send>(
     text.parse_chunks(parse, |rows, _, line| take(rows, line))
 }
 
-fn separator(format: Format, first: &[u8], tabs: bool) -> Separator {
+/// What stands between the fields of a table about vertices, by its first row.
+pub(super) fn separator(format: Format, first: &[u8], tabs: bool) -> Separator {
     let has = |byte: &u8| first.contains(byte);
     match format {
         Format::Tsv if has(&b'\t') => Separator::Each(b'\t'),

@@ -1,6 +1,7 @@
 //! Rows of any number of fields, one after the other.
 
-use super::layout::{BLANKS, Separator, fields, is_row};
+use super::layout::{fields, is_row};
+use super::pairs::separator;
 use super::{Fault, Text, token};
 use crate::Format;
 use std::borrow::Cow;
@@ -17,26 +18,15 @@ pub(crate) fn records(
     format: Format,
     mut visit: impl FnMut(u64, &[Cow<'_, str>]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let mut separator = None;
+    let mut known = None;
     loop {
         text.skip_lines(|line| !is_row(line))?;
         let line = text.line() + 1;
         let Some(row) = text.peek_line()? else { return Ok(()) };
-        let separator = *separator.get_or_insert_with(|| separator_of(format, row));
+        let separator = *known.get_or_insert_with(|| separator(format, row, false));
         let split = fields(row, separator).map(|field| utf8(field?)).collect::<Result<Vec<_>, _>>();
         visit(line, &split.map_err(|sentence| Fault::line(line, sentence))?)?;
         text.skip_line();
-    }
-}
-
-fn separator_of(format: Format, first: &[u8]) -> Separator {
-    let has = |byte: &u8| first.contains(byte);
-    match format {
-        Format::Tsv if has(&b'\t') => Separator::Each(b'\t'),
-        Format::Tsv | Format::Csv => {
-            b",\t;".iter().copied().find(has).map_or(BLANKS, Separator::Each)
-        }
-        _ => BLANKS,
     }
 }
 

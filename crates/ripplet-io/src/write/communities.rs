@@ -1,7 +1,7 @@
 //! Communities out: a line or a row for each vertex and community it is in.
 
 use super::text::{Fields, push_integer, push_strength, write_text};
-use super::{columnar, refused, whole_file};
+use super::{columnar, refused, table_format, whole_file};
 use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
 use ripplet_graph::{VertexId, VertexIds};
@@ -139,18 +139,13 @@ fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)>
         true => Some((Format::EdgeList, Compression::None)),
         false => Format::of_path(path),
     };
-    let (format, compression) = match told {
-        Some(told @ (Format::EdgeList | Format::Tsv | Format::Csv, _)) => told,
-        Some(told @ (Format::Parquet | Format::Arrow, Compression::None)) => told,
-        _ => {
-            return Err(refused(
-                "communities are written as .txt, .tsv or .csv (each also .gz or .zst), .parquet \
-                 or .arrow: choose such a name",
-            ));
-        }
-    };
-    Fields::of(format).map_or(Ok(()), |fields| fields.check(ids))?;
-    Ok((format, compression))
+    table_format(
+        told,
+        ids,
+        &[Format::EdgeList, Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow],
+        "communities are written as .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow: \
+         choose such a name",
+    )
 }
 
 /// What goes out.

@@ -25,8 +25,11 @@ pub use communities::{Communities, Naming, check_communities, write_communities}
 pub use graph::write_graph;
 pub use vertex_table::{ColumnData, VertexColumn, check_vertex_table, write_vertex_table};
 
+use crate::{Compression, Format};
 use rayon::prelude::*;
+use ripplet_graph::VertexIds;
 use std::io;
+use text::Fields;
 
 /// Makes the blocks `0..count` in parallel and hands them to `take` in order, which works while
 /// the next ones are made.
@@ -50,6 +53,23 @@ fn in_order<T: Send>(
 }
 
 /// An error of the caller's or the user's making, as a sentence.
+/// The format that a table's name told, if it is one of `formats` and can hold the ids; text may be
+/// compressed. `otherwise` says which names will do.
+fn table_format(
+    told: Option<(Format, Compression)>,
+    ids: &VertexIds,
+    formats: &[Format],
+    otherwise: &str,
+) -> io::Result<(Format, Compression)> {
+    let fits = |&(format, compression): &(Format, Compression)| {
+        let packs = Fields::of(format).is_some() || compression == Compression::None;
+        formats.contains(&format) && packs
+    };
+    let (format, compression) = told.filter(fits).ok_or_else(|| refused(otherwise))?;
+    Fields::of(format).map_or(Ok(()), |fields| fields.check(ids))?;
+    Ok((format, compression))
+}
+
 fn refused(sentence: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, sentence.into())
 }

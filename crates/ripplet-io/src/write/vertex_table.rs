@@ -1,7 +1,7 @@
 //! Tables about vertices out: a row for each, its id, and columns.
 
 use super::text::{Fields, push_integer, push_strength, write_text};
-use super::{columnar, refused, whole_file};
+use super::{columnar, refused, table_format, whole_file};
 use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
 use ripplet_graph::VertexIds;
@@ -129,18 +129,13 @@ impl Part<'_> {
 }
 
 fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)> {
-    let (format, compression) = match Format::of_path(path) {
-        Some(told @ (Format::Tsv | Format::Csv, _)) => told,
-        Some(told @ (Format::Parquet | Format::Arrow, Compression::None)) => told,
-        _ => {
-            return Err(refused(
-                "a table about vertices is written as .tsv or .csv (each also .gz or .zst), \
-                 .parquet or .arrow: choose such a name",
-            ));
-        }
-    };
-    Fields::of(format).map_or(Ok(()), |fields| fields.check(ids))?;
-    Ok((format, compression))
+    table_format(
+        Format::of_path(path),
+        ids,
+        &[Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow],
+        "a table about vertices is written as .tsv or .csv (each also .gz or .zst), .parquet or \
+         .arrow: choose such a name",
+    )
 }
 
 fn write_to(

@@ -1,7 +1,7 @@
 //! The vertices that must be looked at again: one bit each.
 
 use ripplet_graph::VertexId;
-use std::collections::TryReserveError;
+use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,9 +13,8 @@ pub(super) struct ActiveSet {
 
 impl ActiveSet {
     /// All vertices.
-    pub fn all(vertices: u32) -> Result<ActiveSet, TryReserveError> {
-        let mut words = Vec::new();
-        words.try_reserve_exact((vertices as usize).div_ceil(64))?;
+    pub fn all(vertices: u32) -> Result<ActiveSet, OutOfMemory> {
+        let mut words = memory::with_room((vertices as usize).div_ceil(64))?;
         words.extend((0..vertices / 64).map(|_| AtomicU64::new(u64::MAX)));
         if !vertices.is_multiple_of(64) {
             words.push(AtomicU64::new((1 << (vertices % 64)) - 1));

@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use rayon::prelude::*;
-use std::collections::TryReserveError;
+use ripplet_graph::memory::{self, OutOfMemory};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,10 +15,9 @@ pub(super) struct Drafts {
 
 impl Drafts {
     /// So many records of `len` zeros.
-    pub fn new(records: usize, len: usize) -> Result<Drafts, TryReserveError> {
+    pub fn new(records: usize, len: usize) -> Result<Drafts, OutOfMemory> {
         let count = records.saturating_mul(len);
-        let mut values = Vec::new();
-        values.try_reserve_exact(count)?;
+        let mut values = memory::with_room(count)?;
         values.par_extend((0..count).into_par_iter().map(|_| AtomicU32::new(0)));
         Ok(Drafts { values, len })
     }

@@ -13,8 +13,8 @@ use crate::{
     Ties, Vertex, VertexMut, Vote, Wake,
 };
 use rayon::prelude::*;
+use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Graph, VertexId};
-use std::collections::TryReserveError;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -103,13 +103,8 @@ impl Desk {
 
 impl<'a, P: Program> Field<'a, P> {
     /// The field before the first round: every vertex active, with its initial label.
-    pub fn new(
-        graph: &'a Graph,
-        program: &'a P,
-        settings: &Settings,
-    ) -> Result<Self, TryReserveError> {
-        let mut labels = Vec::new();
-        labels.try_reserve_exact(graph.vertices() as usize)?;
+    pub fn new(graph: &'a Graph, program: &'a P, settings: &Settings) -> Result<Self, OutOfMemory> {
+        let mut labels = memory::with_room(graph.vertices() as usize)?;
         match &settings.initial {
             Some(initial) => labels.par_extend(initial.par_iter().map(|&l| AtomicU32::new(l))),
             None => labels.par_extend((0..graph.vertices()).into_par_iter().map(AtomicU32::new)),

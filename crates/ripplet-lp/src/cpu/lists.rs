@@ -68,12 +68,8 @@ impl<'a> Lists<'a> {
 impl<'a> Place<'_, 'a> {
     /// Calls `visit(neighbors, weights)` for each list that the vertex hears from.
     #[inline]
-    pub fn each(self, mut visit: impl FnMut(&'a [VertexId], Option<&'a [u32]>)) {
-        let (out, local) = (&self.shard.out, self.local);
-        visit(out.of(local), out.weights_of(local));
-        if let Some(incoming) = &self.shard.incoming {
-            visit(incoming.of(local), incoming.weights_of(local));
-        }
+    pub fn each(self, visit: impl FnMut(&'a [VertexId], Option<&'a [u32]>)) {
+        self.heard().each(visit);
     }
 
     /// The lists themselves: for who asks for more than one thing about them. Always inlined, as

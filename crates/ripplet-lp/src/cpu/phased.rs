@@ -30,8 +30,8 @@ use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::{Observer, Rounds};
 use crate::{Column, Label, NO_LABEL, Program, Round, RunError};
 use rayon::prelude::*;
+use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, VertexId};
-use std::collections::TryReserveError;
 use std::ops::Range;
 
 /// Vertices of a block that are at their turn together.
@@ -116,11 +116,9 @@ impl Turns {
 }
 
 impl<'a, P: Program> PhasedRounds<'a, P> {
-    pub fn new(field: Field<'a, P>, phases: u32) -> Result<Self, TryReserveError> {
+    pub fn new(field: Field<'a, P>, phases: u32) -> Result<Self, OutOfMemory> {
         let largest = largest_phase(field.labels.len() as u64, phases) as usize;
-        let (mut members, mut chosen) = (Vec::new(), Vec::new());
-        members.try_reserve_exact(largest)?;
-        chosen.try_reserve_exact(largest)?;
+        let (members, chosen) = (memory::with_room(largest)?, memory::with_room(largest)?);
         let drafts = Drafts::new(largest, record_len(field.columns.draft_len()))?;
         Ok(PhasedRounds { field, phases, members, chosen, drafts })
     }
@@ -247,7 +245,7 @@ impl Part<'_> {
         field.for_each(self.members, |index, v| {
             let choice = field.choose(v, clock, &mut desk.sheet);
             tally.count(choice);
-            let relabelled = choice.label != field.label(v);
+            let relabelled = choice.label != choice.before;
             if relabelled {
                 self.chosen[index] = choice.label;
             }

@@ -14,7 +14,7 @@ use crate::hash::{Clock, mix};
 use crate::rounds::{Observer, Rounds};
 use crate::{Column, Label, Program, Round, RunError};
 use rayon::prelude::*;
-use std::collections::TryReserveError;
+use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -28,9 +28,8 @@ pub(super) struct SyncRounds<'a, P> {
 }
 
 impl<'a, P: Program> SyncRounds<'a, P> {
-    pub fn new(field: Field<'a, P>) -> Result<Self, TryReserveError> {
-        let mut next = Vec::new();
-        next.try_reserve_exact(field.labels.len())?;
+    pub fn new(field: Field<'a, P>) -> Result<Self, OutOfMemory> {
+        let mut next = memory::with_room(field.labels.len())?;
         next.par_extend(field.labels.par_iter().map(|l| AtomicU32::new(l.load(Relaxed))));
         let drafts = Drafts::new(next.len(), field.columns.draft_len())?;
         (0..next.len()).into_par_iter().for_each(|v| drafts.copy(v, &field.columns));

@@ -6,7 +6,7 @@ use crate::views::Total;
 use crate::{Label, LabelTotal};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
-use std::collections::TryReserveError;
+use ripplet_graph::memory::{self, OutOfMemory};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -38,7 +38,7 @@ impl Totals {
         lists: &Lists<'_>,
         labels: &[AtomicU32],
         seed: u64,
-    ) -> Result<Totals, TryReserveError> {
+    ) -> Result<Totals, OutOfMemory> {
         let vertices = 0..labels.len() as u32;
         let share = match kept {
             LabelTotal::None => {
@@ -51,8 +51,7 @@ impl Totals {
                 Share::strength_of_all(strengths.sum(), seed)
             }
         };
-        let mut of_label = Vec::new();
-        of_label.try_reserve_exact(labels.len())?;
+        let mut of_label = memory::with_room(labels.len())?;
         of_label.par_extend(vertices.clone().into_par_iter().map(|_| AtomicU32::new(0)));
         let add = |v: VertexId| {
             let share = share.of(v, lists);

@@ -19,8 +19,8 @@
 use super::llp::{Gamma, sweep};
 use crate::{Executor, Label, Observer, RunError, Settings};
 use rayon::prelude::*;
+use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Graph, VertexId};
-use std::collections::TryReserveError;
 
 /// An order of vertices that labellings refine, one after the other.
 #[derive(Debug)]
@@ -35,12 +35,10 @@ impl LayeredOrder {
     ///
     /// # Errors
     /// Where [`LayeredOrder::bytes_for`] them is refused.
-    pub fn new(vertices: u32) -> Result<LayeredOrder, TryReserveError> {
-        let mut order = LayeredOrder { places: Vec::new(), keys: Vec::new() };
-        order.places.try_reserve_exact(vertices as usize)?;
-        order.keys.try_reserve_exact(vertices as usize)?;
-        order.places.extend(0..vertices);
-        Ok(order)
+    pub fn new(vertices: u32) -> Result<LayeredOrder, OutOfMemory> {
+        let mut places = memory::with_room(vertices as usize)?;
+        places.extend(0..vertices);
+        Ok(LayeredOrder { places, keys: memory::with_room(vertices as usize)? })
     }
 
     /// Bytes that an order of so many vertices takes while it is refined.
