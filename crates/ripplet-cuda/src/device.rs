@@ -1,0 +1,178 @@
+//! What the engine asks of a machine that runs kernels, whatever it is.
+
+use thiserror::Error;
+
+/// An address in a device's memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct Address(pub u64);
+
+impl Address {
+    /// The address so many bytes on.
+    #[must_use]
+    pub fn plus(self, bytes: u64) -> Address {
+        Address(self.0 + bytes)
+    }
+}
+
+/// What is known of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Its name, as the driver gives it.
+    pub name: String,
+    /// Its architecture: (9, 0) for sm_90.
+    pub architecture: (u32, u32),
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of shared memory that a block can have at most.
+    pub shared_per_block: u32,
+    /// Bytes of its memory.
+    pub memory: u64,
+}
+
+/// Kernels as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// What it is called in errors: the program's name.
+    pub name: String,
+    /// CUDA C++17, device code alone, without `#include`s. Kernels are
+    /// `extern "C" __global__ void name(const __grid_constant__ T argument)` with one argument.
+    pub text: String,
+}
+
+/// One launch of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// Blocks.
+    pub blocks: u32,
+    /// Threads a block: a multiple of 32.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory a block.
+    pub shared: u32,
+    /// Whether its blocks wait for one another, and so must all be there at once.
+    pub cooperative: bool,
+}
+
+/// A machine that runs kernels, one after the other in the order of their launches.
+///
+/// Launches and fills return at once; [`Device::wait`] and [`Device::read`] wait for what was
+/// launched, and say what went wrong meanwhile.
+pub trait Device {
+    /// Compiled kernels.
+    type Module;
+    /// Reserved memory, given back when dropped.
+    type Memory;
+
+    /// What it is.
+    fn properties(&self) -> &Properties;
+
+    /// Bytes of its memory that nobody has.
+    fn free_memory(&self) -> Result<u64, DeviceError>;
+
+    /// Compiles kernels, or finds them compiled.
+    fn load(&self, source: &Source) -> Result<Self::Module, DeviceError>;
+
+    /// How many blocks of a kernel can be there at once, on the whole device.
+    fn resident_blocks(&self, module: &Self::Module, launch: &Launch) -> Result<u32, DeviceError>;
+
+    /// Reserves memory. What is in it is not defined.
+    fn reserve(&self, bytes: u64) -> Result<Self::Memory, DeviceError>;
+
+    /// Where reserved memory begins: a multiple of 256.
+    fn address(&self, memory: &Self::Memory) -> Address;
+
+    /// Copies `bytes` into memory, `offset` bytes from its beginning.
+    ///
+    /// # Panics
+    /// Where they do not fit.
+    fn write(&self, memory: &Self::Memory, offset: u64, bytes: &[u8]) -> Result<(), DeviceError>;
+
+    /// Copies from memory, `offset` bytes from its beginning, into `bytes`, when all that was
+    /// launched before is done.
+    ///
+    /// # Panics
+    /// Where there are not as many.
+    fn read(&self, memory: &Self::Memory, offset: u64, bytes: &mut [u8])
+    -> Result<(), DeviceError>;
+
+    /// Sets `length` bytes of memory, `offset` bytes from its beginning, to a value.
+    ///
+    /// # Panics
+    /// Where there are not as many.
+    fn fill(
+        &self,
+        memory: &Self::Memory,
+        offset: u64,
+        length: u64,
+        value: u8,
+    ) -> Result<(), DeviceError>;
+
+    /// Launches a kernel with one argument, by value.
+    ///
+    /// # Safety
+    /// `argument` has the kernel's type. The addresses in it are of memory that is kept until the
+    /// launch is done, and the kernel stays within it.
+    unsafe fn launch(
+        &self,
+        module: &Self::Module,
+        launch: &Launch,
+        argument: &[u8],
+    ) -> Result<(), DeviceError>;
+
+    /// Waits until all that was launched is done.
+    fn wait(&self) -> Result<(), DeviceError>;
+
+    /// The seconds that what `work` launches takes on the device.
+    fn timed(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError>;
+}
+
+/// What a device, or the way to it, refused.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum DeviceError {
+    /// No driver.
+    #[error("no NVIDIA driver: {0}")]
+    NoDriver(String),
+    /// No device, or none of this number.
+    #[error("no GPU number {number}: {count} here, numbered from 0")]
+    NoSuchDevice {
+        /// The number asked for.
+        number: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// The device, or the driver, is too old for the engine.
+    #[error("{0}")]
+    TooOld(String),
+    /// No compiler for kernels.
+    #[error(
+        "no compiler for GPU kernels: {0}; install NVRTC 13 (the CUDA toolkit has it, and so does \
+         the Python package nvidia-cuda-nvrtc) where the system finds libraries"
+    )]
+    NoCompiler(String),
+    /// Kernels that do not compile.
+    #[error("the kernels of {name} do not compile:\n{log}")]
+    Compile {
+        /// The program's name.
+        name: String,
+        /// What the compiler said.
+        log: String,
+    },
+    /// The device refused memory.
+    #[error("the GPU refused {bytes} bytes, of {free} that are free")]
+    OutOfMemory {
+        /// What was asked for.
+        bytes: u64,
+        /// What was free.
+        free: u64,
+    },
+    /// The device failed, or was taken away.
+    #[error("the GPU failed at {what}: {reason}")]
+    Failed {
+        /// What was being done.
+        what: String,
+        /// What the driver said.
+        reason: String,
+    },
+}

@@ -1,0 +1,3 @@
+//! The GPU engine: kernels, the devices that run them, and executors over them.
+
+pub mod device;
