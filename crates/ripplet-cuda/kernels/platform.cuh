@@ -1,0 +1,98 @@
+// What kernels stand on, under CUDA and under the shim alike. Comes after `scalar.cuh`.
+//
+// Kernels use threadIdx.x, blockIdx.x, blockDim.x and gridDim.x, blocks of whole warps, the warp and
+// block collectives with all their lanes or threads (never a part of them), atomics, __ldg, and what
+// is here. Nothing else of CUDA: the shim knows no more.
+#pragma once
+
+#ifndef RIPPLET_SHIM
+#define RIPPLET_SHIM 0
+#endif
+
+// `RIPPLET_KERNEL(name, Type, argument, threads, blocks) { … }` is a kernel of one argument, for
+// blocks of so many threads at most, so many of which should fit a multiprocessor.
+#if RIPPLET_SHIM
+#define RIPPLET_KERNEL(name, Type, argument, threads, blocks)                         \
+    static void name##_body(const Type& argument);                                    \
+    extern "C" void name(const void* bytes) { name##_body(*(const Type*)bytes); }     \
+    static void name##_body(const Type& argument)
+#else
+#define RIPPLET_KERNEL(name, Type, argument, threads, blocks)             \
+    extern "C" __global__ void __launch_bounds__(threads, blocks)         \
+        name(const __grid_constant__ Type argument)
+#endif
+
+namespace ripplet {
+
+constexpr u32 ALL_LANES = 0xffffffffu;
+
+// The block's dynamic shared memory, aligned to 16 bytes.
+RIPPLET_FN unsigned char* shared_memory() {
+#if RIPPLET_SHIM
+    return ripplet_shim::shared_memory();
+#else
+    extern __shared__ uint4 block_memory[];
+    return (unsigned char*)block_memory;
+#endif
+}
+
+// Where the blocks of a cooperative launch meet. Zeroed once.
+struct Barrier {
+    u32 arrived, generation;
+};
+
+// Waits until every thread of the grid is here, and sees all that any of them wrote before.
+RIPPLET_FN void grid_barrier(Barrier* barrier) {
+#if RIPPLET_SHIM
+    (void)barrier;
+    ripplet_shim::grid_barrier();
+#else
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        volatile u32* generation = &barrier->generation;
+        const u32 before = *generation;
+        if (atomicAdd(&barrier->arrived, 1u) == gridDim.x - 1) {
+            barrier->arrived = 0;
+            __threadfence();
+            *generation = before + 1;
+        } else {
+            while (*generation == before) {}
+        }
+        __threadfence();
+    }
+    __syncthreads();
+#endif
+}
+
+RIPPLET_FN u32 lane_id() { return threadIdx.x & 31u; }
+
+// The smallest, largest and sum over the lanes of a warp.
+#if !RIPPLET_SHIM && __CUDA_ARCH__ >= 800
+RIPPLET_FN u32 warp_min(u32 x) { return __reduce_min_sync(ALL_LANES, x); }
+RIPPLET_FN u32 warp_max(u32 x) { return __reduce_max_sync(ALL_LANES, x); }
+RIPPLET_FN u32 warp_sum(u32 x) { return __reduce_add_sync(ALL_LANES, x); }
+#else
+RIPPLET_FN u32 warp_min(u32 x) {
+    for (u32 step = 16; step > 0; step /= 2) x = min(x, (u32)__shfl_xor_sync(ALL_LANES, x, step));
+    return x;
+}
+RIPPLET_FN u32 warp_max(u32 x) {
+    for (u32 step = 16; step > 0; step /= 2) x = max(x, (u32)__shfl_xor_sync(ALL_LANES, x, step));
+    return x;
+}
+RIPPLET_FN u32 warp_sum(u32 x) {
+    for (u32 step = 16; step > 0; step /= 2) x += __shfl_xor_sync(ALL_LANES, x, step);
+    return x;
+}
+#endif
+RIPPLET_FN u64 warp_sum(u64 x) {
+    for (u32 step = 16; step > 0; step /= 2) x += __shfl_xor_sync(ALL_LANES, x, step);
+    return x;
+}
+RIPPLET_FN u64 warp_max(u64 x) {
+    for (u32 step = 16; step > 0; step /= 2) x = max(x, (u64)__shfl_xor_sync(ALL_LANES, x, step));
+    return x;
+}
+
+}  // namespace ripplet
