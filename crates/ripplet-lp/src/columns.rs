@@ -183,8 +183,11 @@ impl ColumnValues {
 }
 
 impl ColumnSpec {
-    /// The bits of its default.
-    fn default_bits(&self) -> Result<Option<u32>, ColumnError> {
+    /// The bits of its default, where it has one.
+    ///
+    /// # Errors
+    /// Where the default is of another type than the column.
+    pub fn default_bits(&self) -> Result<Option<u32>, ColumnError> {
         match (self.kind, self.default) {
             (_, None) => Ok(None),
             (ColumnKind::U32, Some(Scalar::U32(value))) => Ok(Some(value)),
@@ -251,7 +254,7 @@ pub(crate) fn draft_len(specs: &[ColumnSpec]) -> u64 {
 }
 
 /// Values of a column of so many vertices. Fits, as both have 32 bits.
-fn values_of(spec: &ColumnSpec, vertices: u32) -> u64 {
+pub(crate) fn values_of(spec: &ColumnSpec, vertices: u32) -> u64 {
     u64::from(spec.len) * u64::from(vertices)
 }
 

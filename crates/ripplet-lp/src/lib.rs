@@ -37,8 +37,10 @@ mod schedule;
 mod settings;
 mod stop;
 mod views;
+mod volume;
 
 pub mod cpu;
+pub mod engine;
 pub mod hooks;
 pub mod programs;
 pub mod quality;

@@ -7,6 +7,10 @@ pub struct Plan {
     pub graph_host: u64,
     /// What comes beside it, by purpose.
     pub items: Vec<Item>,
+    /// The graph once more, on a device.
+    pub graph_device: u64,
+    /// What comes beside it there, by purpose.
+    pub device_items: Vec<Item>,
 }
 
 /// One purpose and its bytes.
@@ -25,6 +29,12 @@ impl Plan {
         self
     }
 
+    /// This plan and one purpose more on the device.
+    pub fn with_device(mut self, purpose: &'static str, bytes: u64) -> Plan {
+        self.device_items.push(Item { purpose, bytes });
+        self
+    }
+
     /// Bytes beside the graph.
     pub fn algorithm_host(&self) -> u64 {
         self.items.iter().fold(0, |sum, item| sum.saturating_add(item.bytes))
@@ -33,5 +43,15 @@ impl Plan {
     /// Bytes with the graph.
     pub fn total_host(&self) -> u64 {
         self.graph_host.saturating_add(self.algorithm_host())
+    }
+
+    /// Bytes beside the graph on the device.
+    pub fn algorithm_device(&self) -> u64 {
+        self.device_items.iter().fold(0, |sum, item| sum.saturating_add(item.bytes))
+    }
+
+    /// Bytes with the graph on the device.
+    pub fn total_device(&self) -> u64 {
+        self.graph_device.saturating_add(self.algorithm_device())
     }
 }

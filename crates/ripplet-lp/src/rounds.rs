@@ -55,19 +55,40 @@ pub enum RunError {
         /// What was asked for, as planned.
         bytes: u64,
     },
+    /// The program is not known as text, which other devices need.
+    #[error(
+        "the program {program} exists in Rust alone, and a GPU needs it as text; write it with \
+         #[label_program], or run it on the CPU"
+    )]
+    NoDeviceSource {
+        /// The program's name.
+        program: String,
+    },
+    /// A device refused, or failed; what it said.
+    #[error("{0}")]
+    Device(String),
 }
 
 /// A schedule in motion: its labels, and how to do one round.
-pub(crate) trait Rounds {
-    /// Does a round.
+pub trait Rounds {
+    /// Does round `index`, from 0. Its seconds are measured by who asks for it.
+    ///
+    /// # Errors
+    /// Where the observer cancels, or a device fails.
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError>;
 
     /// Gives labels and written columns back and frees everything else.
-    fn finish(self) -> (Vec<Label>, Vec<Column>);
+    ///
+    /// # Errors
+    /// Where a device fails.
+    fn finish(self) -> Result<(Vec<Label>, Vec<Column>), RunError>;
 }
 
 /// Runs rounds until a stop rule holds, then splits what is not connected.
-pub(crate) fn run_rounds(
+///
+/// # Errors
+/// As the rounds do.
+pub fn run_rounds(
     mut rounds: impl Rounds,
     graph: &Graph,
     settings: &Settings,
@@ -84,7 +105,7 @@ pub(crate) fn run_rounds(
         observer.on_round(done.len(), &round);
         done.push(round);
     };
-    let (mut labels, columns) = rounds.finish();
+    let (mut labels, columns) = rounds.finish()?;
     let split = if settings.keep_disconnected {
         None
     } else {

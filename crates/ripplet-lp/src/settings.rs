@@ -59,8 +59,11 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// Checks what can be checked before the run.
-    pub(crate) fn check(&self, vertices: u32, specs: &[ColumnSpec]) -> Result<(), SettingsError> {
+    /// Checks what can be checked before the run, as every executor does first.
+    ///
+    /// # Errors
+    /// Where they do not fit a graph of so many vertices, or a program of these columns.
+    pub fn check(&self, vertices: u32, specs: &[ColumnSpec]) -> Result<(), SettingsError> {
         if self.schedule.order == (Order::Phased { phases: 0 }) {
             return Err(SettingsError::NoPhase);
         }

@@ -93,7 +93,7 @@ impl<P: Program> Rounds for AsyncRounds<'_, P> {
         Ok(round)
     }
 
-    fn finish(self) -> (Vec<Label>, Vec<Column>) {
-        self.field.finish()
+    fn finish(self) -> Result<(Vec<Label>, Vec<Column>), RunError> {
+        Ok(self.field.finish())
     }
 }

@@ -63,7 +63,7 @@ impl Executor for CpuExecutor {
         let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
         let written = columns::bytes_for(&written, graph.vertices());
         let desk = field::Desk::bytes_for(self.pool.install(|| graph.max_degree()), draft_len);
-        let mut plan = Plan { graph_host: graph.bytes(), items: Vec::new() }
+        let mut plan = Plan { graph_host: graph.bytes(), ..Plan::default() }
             .with("labels", 4 * vertices)
             .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
             .with("vote tables, one a thread", threads.saturating_mul(desk));

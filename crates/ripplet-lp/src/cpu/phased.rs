@@ -276,9 +276,9 @@ impl<P: Program> Rounds for PhasedRounds<'_, P> {
         Ok(round)
     }
 
-    fn finish(self) -> (Vec<Label>, Vec<Column>) {
+    fn finish(self) -> Result<(Vec<Label>, Vec<Column>), RunError> {
         drop((self.members, self.chosen, self.drafts));
-        self.field.finish()
+        Ok(self.field.finish())
     }
 }
 

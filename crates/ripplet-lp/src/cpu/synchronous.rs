@@ -120,9 +120,9 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
         Ok(round)
     }
 
-    fn finish(self) -> (Vec<Label>, Vec<Column>) {
+    fn finish(self) -> Result<(Vec<Label>, Vec<Column>), RunError> {
         drop((self.next, self.drafts));
-        self.field.finish()
+        Ok(self.field.finish())
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the program wants kept for every label: members, or their summed degrees.
 
 use super::lists::{Lists, fetch};
-use crate::hash::{Clock, Stream, mix};
 use crate::views::Total;
+use crate::volume::VolumeUnit;
 use crate::{Label, LabelTotal};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
@@ -24,11 +24,8 @@ pub(super) struct Totals {
 #[derive(Clone, Copy)]
 enum Share {
     One,
-    /// Its weighted degree in units of 2^shift, rounded by a hash.
-    Strength {
-        shift: u32,
-        key: u32,
-    },
+    /// Its weighted degree.
+    Volume(VolumeUnit),
 }
 
 impl Totals {
@@ -48,7 +45,7 @@ impl Totals {
             LabelTotal::Members => Share::One,
             LabelTotal::Volume => {
                 let strengths = vertices.clone().into_par_iter().map(|v| lists.of(v).strength());
-                Share::strength_of_all(strengths.sum(), seed)
+                Share::Volume(VolumeUnit::for_all(strengths.sum(), seed))
             }
         };
         let mut of_label = memory::with_room(labels.len())?;
@@ -105,21 +102,11 @@ impl Totals {
 }
 
 impl Share {
-    /// Exact while the sum of all degrees fits 32 bits; else half of that, as rounding may add.
-    fn strength_of_all(sum: u64, seed: u64) -> Share {
-        let shift = if sum <= u64::from(u32::MAX) { 0 } else { 33 - sum.leading_zeros() };
-        Share::Strength { shift, key: Clock::new(seed, 0).key(Stream::Volume as u32) }
-    }
-
     #[inline]
     fn of(self, v: VertexId, lists: &Lists<'_>) -> u32 {
         match self {
             Share::One => 1,
-            Share::Strength { shift: 0, .. } => lists.of(v).strength() as u32,
-            Share::Strength { shift, key } => {
-                let dither = u64::from(mix(v ^ key)) & ((1 << shift) - 1);
-                ((lists.of(v).strength() + dither) >> shift) as u32
-            }
+            Share::Volume(unit) => unit.share(v, lists.of(v).strength()),
         }
     }
 }

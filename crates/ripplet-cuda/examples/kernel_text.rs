@@ -1,0 +1,38 @@
+//! Prints the text that is compiled for a program on a small graph: `cargo run --example kernel_text
+//! -- lpa phased`. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
+
+use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
+use ripplet_lp::{Program, Schedule, Settings};
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let argument =
+        |at: usize, default: &'static str| arguments.get(at).map_or(default, |text| text);
+    let ids = VertexIds::Consecutive { first: 0, count: 2 };
+    let graph = GraphBuilder::new().build(EdgeTable::new(ids, vec![0], vec![1])?)?;
+    let schedule = match argument(1, "phased") {
+        "sync" => Schedule::sync(),
+        "async" => Schedule::asynchronous(),
+        "cdlp" => Schedule::cdlp(),
+        _ => Schedule::phased(),
+    };
+    let settings = Settings { schedule, ..Settings::default() };
+    match argument(0, "lpa") {
+        "cdlp" => print(&graph, &Cdlp, &settings),
+        "llp" => print(&graph, &Llp::new(Gamma::ONE), &settings),
+        "slpa" => print(&graph, &Slpa::default(), &settings),
+        "seeded" => print(&graph, &Seeded::new(&graph, 0.9)?, &settings),
+        _ => print(&graph, &Lpa::default(), &settings),
+    }
+}
+
+fn print<P: Program>(
+    graph: &ripplet_graph::Graph,
+    program: &P,
+    settings: &Settings,
+) -> Result<(), Box<dyn Error>> {
+    println!("{}", ripplet_cuda::lp::source(graph, program, settings)?.text);
+    Ok(())
+}

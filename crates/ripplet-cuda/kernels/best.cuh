@@ -1,0 +1,214 @@
+// Which label wins a vertex's votes: the same three steps as on the CPU (`ripplet_lp::cpu::field`),
+// by a team. What counts the votes is handed in:
+//
+//     struct Sums {
+//         void count();                        // all threads of the team
+//         u64 top() const;                     // the largest sum of a label that this thread knows of
+//         template <class F> void each(F) const;   // f(label, sum): each label at one thread, at least
+//     };
+#pragma once
+
+namespace ripplet {
+
+using program::Parameters;
+using program::Score;
+
+struct Run {
+    Field field;
+    Parameters parameters;
+};
+
+RIPPLET_FN bool is_eligible(u64 score) { return score > 0; }
+RIPPLET_FN bool is_eligible(i64) { return true; }
+RIPPLET_FN bool is_eligible(f32 score) { return !is_nan(score); }
+RIPPLET_FN bool is_nan_score(u64) { return false; }
+RIPPLET_FN bool is_nan_score(i64) { return false; }
+RIPPLET_FN bool is_nan_score(f32 score) { return is_nan(score); }
+
+RIPPLET_FN u64 score_bits(u64 score) { return score; }
+RIPPLET_FN u64 score_bits(i64 score) { return (u64)score; }
+RIPPLET_FN u64 score_bits(f32 score) { return to_bits(score); }
+template <class T> RIPPLET_FN T score_of_bits(u64 bits);
+template <> RIPPLET_FN u64 score_of_bits<u64>(u64 bits) { return bits; }
+template <> RIPPLET_FN i64 score_of_bits<i64>(u64 bits) { return (i64)bits; }
+template <> RIPPLET_FN f32 score_of_bits<f32>(u64 bits) { return from_bits((u32)bits); }
+
+// A label that may win, and how good it is.
+struct Best {
+    Score score;
+    u64 frequency;
+    u32 label, rank;
+    bool found;
+
+    RIPPLET_FN Best of_lane(u32 lane) const {
+        Best other;
+        other.score = score_of_bits<Score>(__shfl_sync(ALL_LANES, score_bits(score), lane));
+        other.frequency = __shfl_sync(ALL_LANES, frequency, lane);
+        other.label = __shfl_sync(ALL_LANES, label, lane);
+        other.rank = __shfl_sync(ALL_LANES, rank, lane);
+        other.found = __shfl_sync(ALL_LANES, (u32)found, lane) != 0;
+        return other;
+    }
+};
+
+static_assert(sizeof(Best) <= 32, "a Block has room for as much from each warp");
+
+RIPPLET_FN bool beats(Score score, u32 rank, const Best& best) {
+    if (!best.found) return is_eligible(score);
+    return score > best.score || (score == best.score && rank < best.rank);
+}
+
+RIPPLET_FN bool is_better(const Best& a, const Best& b) {
+    return a.found && beats(a.score, a.rank, b);
+}
+
+// The vertex at work.
+struct Chooser {
+    const Run* run;
+    u32 id, label, tie_key;
+
+    RIPPLET_FN Chooser(const Run& run, u32 id, u32 label) : run(&run), id(id), label(label) {
+        const u32 key = stream_key(run.field.seed, run.field.round, TIE_STREAM);
+        tie_key = mix(id ^ key);
+    }
+    RIPPLET_FN u32 rank_of(u32 label) const {
+        return SMALLEST_TIES ? label : mix(label ^ tie_key);
+    }
+    RIPPLET_FN Score score(u32 label, u64 frequency, u64 cast, bool at_most) const {
+        const Access access = {&run->field, at_most};
+        const Vertex v = {&access, id, this->label};
+        const Candidate candidate = {&access, label, frequency, cast, run->field.grand_total};
+        return program::label_score(run->parameters, v, candidate);
+    }
+    RIPPLET_FN Score bound(u64 frequency) const {
+        return program::score_bound(run->parameters, frequency);
+    }
+    // The vote that it gets along an arc; one that says nothing has weight 0.
+    RIPPLET_FN Vote vote(const Arc& arc) const {
+        const Access access = {&run->field, false};
+        const Vertex v = {&access, id, label};
+        const u32 shown =
+            program::pick_label(run->parameters, Vertex{&access, arc.id, run->field.labels[arc.id]});
+        Vote vote = program::load_neighbor(run->parameters, v,
+                                           Neighbor{&access, arc.id, shown, arc.weight});
+        if (vote.label == NO_LABEL) vote.weight = 0;
+        return vote;
+    }
+    // What it is handed along an arc, as a number that is larger where the carry is; 0 for nothing.
+    RIPPLET_FN u32 carry(const Arc& arc) const {
+        const Access access = {&run->field, false};
+        const Vertex v = {&access, id, label};
+        const u32 shown =
+            program::pick_label(run->parameters, Vertex{&access, arc.id, run->field.labels[arc.id]});
+        const f32 carried = program::carry(run->parameters, v,
+                                           Neighbor{&access, arc.id, shown, arc.weight});
+        const u32 bits = to_bits(carried);
+        if (is_nan(carried)) return 0;
+        return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+    }
+};
+
+// The carry that a number of `Chooser::carry` stands for.
+RIPPLET_FN f32 carried_of(u32 order) {
+    if (order == 0) return 0.0f;
+    return from_bits(order & 0x80000000u ? order & 0x7fffffffu : ~order);
+}
+
+// Whether the vertex keeps its label since all others together cannot beat it: no counting then.
+RIPPLET_FN bool keeps(const Chooser& v, u64 own, u64 cast, Best* best) {
+    if (own == 0) return false;
+    const Score score = v.score(v.label, own, cast, false);
+    if (!is_eligible(score) || !(score > v.bound(cast - own))) return false;
+    *best = Best{score, own, v.label, 0, true};
+    return true;
+}
+
+// The label with the most votes, where it wins without a look at the others.
+template <class Team, class Sums>
+RIPPLET_FN bool leads(const Team& team, const Chooser& v, u64 top, u64 cast, const Sums& sums,
+                      Best* best) {
+    Ranked mine = {U32_MAX, NO_LABEL};
+    bool has = false;
+    sums.each([&](u32 label, u64 sum) {
+        const u32 rank = v.rank_of(label);
+        if (sum != top || (has && rank > mine.rank)) return;
+        mine = Ranked{rank, label};
+        has = true;
+    });
+    const u32 leader = team.label_of_least(has, mine);
+    if (top == 0) return false;
+    const Score ceiling = v.bound(top), rest = v.bound(top - 1);
+    const auto wins = [&](Score score) {
+        return is_eligible(score) && score >= ceiling && score > rest;
+    };
+    Score score = v.score(leader, top, cast, FALLS_WITH_TOTAL);
+    if (FALLS_WITH_TOTAL && !wins(score)) score = v.score(leader, top, cast, false);
+    *best = Best{score, top, leader, v.rank_of(leader), true};
+    return wins(score);
+}
+
+// The best of the labels that this thread knows of; `nan` becomes true where a score is no number.
+template <class Sums>
+RIPPLET_FN Best best_of_all(const Chooser& v, u64 cast, const Sums& sums, bool* nan) {
+    Best best = {};
+    sums.each([&](u32 label, u64 sum) {
+        const u32 rank = v.rank_of(label);
+        if (!beats(v.bound(sum), rank, best)) return;
+        const Score score = v.score(label, sum, cast, false);
+        *nan |= is_nan_score(score);
+        if (beats(score, rank, best)) best = Best{score, sum, label, rank, true};
+    });
+    return best;
+}
+
+// What a vertex's votes come to.
+struct Verdict {
+    Best best;
+    bool nan;
+};
+
+struct Flag {
+    bool is_set;
+
+    RIPPLET_FN Flag of_lane(u32 lane) const {
+        return Flag{__shfl_sync(ALL_LANES, (u32)is_set, lane) != 0};
+    }
+};
+
+// What the team's first thread found.
+template <class Team> RIPPLET_FN Verdict agreed(const Team& team, Verdict verdict) {
+    if (IN_PLACE) verdict.best = team.of_first(verdict.best);
+    return verdict;
+}
+
+// The label that wins. `present` is whether the team has a vertex; `own` and `cast` are the votes
+// for its own label and all votes.
+template <class Team, class Sums>
+RIPPLET_FN Verdict judge(const Team& team, const Chooser& v, bool present, u64 own, u64 cast,
+                         Sums& sums) {
+    Verdict verdict = {};
+    bool open = present && cast > 0;
+    if (open && keeps(v, own, cast, &verdict.best)) open = false;
+    // In place, threads of a team may have seen different totals: its first one decides.
+    if (IN_PLACE) open = team.of_first(Flag{open}).is_set;
+    if (!team.any(open)) return agreed(team, verdict);
+
+    sums.count();
+    const u64 top = team.largest(sums.top());
+    Best leader = {};
+    if (leads(team, v, top, cast, sums, &leader) && open) {
+        verdict.best = leader;
+        open = false;
+    }
+    if (IN_PLACE) open = team.of_first(Flag{open}).is_set;
+    if (!team.any(open)) return agreed(team, verdict);
+
+    bool nan = false;
+    const Best mine = open ? best_of_all(v, cast, sums, &nan) : Best{};
+    const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
+    nan = team.count(nan) > 0;
+    if (open) verdict = Verdict{best, nan};
+    return agreed(team, verdict);
+}
+
+}  // namespace ripplet

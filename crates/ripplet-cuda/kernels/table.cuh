@@ -1,0 +1,85 @@
+// A hash table from label to the sum of its votes, filled by many threads at once. A label that is
+// there stays, so whoever looks for it along its slots finds it, or a free slot behind all others.
+#pragma once
+
+namespace ripplet {
+
+// Labels that are no vertex's, and so mark free slots. Votes for it have weight 0.
+constexpr u32 FREE = NO_LABEL;
+// Slots that a label looks at where not all labels may fit.
+constexpr u32 PROBES = 16;
+
+template <class Sum> struct Table {
+    Sum* sums;
+    u32 *labels, slots;
+
+    // A table of at most `wanted` slots in so many bytes.
+    RIPPLET_FN static Table in(unsigned char* memory, u32 bytes, u32 wanted) {
+        const u32 room = bytes / (sizeof(Sum) + sizeof(u32));
+        const u32 slots = min(wanted, room);
+        return Table{(Sum*)memory, (u32*)(memory + slots * sizeof(Sum)), slots};
+    }
+    RIPPLET_FN void clear(u32 rank, u32 size) {
+        for (u32 at = rank; at < slots; at += size) {
+            labels[at] = FREE;
+            sums[at] = 0;
+        }
+    }
+    // Adds a vote; false where its label has none of its first `probes` slots.
+    RIPPLET_FN bool add(u32 label, u64 weight, u32 probes) {
+        // The golden ratio spreads consecutive labels over the table.
+        u32 at = part_of(label * 0x9e3779b9u, slots);
+        for (u32 probe = 0; probe < probes; probe++) {
+            u32 held = *(volatile u32*)(labels + at);
+            if (held == FREE) held = atomicCAS(labels + at, FREE, label);
+            if (held == FREE || held == label) {
+                atomicAdd(sums + at, (Sum)weight);
+                return true;
+            }
+            at = at + 1 < slots ? at + 1 : 0;
+        }
+        return false;
+    }
+    RIPPLET_FN u64 top(u32 rank, u32 size) const {
+        Sum most = 0;
+        for (u32 at = rank; at < slots; at += size) most = max(most, sums[at]);
+        return most;
+    }
+    template <class F> RIPPLET_FN void each(u32 rank, u32 size, F visit) const {
+        for (u32 at = rank; at < slots; at += size)
+            if (sums[at] > 0) visit(labels[at], (u64)sums[at]);
+    }
+};
+
+// A count-min sketch (Cormode, Muthukrishnan, 2005) of the votes that a table has no slot for: it
+// bounds what any of their labels can have.
+template <class Sum> struct Sketch {
+    static constexpr u32 ROWS = 2;
+
+    Sum* rows;
+    u32 width;
+
+    RIPPLET_FN static Sketch in(unsigned char* memory, u32 bytes) {
+        return Sketch{(Sum*)memory, (u32)(bytes / ROWS / sizeof(Sum))};
+    }
+    RIPPLET_FN void clear(u32 rank, u32 size) {
+        for (u32 at = rank; at < ROWS * width; at += size) rows[at] = 0;
+    }
+    RIPPLET_FN void add(u32 label, u64 weight) {
+        for (u32 row = 0; row < ROWS; row++)
+            atomicAdd(rows + row * width + part_of(mix(label + row), width), (Sum)weight);
+    }
+    // No label has more: each row has all of a label's votes in one cell.
+    template <class Team> RIPPLET_FN u64 bound(const Team& team) const {
+        u64 least = U64_MAX;
+        for (u32 row = 0; row < ROWS; row++) {
+            Sum most = 0;
+            for (u32 at = team.rank(); at < width; at += Team::SIZE)
+                most = max(most, rows[row * width + at]);
+            least = min(least, team.largest((u64)most));
+        }
+        return least;
+    }
+};
+
+}  // namespace ripplet

@@ -1,0 +1,355 @@
+//! What a run keeps on a device, and where: one block of memory, planned before it is reserved.
+
+use super::tuning::{self, Tuning};
+use crate::device::Address;
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
+use ripplet_graph::{Direction, Graph};
+use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, engine};
+use std::ops::Range;
+
+/// Degree classes that are listed, as in `field.cuh`; spread vertices have records instead.
+pub const LISTED: usize = 7;
+
+/// Bytes of a `Spread` record and of a `Best`.
+const SPREAD_BYTES: u64 = 48;
+const BEST_BYTES: u64 = 32;
+/// Bytes of a slot of the region: a label and a sum.
+const SLOT_BYTES: u64 = 12;
+/// Where parts begin: at multiples of this.
+const ALIGNMENT: u64 = 256;
+
+/// As `Lists` in `field.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Lists {
+    pub offsets: Address,
+    pub ids: Address,
+    pub weights: Address,
+}
+
+/// As `ShardStart` in `field.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct ShardStart {
+    pub first: u64,
+    pub out: u64,
+    pub incoming: u64,
+}
+
+/// As `Column` in `field.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Column {
+    pub values: Address,
+    pub length: u32,
+    pub draft: u32,
+}
+
+/// As `Tallies` in `field.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Tallies {
+    pub visited: u64,
+    pub scanned: u64,
+    pub changed: u64,
+    pub nan_scores: u64,
+    pub fingerprint: u64,
+    pub grand_total: u64,
+    pub region_used: u64,
+    pub most_total: u32,
+    pub members: [u32; 8],
+    pub spread_pieces: u32,
+    pub spread_batches: u32,
+    pub changes: [[u32; 3]; 2],
+    pub barrier: [u32; 2],
+    pub padding: u32,
+}
+
+/// As `Field` in `field.cuh`, but for the columns, which come behind it.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Field {
+    pub out: Lists,
+    pub incoming: Lists,
+    pub shards: Address,
+    pub labels: Address,
+    pub next: Address,
+    pub active: Address,
+    pub totals: Address,
+    pub shares: Address,
+    pub drafts: Address,
+    pub tallies: Address,
+    pub members: [Address; LISTED],
+    pub spread: Address,
+    pub spread_pieces: Address,
+    pub found: Address,
+    pub region_labels: Address,
+    pub region_sums: Address,
+    pub changes: [Address; 2],
+    pub change_pieces: Address,
+    pub grand_total: u64,
+    pub region_slots: u64,
+    pub vertices: u32,
+    pub shard_count: u32,
+    pub seed: u32,
+    pub volume_shift: u32,
+    pub round: u32,
+    pub phases: u32,
+    pub scan_most: u32,
+    pub traced: u32,
+}
+
+/// How many vertices of a graph are of which degree class, and what the large ones need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Classes {
+    pub listed: [u64; LISTED],
+    /// Those whose neighbours are woken by eight lanes, or a warp.
+    pub woken: [u64; 2],
+    /// Vertices of more neighbours than a block holds, and their pieces.
+    pub large: u64,
+    pub pieces: u64,
+    /// Slots that one of them, and that all of them need.
+    pub slots_of_largest: u64,
+    pub slots: u64,
+}
+
+impl Classes {
+    /// The classes of a graph's vertices.
+    pub fn of(graph: &Graph, tuning: &Tuning) -> Classes {
+        let vertices = graph.vertices();
+        let count = |mut classes: Classes, v: u32| {
+            classes.count(graph.degree(v), vertices, tuning);
+            classes
+        };
+        (0..vertices)
+            .into_par_iter()
+            .fold(Classes::default, count)
+            .reduce(Classes::default, Classes::plus)
+    }
+
+    fn count(&mut self, degree: u64, vertices: u32, tuning: &Tuning) {
+        let bounds = [0, 4, 8, 16, 32, tuning::WARP_MOST, tuning::BLOCK_MOST];
+        if degree == 0 {
+            return;
+        }
+        let class = bounds.iter().rposition(|&bound| degree > bound).unwrap_or(0);
+        if class < LISTED - 1 || degree <= u64::from(tuning.scan_most) {
+            self.listed[class] += 1;
+        }
+        if degree <= tuning::BLOCK_MOST {
+            self.woken[usize::from(degree > tuning::WAKE_TILE_MOST)] += 1;
+            return;
+        }
+        let slots = slots_for(degree, vertices);
+        self.large += 1;
+        self.pieces += degree.div_ceil(tuning::PIECE);
+        self.slots_of_largest = self.slots_of_largest.max(slots);
+        self.slots += slots;
+    }
+
+    fn plus(self, other: Classes) -> Classes {
+        let sum = |a: &[u64], b: &[u64], at: usize| a[at] + b[at];
+        Classes {
+            listed: std::array::from_fn(|at| sum(&self.listed, &other.listed, at)),
+            woken: std::array::from_fn(|at| sum(&self.woken, &other.woken, at)),
+            large: self.large + other.large,
+            pieces: self.pieces + other.pieces,
+            slots_of_largest: self.slots_of_largest.max(other.slots_of_largest),
+            slots: self.slots + other.slots,
+        }
+    }
+}
+
+/// Slots of a spread vertex's table, as `spread_out` in `scanned.cuh` has it.
+fn slots_for(degree: u64, vertices: u32) -> u64 {
+    let labels = degree.min(u64::from(vertices));
+    labels + labels / 2 + 8
+}
+
+/// Where everything is, as offsets into one block of memory.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    pub out: [Range<u64>; 3],
+    pub incoming: [Range<u64>; 3],
+    pub shards: Range<u64>,
+    pub labels: Range<u64>,
+    pub next: Range<u64>,
+    pub active: Range<u64>,
+    pub totals: Range<u64>,
+    pub shares: Range<u64>,
+    pub columns: Vec<Range<u64>>,
+    pub drafts: Range<u64>,
+    pub tallies: Range<u64>,
+    pub members: [Range<u64>; LISTED],
+    pub spread: Range<u64>,
+    pub spread_pieces: Range<u64>,
+    pub found: Range<u64>,
+    pub region_labels: Range<u64>,
+    pub region_sums: Range<u64>,
+    pub changes: [Range<u64>; 2],
+    pub change_pieces: Range<u64>,
+    pub region_slots: u64,
+    /// All bytes.
+    pub bytes: u64,
+    pub plan: Plan,
+}
+
+impl Layout {
+    /// The layout of a run.
+    pub fn new<P: Program>(
+        graph: &Graph,
+        program: &P,
+        settings: &Settings,
+        classes: &Classes,
+    ) -> Layout {
+        let vertices = u64::from(graph.vertices());
+        let weighted = graph.is_weighted();
+        let specs = program.columns();
+        let (phases, in_place) = match settings.schedule.order {
+            Order::Phased { phases } => (u64::from(phases.max(1)), false),
+            Order::Sync => (1, false),
+            Order::Async => (1, true),
+        };
+        let phase = vertices.min(vertices.div_ceil(8 * phases) * 8);
+        let mut to = Layout::default();
+
+        let offsets = vertices + graph.shards().len() as u64;
+        let arcs = |incoming: bool| -> u64 {
+            let lists = graph.shards().iter().map(|shard| match incoming {
+                false => Some(shard.out()),
+                true => shard.incoming(),
+            });
+            lists.flatten().map(|list| list.neighbors().len() as u64).sum()
+        };
+        let lists = |to: &mut Layout, arcs: u64| {
+            let weights = if weighted { arcs } else { 0 };
+            [to.place(4, offsets), to.place(4, arcs), to.place(4, weights)]
+        };
+        to.out = lists(&mut to, arcs(false));
+        if graph.direction() == Direction::Directed {
+            to.incoming = lists(&mut to, arcs(true));
+        }
+        to.shards = to.place(size_of::<ShardStart>() as u64, graph.shards().len() as u64);
+        let graph_bytes = to.bytes;
+
+        to.labels = to.place(4, vertices);
+        to.next = to.place(4, if in_place { 0 } else { vertices });
+        to.active = to.place(1, vertices);
+        let state = to.bytes;
+
+        let total = program.label_total();
+        to.totals = to.place(4, if total == LabelTotal::None { 0 } else { vertices });
+        let shares = weighted && total == LabelTotal::Volume;
+        to.shares = to.place(4, if shares { vertices } else { 0 });
+        let totals = to.bytes;
+
+        for spec in &specs {
+            let column = to.place(4, engine::values_of(spec, graph.vertices()));
+            to.columns.push(column);
+        }
+        let drafted = specs.iter().filter(|spec| spec.written);
+        let drafted: u64 = drafted.map(|spec| engine::values_of(spec, graph.vertices())).sum();
+        to.drafts = to.place(4, drafted);
+        let columns = to.bytes;
+
+        to.tallies = to.place(size_of::<Tallies>() as u64, 1);
+        to.members = classes.listed.map(|count| to.place(4, count.min(phase)));
+        to.changes = classes.woken.map(|count| to.place(4, count.min(phase)));
+        to.change_pieces = to.place(8, classes.pieces);
+        let lists = to.bytes;
+
+        to.spread = to.place(SPREAD_BYTES, classes.large);
+        to.spread_pieces = to.place(8, classes.pieces);
+        to.found = to.place(BEST_BYTES, classes.pieces);
+        to.region_slots = classes.slots_of_largest.max(classes.slots.min(vertices));
+        to.region_labels = to.place(4, to.region_slots);
+        to.region_sums = to.place(SLOT_BYTES - 4, to.region_slots);
+
+        let mut plan =
+            Plan { graph_host: graph.bytes(), graph_device: graph_bytes, ..Plan::default() }
+                .with_device("labels and active vertices", state - graph_bytes)
+                .with_device("label totals", totals - state)
+                .with_device("columns", columns - totals)
+                .with_device("lists of vertices", lists - columns)
+                .with_device("tables of large vertices", to.bytes - lists);
+        plan.device_items.retain(|item| item.bytes > 0);
+        to.plan = host_plan(plan, graph, program, settings, &specs, shares);
+        to
+    }
+
+    /// The next place, for so many items of so many bytes.
+    fn place(&mut self, size: u64, count: u64) -> Range<u64> {
+        let start = self.bytes;
+        let end = start.saturating_add(size.saturating_mul(count));
+        self.bytes = end.checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX);
+        start..end
+    }
+
+    /// The addresses where the memory begins at `base`.
+    pub fn field(&self, base: Address) -> Field {
+        let at = |range: &Range<u64>| base.plus(range.start);
+        let lists = |[offsets, ids, weights]: &[Range<u64>; 3]| Lists {
+            offsets: at(offsets),
+            ids: at(ids),
+            weights: at(weights),
+        };
+        Field {
+            out: lists(&self.out),
+            incoming: lists(&self.incoming),
+            shards: at(&self.shards),
+            labels: at(&self.labels),
+            next: at(&self.next),
+            active: at(&self.active),
+            totals: at(&self.totals),
+            shares: at(&self.shares),
+            drafts: at(&self.drafts),
+            tallies: at(&self.tallies),
+            members: self.members.each_ref().map(at),
+            spread: at(&self.spread),
+            spread_pieces: at(&self.spread_pieces),
+            found: at(&self.found),
+            region_labels: at(&self.region_labels),
+            region_sums: at(&self.region_sums),
+            changes: self.changes.each_ref().map(at),
+            change_pieces: at(&self.change_pieces),
+            region_slots: self.region_slots,
+            ..Field::default()
+        }
+    }
+}
+
+/// What the host needs beside the graph: what was given, and what comes back.
+fn host_plan<P: Program>(
+    plan: Plan,
+    graph: &Graph,
+    _program: &P,
+    settings: &Settings,
+    specs: &[ColumnSpec],
+    shares: bool,
+) -> Plan {
+    let vertices = u64::from(graph.vertices());
+    let written = specs.iter().filter(|spec| spec.written);
+    let written: u64 = written.map(|spec| 4 * engine::values_of(spec, graph.vertices())).sum();
+    let given: u64 = settings.columns.values().map(|values| 4 * values.len() as u64).sum();
+    let mut plan = plan.with("labels", 4 * vertices);
+    for (purpose, bytes) in [
+        ("labels to begin with", if settings.initial.is_some() { 4 * vertices } else { 0 }),
+        ("columns to begin with", given),
+        ("columns", written),
+        ("shares of label totals", if shares { 4 * vertices } else { 0 }),
+        (
+            "splitting",
+            if settings.keep_disconnected {
+                0
+            } else {
+                engine::bytes_of_splitting(graph.vertices())
+            },
+        ),
+    ] {
+        if bytes > 0 {
+            plan = plan.with(purpose, bytes);
+        }
+    }
+    plan
+}

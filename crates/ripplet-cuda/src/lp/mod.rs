@@ -1,0 +1,105 @@
+//! Label propagation on a device: exact, and the same bytes as on the CPU for every schedule but
+//! `async`.
+
+mod layout;
+mod rounds;
+mod source;
+mod tuning;
+
+pub use source::source;
+pub use tuning::Tuning;
+
+use crate::device::{Device, DeviceError};
+use layout::{Classes, Layout};
+use ripplet_graph::Graph;
+use ripplet_lp::engine::run_rounds;
+use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
+use rounds::DeviceRounds;
+
+/// Runs label propagation on a device.
+#[derive(Debug)]
+pub struct DeviceExecutor<D> {
+    device: D,
+    tuning: Tuning,
+    /// Bytes of the device's memory that a run may have, where not all that is free.
+    limit: Option<u64>,
+}
+
+impl<D: Device> DeviceExecutor<D> {
+    /// An executor on this device.
+    pub fn new(device: D) -> Self {
+        DeviceExecutor { device, tuning: Tuning::default(), limit: None }
+    }
+
+    /// The same with another tuning.
+    #[must_use]
+    pub fn with_tuning(self, tuning: Tuning) -> Self {
+        DeviceExecutor { tuning, ..self }
+    }
+
+    /// The same, with so many bytes of the device's memory at most.
+    #[must_use]
+    pub fn with_memory(self, limit: Option<u64>) -> Self {
+        DeviceExecutor { limit, ..self }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    fn layout<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Layout {
+        Layout::new(graph, program, settings, &Classes::of(graph, &self.tuning))
+    }
+
+    /// Refuses a run that will not fit.
+    fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
+        let free = self.device.free_memory().map_err(failed)?;
+        let room = self.limit.map_or(free, |limit| limit.min(free));
+        let needed = plan.total_device();
+        if needed <= room {
+            return Ok(());
+        }
+        Err(RunError::Device(format!(
+            "the run needs {needed} bytes of {}'s memory, {} of them for the graph, but {room} are \
+             {}; run it on the CPU, or on a GPU with more memory",
+            self.device.properties().name,
+            plan.graph_device,
+            if room < free { "allowed" } else { "free" },
+        )))
+    }
+}
+
+impl<D: Device> Executor for DeviceExecutor<D> {
+    fn plan<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Plan {
+        self.layout(graph, program, settings).plan
+    }
+
+    fn run<P: Program>(
+        &self,
+        graph: &Graph,
+        program: &P,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        settings.check(graph.vertices(), &program.columns())?;
+        let source = source(graph, program, settings)?;
+        let layout = self.layout(graph, program, settings);
+        self.check_memory(&layout.plan)?;
+        let module = self.device.load(&source).map_err(failed)?;
+        let rounds = DeviceRounds::new(
+            &self.device,
+            &module,
+            layout,
+            self.tuning,
+            graph,
+            program,
+            settings,
+        )?;
+        run_rounds(rounds, graph, settings, observer)
+    }
+}
+
+fn failed(error: DeviceError) -> RunError {
+    RunError::Device(error.to_string())
+}

@@ -1,0 +1,435 @@
+//! A run in motion on a device: the graph moved there, rounds launched, labels brought back.
+
+use super::failed;
+use super::layout::{Column, Field, Layout, ShardStart, Tallies};
+use super::tuning::{BLOCK, SHARED, Tuning};
+use crate::device::{Address, Device, DeviceError, Launch};
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
+use ripplet_graph::memory;
+use ripplet_graph::{Graph, Neighbors, VertexId};
+use ripplet_lp::engine::{Rounds, VolumeUnit};
+use ripplet_lp::{
+    Clock, ColumnKind, ColumnSpec, ColumnValues, Label, LabelTotal, Observer, Order, Program,
+    Round, RunError, Scalar, Settings, Wake,
+};
+use std::ops::Range;
+
+/// As `Turn`, and what follows it in `Step`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+struct Turn {
+    phase: u32,
+    parity: u32,
+    phases: u32,
+    padding: u32,
+}
+
+/// As `Fill` in `start.cuh`.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Fill {
+    values: Address,
+    count: u64,
+    bits: u32,
+    step: u32,
+}
+
+/// What a column that is not written has for its place in a draft.
+const NO_DRAFT: u32 = u32::MAX;
+
+/// The kernels, and how many blocks of each fill the device.
+#[derive(Clone, Copy)]
+struct Kernels {
+    fill: Launch,
+    start: Launch,
+    find_most: Launch,
+    commit: Launch,
+    gather: Launch,
+    choose: [Launch; 4],
+    spread: Launch,
+    wake: Launch,
+    phases: Launch,
+}
+
+pub(super) struct DeviceRounds<'a, D: Device> {
+    device: &'a D,
+    module: &'a D::Module,
+    memory: D::Memory,
+    layout: Layout,
+    kernels: Kernels,
+    field: Field,
+    /// What comes behind `field`: columns and the program's parameters.
+    tail: Vec<u8>,
+    specs: Vec<ColumnSpec>,
+    seen: Tallies,
+    wake: Wake,
+    fused: bool,
+    in_place: bool,
+    /// Which classes the graph has vertices of: no others are launched for.
+    has: Has,
+    /// Phases done, over all rounds.
+    turns: u32,
+}
+
+/// Which steps have something to do.
+#[derive(Clone, Copy)]
+struct Has {
+    choose: [bool; 4],
+    spread: bool,
+}
+
+impl<'a, D: Device> DeviceRounds<'a, D> {
+    /// The state before the first round, on the device.
+    pub fn new<P: Program>(
+        device: &'a D,
+        module: &'a D::Module,
+        layout: Layout,
+        tuning: Tuning,
+        graph: &Graph,
+        program: &P,
+        settings: &Settings,
+    ) -> Result<Self, RunError> {
+        let memory = device.reserve(layout.bytes).map_err(failed)?;
+        let kernels = Kernels::new(device, module).map_err(failed)?;
+        let specs = program.columns();
+        let has_some = |range: &Range<u64>| !range.is_empty();
+        let has = Has {
+            choose: [
+                layout.members[..4].iter().any(has_some),
+                has_some(&layout.members[4]),
+                has_some(&layout.members[5]),
+                has_some(&layout.members[6]),
+            ],
+            spread: has_some(&layout.spread),
+        };
+        let mut rounds = DeviceRounds {
+            field: layout.field(device.address(&memory)),
+            device,
+            module,
+            memory,
+            layout,
+            kernels,
+            tail: Vec::new(),
+            specs,
+            seen: Tallies::default(),
+            wake: program.wake(),
+            fused: tuning.fused && matches!(settings.schedule.order, Order::Phased { .. }),
+            in_place: settings.schedule.order == Order::Async,
+            has,
+            turns: 0,
+        };
+        rounds.field.vertices = graph.vertices();
+        rounds.field.shard_count = graph.shards().len() as u32;
+        rounds.field.seed = Clock::new(settings.seed, 0).seed();
+        rounds.field.scan_most = tuning.scan_most;
+        rounds.field.phases = match settings.schedule.order {
+            Order::Phased { phases } => phases,
+            Order::Sync | Order::Async => 1,
+        };
+        rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
+        rounds.upload_graph(graph).map_err(failed)?;
+        rounds.upload_shares(graph, program, settings.seed)?;
+        rounds.upload_columns(settings).map_err(failed)?;
+        rounds.tail.extend(parameters(program));
+        rounds.start(settings).map_err(failed)?;
+        Ok(rounds)
+    }
+
+    fn write(&self, place: &Range<u64>, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.device.write(&self.memory, place.start + at, bytes)
+    }
+
+    fn fill_bytes(&self, place: &Range<u64>, value: u8) -> Result<(), DeviceError> {
+        self.device.fill(&self.memory, place.start, place.end - place.start, value)
+    }
+
+    fn upload_graph(&self, graph: &Graph) -> Result<(), DeviceError> {
+        let mut starts = Vec::with_capacity(graph.shards().len());
+        let mut at = ShardStart::default();
+        let (mut first, mut number) = (0u64, 0u64);
+        for shard in graph.shards() {
+            at.first = first;
+            starts.push(at);
+            let offsets = first + number;
+            at.out = self.upload_lists(&self.layout.out, shard.out(), offsets, at.out)?;
+            if let Some(incoming) = shard.incoming() {
+                let place = &self.layout.incoming;
+                at.incoming = self.upload_lists(place, incoming, offsets, at.incoming)?;
+            }
+            first += u64::from(shard.vertices().end - shard.vertices().start);
+            number += 1;
+        }
+        self.write(&self.layout.shards, 0, bytemuck::cast_slice(&starts))
+    }
+
+    /// Moves a shard's lists behind those before it; returns how many arcs there are then.
+    fn upload_lists(
+        &self,
+        [offsets, ids, weights]: &[Range<u64>; 3],
+        lists: Neighbors<'_>,
+        first_offset: u64,
+        first_arc: u64,
+    ) -> Result<u64, DeviceError> {
+        self.write(offsets, 4 * first_offset, bytemuck::cast_slice(lists.offsets()))?;
+        self.write(ids, 4 * first_arc, bytemuck::cast_slice(lists.neighbors()))?;
+        if let Some(values) = lists.weights() {
+            self.write(weights, 4 * first_arc, bytemuck::cast_slice(values))?;
+        }
+        Ok(first_arc + lists.neighbors().len() as u64)
+    }
+
+    /// What each vertex adds to its label's total where that is its weighted degree.
+    fn upload_shares<P: Program>(
+        &mut self,
+        graph: &Graph,
+        program: &P,
+        seed: u64,
+    ) -> Result<(), RunError> {
+        if program.label_total() != LabelTotal::Volume {
+            return Ok(());
+        }
+        let strength = |v: VertexId| strength_of(graph, v);
+        let all: u64 = (0..graph.vertices()).into_par_iter().map(strength).sum();
+        let unit = VolumeUnit::for_all(all, seed);
+        self.field.volume_shift = unit.shift();
+        if self.layout.shares.is_empty() {
+            return Ok(());
+        }
+        let planned = self.layout.plan.algorithm_host();
+        let refused = |_| RunError::OutOfMemory { bytes: planned };
+        let mut shares = memory::with_room(graph.vertices() as usize).map_err(refused)?;
+        shares
+            .par_extend((0..graph.vertices()).into_par_iter().map(|v| unit.share(v, strength(v))));
+        self.write(&self.layout.shares, 0, bytemuck::cast_slice(&shares)).map_err(failed)
+    }
+
+    /// Fills the columns, and begins the tail with where they are.
+    fn upload_columns(&mut self, settings: &Settings) -> Result<(), DeviceError> {
+        let base = self.device.address(&self.memory);
+        let mut draft = 0;
+        for (spec, place) in self.specs.iter().zip(&self.layout.columns) {
+            let values = base.plus(place.start);
+            let column = Column {
+                values,
+                length: spec.len,
+                draft: if spec.written { draft } else { NO_DRAFT },
+            };
+            self.tail.extend_from_slice(bytemuck::bytes_of(&column));
+            draft += if spec.written { spec.len } else { 0 };
+            match settings.columns.get(&*spec.name) {
+                Some(ColumnValues::U32(given)) => {
+                    self.write(place, 0, bytemuck::cast_slice(given))?
+                }
+                Some(ColumnValues::F32(given)) => {
+                    self.write(place, 0, bytemuck::cast_slice(given))?
+                }
+                None => {
+                    let bits = spec.default_bits().ok().flatten().unwrap_or(0);
+                    let count = (place.end - place.start) / 4;
+                    self.launch_fill(&Fill { values, count, bits, step: 0 })?;
+                }
+            }
+        }
+        if self.specs.is_empty() {
+            // An array of no columns has one, which nobody reads.
+            self.tail.extend_from_slice(bytemuck::bytes_of(&Column::default()));
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, settings: &Settings) -> Result<(), DeviceError> {
+        match &settings.initial {
+            Some(labels) => self.write(&self.layout.labels, 0, bytemuck::cast_slice(labels))?,
+            None => self.launch_fill(&Fill {
+                values: self.field.labels,
+                count: u64::from(self.field.vertices),
+                bits: 0,
+                step: 1,
+            })?,
+        }
+        self.fill_bytes(&self.layout.tallies, 0)?;
+        self.fill_bytes(&self.layout.totals, 0)?;
+        if self.field.vertices > 0 {
+            self.launch(&self.kernels.start, &self.run())?;
+            if !self.layout.totals.is_empty() {
+                self.launch(&self.kernels.find_most, &self.run())?;
+            }
+        }
+        self.seen = self.tallies()?;
+        self.field.grand_total = self.seen.grand_total;
+        Ok(())
+    }
+
+    /// A `Run`.
+    fn run(&self) -> Vec<u8> {
+        [bytemuck::bytes_of(&self.field), &self.tail].concat()
+    }
+
+    /// A `Step`.
+    fn step(&self, phase: u32, phases: u32) -> Vec<u8> {
+        let turn = Turn { phase, parity: self.turns & 1, phases, padding: 0 };
+        [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&self.field), &self.tail].concat()
+    }
+
+    fn launch(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
+        // SAFETY: the argument is a `Run` or a `Step` as the kernels have it (a test compares their
+        // sizes), and its addresses are of `memory`, which lives as long as `self`, laid out so that
+        // the kernels stay within it.
+        unsafe { self.device.launch(self.module, launch, argument) }
+    }
+
+    fn launch_fill(&self, fill: &Fill) -> Result<(), DeviceError> {
+        if fill.count == 0 {
+            return Ok(());
+        }
+        self.launch(&self.kernels.fill, bytemuck::bytes_of(fill))
+    }
+
+    fn tallies(&self) -> Result<Tallies, DeviceError> {
+        let mut tallies = Tallies::zeroed();
+        let bytes = bytemuck::bytes_of_mut(&mut tallies);
+        self.device.read(&self.memory, self.layout.tallies.start, bytes)?;
+        Ok(tallies)
+    }
+
+    /// Launches a round's work.
+    fn launch_round(&mut self) -> Result<(), DeviceError> {
+        let phases = self.field.phases;
+        if self.fused {
+            self.launch(&self.kernels.phases, &self.step(0, phases))?;
+            self.turns = self.turns.wrapping_add(phases);
+        } else {
+            for phase in 0..phases {
+                self.launch_phase(&self.step(phase, 1))?;
+                self.turns = self.turns.wrapping_add(1);
+            }
+        }
+        if self.wake == Wake::Always {
+            self.fill_bytes(&self.layout.active, 1)?;
+        }
+        Ok(())
+    }
+
+    fn launch_phase(&self, step: &[u8]) -> Result<(), DeviceError> {
+        self.launch(&self.kernels.gather, step)?;
+        for (launch, has) in self.kernels.choose.iter().zip(self.has.choose).rev() {
+            if has {
+                self.launch(launch, step)?;
+            }
+        }
+        if self.has.spread {
+            self.launch(&self.kernels.spread, step)?;
+        }
+        self.launch(&self.kernels.wake, step)
+    }
+
+    /// Copies labels or columns from the device.
+    fn download<T: Pod>(&self, place: &Range<u64>) -> Result<Vec<T>, RunError> {
+        let count = ((place.end - place.start) / size_of::<T>() as u64) as usize;
+        let planned = self.layout.plan.algorithm_host();
+        let mut values =
+            memory::with_room(count).map_err(|_| RunError::OutOfMemory { bytes: planned })?;
+        values.resize(count, T::zeroed());
+        let bytes = bytemuck::cast_slice_mut(&mut values);
+        self.device.read(&self.memory, place.start, bytes).map_err(failed)?;
+        Ok(values)
+    }
+}
+
+impl<D: Device> Rounds for DeviceRounds<'_, D> {
+    fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
+        if observer.is_cancelled() {
+            return Err(RunError::Cancelled);
+        }
+        if self.field.vertices == 0 {
+            return Ok(Round {
+                fingerprint: (self.field.traced != 0).then_some(0),
+                ..Round::default()
+            });
+        }
+        self.field.round = index;
+        self.launch_round().map_err(failed)?;
+        let now = self.tallies().map_err(failed)?;
+        let before = std::mem::replace(&mut self.seen, now);
+        Ok(Round {
+            changed: now.changed - before.changed,
+            visited: now.visited - before.visited,
+            scanned: now.scanned - before.scanned,
+            nan_scores: now.nan_scores - before.nan_scores,
+            fingerprint: (self.field.traced != 0).then_some(now.fingerprint),
+            seconds: 0.0,
+        })
+    }
+
+    fn finish(self) -> Result<(Vec<Label>, Vec<ripplet_lp::Column>), RunError> {
+        if !self.in_place && self.turns > 0 {
+            // What the last phase changed is not shown yet.
+            let turn = Turn { parity: self.turns.wrapping_sub(1) & 1, ..Turn::default() };
+            let step = [bytemuck::bytes_of(&turn), &*self.run()].concat();
+            self.launch(&self.kernels.commit, &step).map_err(failed)?;
+        }
+        let labels = self.download(&self.layout.labels)?;
+        let written = self.specs.iter().zip(&self.layout.columns).filter(|(spec, _)| spec.written);
+        let columns = written.map(|(spec, place)| {
+            let values = match spec.kind {
+                ColumnKind::U32 => ColumnValues::U32(self.download(place)?),
+                ColumnKind::F32 => ColumnValues::F32(self.download(place)?),
+            };
+            Ok(ripplet_lp::Column { name: spec.name.clone(), len: spec.len, values })
+        });
+        Ok((labels, columns.collect::<Result<_, RunError>>()?))
+    }
+}
+
+impl Kernels {
+    fn new<D: Device>(device: &D, module: &D::Module) -> Result<Kernels, DeviceError> {
+        let kernel = |kernel, shared, cooperative| {
+            let launch = Launch { kernel, blocks: 1, threads: BLOCK, shared, cooperative };
+            let blocks = device.resident_blocks(module, &launch)?.max(1);
+            Ok(Launch { blocks, ..launch })
+        };
+        Ok(Kernels {
+            fill: kernel("ripplet_fill", 0, false)?,
+            start: kernel("ripplet_start", 0, false)?,
+            find_most: kernel("ripplet_find_most", 0, false)?,
+            commit: kernel("ripplet_commit", 0, false)?,
+            gather: kernel("ripplet_gather", 64, false)?,
+            choose: [
+                kernel("ripplet_choose_tiles", 0, false)?,
+                kernel("ripplet_choose_by_warps", SHARED, false)?,
+                kernel("ripplet_choose_by_blocks", SHARED, false)?,
+                kernel("ripplet_choose_scanned", SHARED, false)?,
+            ],
+            spread: kernel("ripplet_choose_spread", SHARED, true)?,
+            wake: kernel("ripplet_wake", 0, false)?,
+            phases: kernel("ripplet_phases", SHARED, true)?,
+        })
+    }
+}
+
+/// A program's parameters as its text has them: each in the low bits of 8 bytes.
+fn parameters<P: Program>(program: &P) -> Vec<u8> {
+    let word = |scalar: &Scalar| match *scalar {
+        Scalar::U32(value) => u64::from(value),
+        Scalar::I32(value) => u64::from(value as u32),
+        Scalar::U64(value) => value,
+        Scalar::I64(value) => value as u64,
+        Scalar::F32(value) => u64::from(value.to_bits()),
+        Scalar::Bool(value) => u64::from(value),
+    };
+    let mut words: Vec<u64> = program.parameters().iter().map(word).collect();
+    words.resize(words.len().max(1), 0);
+    bytemuck::cast_slice(&words).to_vec()
+}
+
+/// The summed weights of the arcs that touch a vertex.
+fn strength_of(graph: &Graph, v: VertexId) -> u64 {
+    let shard = graph.shard_of(v);
+    let local = (v - shard.vertices().start) as usize;
+    let of_list = |list: Neighbors<'_>| match list.weights_of(local) {
+        Some(weights) => weights.iter().map(|&weight| u64::from(weight)).sum(),
+        None => u64::from(list.degree(local)),
+    };
+    shard.lists().map(of_list).sum()
+}

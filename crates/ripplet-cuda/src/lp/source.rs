@@ -1,0 +1,94 @@
+//! The text that is compiled for a run: the run's configuration, the program's hooks, the kernels.
+
+use crate::device::Source;
+use ripplet_graph::{Direction, Graph};
+use ripplet_hooks::cpp;
+use ripplet_lp::{LabelTotal, Order, Program, RunError, Settings, Ties, Wake};
+use std::fmt::Write;
+
+/// What comes before the program's hooks, in this order; `CONFIGURATION` stands before the last two.
+const BEFORE: [(&str, &str); 5] = [
+    ("scalar.cuh", cpp::SCALAR),
+    ("platform.cuh", include_str!("../../kernels/platform.cuh")),
+    ("hash.cuh", include_str!("../../kernels/hash.cuh")),
+    ("field.cuh", include_str!("../../kernels/field.cuh")),
+    ("access.cuh", include_str!("../../kernels/access.cuh")),
+];
+
+/// What comes behind them.
+const BEHIND: [(&str, &str); 12] = [
+    ("team.cuh", include_str!("../../kernels/team.cuh")),
+    ("best.cuh", include_str!("../../kernels/best.cuh")),
+    ("turn.cuh", include_str!("../../kernels/turn.cuh")),
+    ("table.cuh", include_str!("../../kernels/table.cuh")),
+    ("tile.cuh", include_str!("../../kernels/tile.cuh")),
+    ("held.cuh", include_str!("../../kernels/held.cuh")),
+    ("scanned.cuh", include_str!("../../kernels/scanned.cuh")),
+    ("spread.cuh", include_str!("../../kernels/spread.cuh")),
+    ("gather.cuh", include_str!("../../kernels/gather.cuh")),
+    ("wake.cuh", include_str!("../../kernels/wake.cuh")),
+    ("start.cuh", include_str!("../../kernels/start.cuh")),
+    ("propagate.cuh", include_str!("../../kernels/propagate.cuh")),
+];
+
+/// The kernels that run a program on a graph like this with these settings.
+///
+/// # Errors
+/// Where the program has no text.
+pub fn source<P: Program>(
+    graph: &Graph,
+    program: &P,
+    settings: &Settings,
+) -> Result<Source, RunError> {
+    let Some(hooks) = program.device_source() else {
+        return Err(RunError::NoDeviceSource { program: program.name().to_owned() });
+    };
+    let configuration = configuration(graph, program, settings);
+    let parts = BEFORE[..3]
+        .iter()
+        .copied()
+        .chain([("configuration", &*configuration)])
+        .chain(BEFORE[3..].iter().copied())
+        .chain([("views.cuh", cpp::VIEWS), ("the program's hooks", &*hooks.text)])
+        .chain(BEHIND);
+    let mut text = String::new();
+    for (name, part) in parts {
+        // A header's own guard against a second inclusion is a warning in a main file.
+        let part = part.replacen("#pragma once", "", 1);
+        write!(text, "#line 1 \"{name}\"\n{part}\n").expect("writing into a string cannot fail");
+    }
+    Ok(Source { name: program.name().to_owned(), text })
+}
+
+/// The constants that `field.cuh` names.
+fn configuration<P: Program>(graph: &Graph, program: &P, settings: &Settings) -> String {
+    let columns = program.columns();
+    let drafted: u64 =
+        columns.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum();
+    let wake = match program.wake() {
+        Wake::Disagreement => 0,
+        Wake::Change => 1,
+        Wake::Always => 2,
+    };
+    let total = match program.label_total() {
+        LabelTotal::None => 0,
+        LabelTotal::Members => 1,
+        LabelTotal::Volume => 2,
+    };
+    format!(
+        "namespace ripplet {{\n\
+         constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {};\n\
+         constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {wake}, TOTAL = {total};\n\
+         constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
+         constexpr bool SMALLEST_TIES = {}, IN_PLACE = {};\n\
+         }}  // namespace ripplet\n",
+        graph.direction() == Direction::Directed,
+        graph.is_weighted(),
+        graph.shards().len() > 1,
+        columns.len(),
+        program.falls_with_total() && total != 0,
+        program.carries(),
+        settings.schedule.ties == Ties::Smallest,
+        settings.schedule.order == Order::Async,
+    )
+}

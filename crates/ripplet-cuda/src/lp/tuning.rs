@@ -1,0 +1,30 @@
+//! Bounds between degree classes. Those that `field.cuh` has as well are part of the kernels.
+
+/// Neighbours that a warp holds in registers.
+pub const WARP_MOST: u64 = 256;
+/// Neighbours that a block holds in registers.
+pub const BLOCK_MOST: u64 = 2048;
+/// Neighbours of a piece of a large vertex.
+pub const PIECE: u64 = BLOCK_MOST;
+/// Neighbours that eight lanes wake.
+pub const WAKE_TILE_MOST: u64 = 64;
+/// Threads of every block.
+pub const BLOCK: u32 = 256;
+/// Bytes of shared memory of every block that counts.
+pub const SHARED: u32 = 32768;
+
+/// What may be chosen differently from run to run. It changes nothing but speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Vertices of up to so many neighbours are counted by one block.
+    pub scan_most: u32,
+    /// Whether the phases of a round are one launch, whose blocks wait for one another, instead of
+    /// some launches each.
+    pub fused: bool,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Tuning { scan_most: 1 << 15, fused: true }
+    }
+}

@@ -1,0 +1,21 @@
+//! What an executor is built of, for those who write one: the run loop, and what a plan counts.
+//!
+//! An executor checks the settings ([`Settings::check`](crate::Settings::check)), makes something
+//! that does one round after another ([`Rounds`]), and hands it to [`run_rounds`], which knows when to
+//! stop. What a round must do is said by [`Schedule`](crate::Schedule) and
+//! [`Program`](crate::Program), and shown by [`cpu`](crate::cpu).
+
+pub use crate::rounds::{Rounds, run_rounds};
+pub use crate::volume::VolumeUnit;
+
+use crate::ColumnSpec;
+
+/// Host memory, in bytes, that splitting communities that are not connected takes after a run.
+pub fn bytes_of_splitting(vertices: u32) -> u64 {
+    crate::communities::bytes_for(vertices)
+}
+
+/// Values of a column of so many vertices.
+pub fn values_of(column: &ColumnSpec, vertices: u32) -> u64 {
+    crate::columns::values_of(column, vertices)
+}
