@@ -1,3 +1,5 @@
 //! The GPU engine: kernels, the devices that run them, and executors over them.
 
 pub mod device;
+#[cfg(feature = "shim")]
+pub mod shim;

@@ -22,7 +22,6 @@ mod bounds;
 mod check;
 #[cfg(feature = "translate")]
 mod constant;
-#[cfg(feature = "translate")]
 pub mod cpp;
 #[cfg(feature = "translate")]
 mod error;
