@@ -16,8 +16,8 @@ const HEADER: &str = include_str!("shim.hpp");
 const FIBERS: &str = include_str!("fibers.cpp");
 
 /// Floats are rounded after each operation, and frame pointers tell by which way a collective was
-/// reached: so no code may be doubled on its way there, which `-O1` and no jump threading keep to.
-const OPTIONS: [&str; 12] = [
+/// reached.
+const OPTIONS: [&str; 11] = [
     "-std=c++17",
     "-O1",
     "-g0",
@@ -28,9 +28,12 @@ const OPTIONS: [&str; 12] = [
     "-fno-strict-aliasing",
     "-fno-omit-frame-pointer",
     "-fno-optimize-sibling-calls",
-    "-fno-thread-jumps",
     "-DRIPPLET_SHIM=1",
 ];
+
+/// No collective may be doubled, or lanes that went different ways before it would seem to be at
+/// different calls. GCC is told so; Clang knows no such option, and `shim.hpp` tells it.
+const OPTIONS_OF_GCC: [&str; 1] = ["-fno-thread-jumps"];
 
 /// Checks that the compiler puts into kernels. `fibers.cpp` has what they call.
 const CHECKS: [&str; 2] = [
@@ -110,12 +113,11 @@ impl Program {
         write(&path("kernels"), source.text.as_bytes())?;
         write(&path("kernels.cpp"), b"#include \"shim.hpp\"\n#include \"kernels\"\n")?;
         write(&path("fibers.o"), fibers)?;
-        let warnings = compile(
-            folder.path(),
-            &["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-shared", "-nodefaultlibs"],
-            &["kernels.cpp", "fibers.o", "-o", "kernels.so", "-lc", "-lgcc"],
-            &source.name,
-        )?;
+        let mut options = vec!["-Wall", "-Wextra", "-Wno-unknown-pragmas"];
+        options.extend(["-shared", "-nodefaultlibs"]);
+        options.extend(CHECKS);
+        let files = ["kernels.cpp", "fibers.o", "-o", "kernels.so", "-lc", "-lgcc"];
+        let warnings = compile(folder.path(), &options, &files, &source.name)?;
         let bytes = fs::read(path("kernels.so")).map_err(|error| at_files(&error))?;
         let (name, text) = (source.name.clone(), source.text.clone());
         Ok(Program { name, text, warnings, bytes, idle: Mutex::default() })
@@ -216,27 +218,50 @@ fn compile(
     files: &[&str],
     name: &str,
 ) -> Result<String, DeviceError> {
-    let compiler = std::env::var_os("CXX").unwrap_or_else(|| OsString::from("c++"));
-    let checks: &[&str] = if options.contains(&"-shared") { &CHECKS } else { &[] };
-    let output = Command::new(&compiler)
-        .current_dir(folder)
-        .args(OPTIONS)
-        .args(options)
-        .args(checks)
-        .args(files)
-        .output()
-        .map_err(|error| DeviceError::Failed {
-            what: format!("compiling the kernels of {name} for the CPU"),
-            reason: format!(
-                "{} does not run: {error}; install a C++ compiler, or name one in CXX",
-                compiler.display()
-            ),
-        })?;
+    let compiler = Compiler::found()?;
+    let mut command = Command::new(&compiler.command);
+    command.current_dir(folder).args(OPTIONS).args(options);
+    if !compiler.is_clang {
+        command.args(OPTIONS_OF_GCC);
+    }
+    let output = command.args(files).output().map_err(|error| compiler.refused(&error))?;
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
         return Ok(log);
     }
     Err(DeviceError::Compile { name: name.to_owned(), log })
+}
+
+/// The system's C++ compiler.
+struct Compiler {
+    command: OsString,
+    is_clang: bool,
+}
+
+impl Compiler {
+    /// `$CXX`, or `c++`; asked once a process what it is.
+    fn found() -> Result<&'static Compiler, DeviceError> {
+        static COMPILER: OnceLock<Result<Compiler, DeviceError>> = OnceLock::new();
+        let found = COMPILER.get_or_init(|| {
+            let command = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+            let mut compiler = Compiler { command, is_clang: false };
+            let version = Command::new(&compiler.command).arg("--version").output();
+            let version = version.map_err(|error| compiler.refused(&error))?;
+            compiler.is_clang = String::from_utf8_lossy(&version.stdout).contains("clang");
+            Ok(compiler)
+        });
+        found.as_ref().map_err(Clone::clone)
+    }
+
+    fn refused(&self, error: &std::io::Error) -> DeviceError {
+        DeviceError::Failed {
+            what: "compiling kernels for the CPU".to_owned(),
+            reason: format!(
+                "{} does not run: {error}; install a C++ compiler, or name one in CXX",
+                self.command.display()
+            ),
+        }
+    }
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), DeviceError> {
