@@ -2,3 +2,5 @@
 
 pub mod device;
 pub mod lp;
+#[cfg(feature = "shim")]
+pub mod shim;

@@ -1,0 +1,299 @@
+//! The device: memory of the host, launches that run at once.
+
+use super::program::{ShimModule, lock};
+use crate::device::{Address, Device, DeviceError, Launch, Properties, Source};
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::BTreeMap;
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// What reserved memory holds before anything is written.
+const UNDEFINED: u8 = 0xa5;
+/// What stands before and after it.
+const GUARD: u8 = 0xc3;
+/// How much of that: also what memory is aligned to.
+const GUARD_BYTES: usize = 1024;
+/// Blocks that can be there at once.
+const RESIDENT_BLOCKS: u32 = 4;
+/// Threads that a block can have.
+const LARGEST_BLOCK: u32 = 1024;
+
+/// A device that runs kernels on the CPU, for tests; see [the module](super).
+pub struct ShimDevice {
+    properties: Properties,
+    order: u64,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Reserved memory: where it begins, and how much.
+    reserved: BTreeMap<usize, usize>,
+    reserved_bytes: u64,
+    launches: u64,
+    /// What went wrong first. As on a GPU, nothing runs after that.
+    failed: Option<DeviceError>,
+}
+
+impl Default for ShimDevice {
+    fn default() -> ShimDevice {
+        ShimDevice::new()
+    }
+}
+
+impl ShimDevice {
+    /// A device that runs threads in ascending order.
+    #[must_use]
+    pub fn new() -> ShimDevice {
+        let properties = Properties {
+            name: "shim".to_owned(),
+            architecture: (9, 0),
+            multiprocessors: 2,
+            shared_per_block: 227 * 1024,
+            memory: 16 << 30,
+        };
+        ShimDevice { properties, order: 0, state: Arc::default() }
+    }
+
+    /// The same, with threads in an order that this seed gives, another one after each collective;
+    /// 0 is ascending.
+    #[must_use]
+    pub fn with_order(seed: u64) -> ShimDevice {
+        ShimDevice { order: seed, ..ShimDevice::new() }
+    }
+
+    /// The same, with so many bytes of memory.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> ShimDevice {
+        self.properties.memory = bytes;
+        self
+    }
+
+    fn refuse(&self, launch: &Launch) -> Option<String> {
+        let Launch { blocks, threads, shared, cooperative, .. } = *launch;
+        let most = self.properties.shared_per_block;
+        if blocks == 0 || blocks > i32::MAX as u32 {
+            return Some(format!("{blocks} blocks: there must be 1 to 2^31 - 1"));
+        }
+        if threads == 0 || threads > LARGEST_BLOCK || threads % 32 != 0 {
+            return Some(format!(
+                "{threads} threads a block: there must be 32 to {LARGEST_BLOCK}, in whole warps"
+            ));
+        }
+        if shared > most {
+            return Some(format!(
+                "{shared} bytes of shared memory a block: at most {most} are there"
+            ));
+        }
+        if cooperative && blocks > RESIDENT_BLOCKS {
+            return Some(format!(
+                "{blocks} blocks that wait for one another: only {RESIDENT_BLOCKS} can be there at \
+                 once"
+            ));
+        }
+        None
+    }
+}
+
+/// Memory of a [`ShimDevice`].
+pub struct ShimMemory {
+    begin: NonNull<u8>,
+    bytes: usize,
+    layout: Layout,
+    state: Arc<Mutex<State>>,
+}
+
+impl ShimMemory {
+    /// Where `length` bytes from `offset` on begin.
+    fn part(&self, offset: u64, length: usize) -> *mut u8 {
+        let end = offset.checked_add(length as u64);
+        assert!(
+            end.is_some_and(|end| end <= self.bytes as u64),
+            "{length} bytes from byte {offset} on are not within {} bytes of memory",
+            self.bytes
+        );
+        // SAFETY: within what is reserved, as was just seen.
+        unsafe { self.begin.as_ptr().add(offset as usize) }
+    }
+}
+
+impl Drop for ShimMemory {
+    fn drop(&mut self) {
+        let mut state = lock(&self.state);
+        state.check_guards();
+        state.reserved.remove(&(self.begin.as_ptr() as usize));
+        state.reserved_bytes -= self.bytes as u64;
+        // SAFETY: allocated with this layout, a guard before `begin`, and given back once.
+        unsafe { dealloc(self.begin.as_ptr().sub(GUARD_BYTES), self.layout) };
+    }
+}
+
+impl State {
+    fn fail(&mut self, error: DeviceError) {
+        self.failed.get_or_insert(error);
+    }
+
+    fn result(&self) -> Result<(), DeviceError> {
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+
+    /// The first write that was next to reserved memory and not in it.
+    fn stray_write(&self) -> Option<(i64, usize)> {
+        self.reserved.iter().find_map(|(&begin, &bytes)| {
+            let damaged = |at: usize| {
+                // SAFETY: a guard, within its allocation as long as it is listed; nothing runs.
+                let guard = unsafe { std::slice::from_raw_parts(at as *const u8, GUARD_BYTES) };
+                guard.iter().position(|&byte| byte != GUARD)
+            };
+            let after = damaged(begin + bytes).map(|i| (bytes + i) as i64);
+            let before = || damaged(begin - GUARD_BYTES).map(|i| i as i64 - GUARD_BYTES as i64);
+            after.or_else(before).map(|at| (at, bytes))
+        })
+    }
+
+    fn check_guards(&mut self) {
+        if self.failed.is_none()
+            && let Some((at, bytes)) = self.stray_write()
+        {
+            self.fail(DeviceError::Failed {
+                what: "a write outside of reserved memory".to_owned(),
+                reason: format!("a kernel wrote to byte {at} of memory of {bytes} bytes"),
+            });
+        }
+    }
+}
+
+impl Device for ShimDevice {
+    type Module = ShimModule;
+    type Memory = ShimMemory;
+
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn free_memory(&self) -> Result<u64, DeviceError> {
+        Ok(self.properties.memory.saturating_sub(lock(&self.state).reserved_bytes))
+    }
+
+    fn load(&self, source: &Source) -> Result<ShimModule, DeviceError> {
+        ShimModule::load(source)
+    }
+
+    fn resident_blocks(&self, _: &ShimModule, launch: &Launch) -> Result<u32, DeviceError> {
+        let fits = self.refuse(&Launch { blocks: 1, ..*launch }).is_none();
+        Ok(if fits { RESIDENT_BLOCKS } else { 0 })
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<ShimMemory, DeviceError> {
+        let mut state = lock(&self.state);
+        state.result()?;
+        let free = self.properties.memory.saturating_sub(state.reserved_bytes);
+        let refused = DeviceError::OutOfMemory { bytes, free };
+        let layout = usize::try_from(bytes)
+            .ok()
+            .filter(|_| bytes <= free)
+            .and_then(|bytes| bytes.checked_add(2 * GUARD_BYTES))
+            .and_then(|bytes| Layout::from_size_align(bytes, GUARD_BYTES).ok());
+        let Some(layout) = layout else { return Err(refused) };
+        // SAFETY: the layout is not empty.
+        let Some(guard) = NonNull::new(unsafe { alloc(layout) }) else { return Err(refused) };
+        let length = bytes as usize;
+        // SAFETY: all within the allocation: a guard, the memory, a guard.
+        let begin = unsafe {
+            ptr::write_bytes(guard.as_ptr(), GUARD, layout.size());
+            let begin = guard.add(GUARD_BYTES);
+            ptr::write_bytes(begin.as_ptr(), UNDEFINED, length);
+            begin
+        };
+        state.reserved.insert(begin.as_ptr() as usize, length);
+        state.reserved_bytes += bytes;
+        Ok(ShimMemory { begin, bytes: length, layout, state: Arc::clone(&self.state) })
+    }
+
+    fn address(&self, memory: &ShimMemory) -> Address {
+        Address(memory.begin.as_ptr() as u64)
+    }
+
+    fn write(&self, memory: &ShimMemory, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        let to = memory.part(offset, bytes.len());
+        let state = lock(&self.state);
+        state.result()?;
+        // SAFETY: `part` saw that they fit; kernels run with the lock held, so none runs now.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        Ok(())
+    }
+
+    fn read(&self, memory: &ShimMemory, offset: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let from = memory.part(offset, bytes.len());
+        let state = lock(&self.state);
+        state.result()?;
+        // SAFETY: as in `write`.
+        unsafe { ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    fn fill(
+        &self,
+        memory: &ShimMemory,
+        offset: u64,
+        length: u64,
+        value: u8,
+    ) -> Result<(), DeviceError> {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let to = memory.part(offset, length);
+        let state = lock(&self.state);
+        if state.failed.is_none() {
+            // SAFETY: as in `write`.
+            unsafe { ptr::write_bytes(to, value, length) };
+        }
+        Ok(())
+    }
+
+    unsafe fn launch(
+        &self,
+        module: &ShimModule,
+        launch: &Launch,
+        argument: &[u8],
+    ) -> Result<(), DeviceError> {
+        if let Some(reason) = self.refuse(launch) {
+            let what = format!("the launch of `{}`", launch.kernel);
+            return Err(DeviceError::Failed { what, reason });
+        }
+        let mut state = lock(&self.state);
+        if state.failed.is_some() {
+            return Ok(());
+        }
+        state.launches += 1;
+        let order = order_of(self.order, state.launches);
+        // SAFETY: the caller's promise.
+        if let Err(error) = unsafe { module.run(launch, argument, order) } {
+            state.fail(error);
+        }
+        state.check_guards();
+        Ok(())
+    }
+
+    fn wait(&self) -> Result<(), DeviceError> {
+        lock(&self.state).result()
+    }
+
+    fn timed(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
+        let begin = Instant::now();
+        work()?;
+        self.wait()?;
+        Ok(begin.elapsed().as_secs_f64())
+    }
+}
+
+/// The order of one launch: another for each, the same for the same seed; 0 stays 0.
+fn order_of(seed: u64, launch: u64) -> u64 {
+    if seed == 0 {
+        return 0;
+    }
+    // The finalizer of SplitMix64.
+    let mut x = seed.wrapping_add(launch.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (x ^ (x >> 31)).max(1)
+}

@@ -1,0 +1,108 @@
+//! What ended a launch, in sentences.
+
+use std::ffi::{CStr, c_char};
+use std::fmt::Write;
+
+/// A thread, and the call where it is: `Place` of `fibers.cpp`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Place {
+    call: *const c_char,
+    line: u32,
+    block: u32,
+    thread: u32,
+}
+
+/// What was found: `Fault` of `fibers.cpp`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Fault {
+    kind: u32,
+    here: Place,
+    there: Place,
+    what: *const c_char,
+    address: u64,
+}
+
+impl Fault {
+    /// Nothing yet.
+    pub(super) fn none() -> Fault {
+        let nowhere = Place { call: std::ptr::null(), line: 0, block: 0, thread: 0 };
+        Fault { kind: 0, here: nowhere, there: nowhere, what: std::ptr::null(), address: 0 }
+    }
+
+    /// What went wrong, and where in `text`.
+    ///
+    /// # Safety
+    /// The library that filled it is still there.
+    pub(super) unsafe fn sentence(&self, text: &str) -> String {
+        // SAFETY: the library's literals, or null.
+        let (what, here_call, there_call) =
+            unsafe { (string(self.what), string(self.here.call), string(self.there.call)) };
+        let here = self.here.thread_and_block();
+        let at = line(text, self.here.line);
+        let threads = || {
+            format!(
+                "{here} is at {here_call}{at} while {} is at {there_call}{}",
+                self.there.thread_and_block(),
+                line(text, self.there.line),
+            )
+        };
+        // By one line, but not by one way: a function's collective, reached by two of its calls.
+        let ways = match (self.here.line == self.there.line, here_call == there_call) {
+            (true, true) if self.here.line != 0 => ", reached by another call or turn of a branch",
+            _ => "",
+        };
+        match self.kind {
+            1 => format!("{}{ways}; all lanes of a warp must meet at one call", threads()),
+            2 => format!("{}{ways}; all threads of a block must meet at one call", threads()),
+            3 => format!("{}; all blocks of a grid must meet at its barrier", threads()),
+            4 => format!(
+                "{here} gives {here_call}{at} the mask {:#x}; only 0xffffffff is allowed",
+                self.address
+            ),
+            5 => format!("{here} is at {here_call}{at}, but the launch is not cooperative"),
+            6 => format!(
+                "block {} wrote to byte {} of its shared memory, outside of what the launch gave it",
+                self.here.block,
+                self.address.cast_signed(),
+            ),
+            7 | 8 => format!("{here}{at}: {what}"),
+            9 => format!("{here} used address {:#x}, where there is no memory", self.address),
+            10 => format!("{here} used more than its stack of 64 KiB"),
+            11 => format!("{here} and others sleep, waiting for what nobody will do"),
+            12 => "the host refused memory for the threads' stacks".to_owned(),
+            13 => format!("{here} waits at {here_call}{at} for threads that never come"),
+            kind => format!("the shim said {kind}, which it has no sentence for"),
+        }
+    }
+}
+
+impl Place {
+    fn thread_and_block(&self) -> String {
+        format!("thread {} of block {}", self.thread, self.block)
+    }
+}
+
+/// ` (line 7: x += y;)`, as far as it is known.
+fn line(text: &str, number: u32) -> String {
+    let mut place = String::new();
+    if let Some(index) = number.checked_sub(1) {
+        let _ = write!(place, " (line {number}");
+        if let Some(line) = text.lines().nth(index as usize) {
+            let _ = write!(place, ": {}", line.trim());
+        }
+        place.push(')');
+    }
+    place
+}
+
+/// # Safety
+/// A C string, or null.
+unsafe fn string(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

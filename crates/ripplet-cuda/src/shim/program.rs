@@ -1,0 +1,281 @@
+//! Programs: compiled once a process, and loaded as often as they run at once.
+
+use super::fault::Fault;
+use crate::device::{DeviceError, Launch, Source};
+use libloading::Library;
+use std::collections::HashMap;
+use std::ffi::{OsString, c_int, c_void};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What kernels are compiled against.
+const HEADER: &str = include_str!("shim.hpp");
+/// What runs them.
+const FIBERS: &str = include_str!("fibers.cpp");
+
+/// Floats are rounded after each operation, and frame pointers tell by which way a collective was
+/// reached.
+const OPTIONS: [&str; 11] = [
+    "-std=c++17",
+    "-O1",
+    "-g0",
+    "-ffp-contract=off",
+    "-fPIC",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-strict-aliasing",
+    "-fno-omit-frame-pointer",
+    "-fno-optimize-sibling-calls",
+    "-DRIPPLET_SHIM=1",
+];
+
+/// No collective may be doubled, or lanes that went different ways before it would seem to be at
+/// different calls. GCC is told so; Clang knows no such option, and `shim.hpp` tells it.
+const OPTIONS_OF_GCC: [&str; 1] = ["-fno-thread-jumps"];
+
+/// Checks that the compiler puts into kernels. `fibers.cpp` has what they call.
+const CHECKS: [&str; 2] = [
+    "-fsanitize=alignment,null,bounds,shift-exponent,integer-divide-by-zero",
+    "-fno-sanitize-recover=all",
+];
+
+/// A compiled program.
+pub struct ShimModule {
+    program: Arc<Program>,
+}
+
+impl ShimModule {
+    /// What the compiler warned of, or nothing.
+    #[must_use]
+    pub fn warnings(&self) -> &str {
+        &self.program.warnings
+    }
+
+    pub(super) fn load(source: &Source) -> Result<ShimModule, DeviceError> {
+        type Slot = Arc<OnceLock<Result<Arc<Program>, DeviceError>>>;
+        static PROGRAMS: OnceLock<Mutex<HashMap<(String, String), Slot>>> = OnceLock::new();
+
+        let key = (source.name.clone(), source.text.clone());
+        // Others may compile other programs meanwhile, so the map is not held.
+        let slot = Arc::clone(lock(PROGRAMS.get_or_init(Mutex::default)).entry(key).or_default());
+        let program = slot.get_or_init(|| Program::compile(source).map(Arc::new)).clone()?;
+        Ok(ShimModule { program })
+    }
+
+    /// Runs a kernel to its end.
+    ///
+    /// # Safety
+    /// As [`crate::device::Device::launch`] says.
+    pub(super) unsafe fn run(
+        &self,
+        launch: &Launch,
+        argument: &[u8],
+        order: u64,
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.program.run(launch, argument, order) }
+    }
+}
+
+struct Program {
+    name: String,
+    text: String,
+    warnings: String,
+    /// The shared library.
+    bytes: Vec<u8>,
+    /// Its copies that are loaded and run nothing. A copy runs one launch at a time, as its threads
+    /// are in its statics. None is ever unloaded: signal handlers stay.
+    idle: Mutex<Vec<Library>>,
+}
+
+/// `Launch` of `fibers.cpp`.
+#[repr(C)]
+struct Call {
+    kernel: *const c_void,
+    argument: *const c_void,
+    blocks: u32,
+    threads: u32,
+    shared: u32,
+    cooperative: u32,
+    order: u64,
+}
+
+type Entry = unsafe extern "C" fn(*const Call, *mut Fault) -> c_int;
+
+impl Program {
+    fn compile(source: &Source) -> Result<Program, DeviceError> {
+        let fibers = fibers()?;
+        let folder = tempfile::tempdir().map_err(|error| at_files(&error))?;
+        let path = |name: &str| folder.path().join(name);
+        write(&path("shim.hpp"), HEADER.as_bytes())?;
+        write(&path("kernels"), source.text.as_bytes())?;
+        write(&path("kernels.cpp"), b"#include \"shim.hpp\"\n#include \"kernels\"\n")?;
+        write(&path("fibers.o"), fibers)?;
+        let mut options = vec!["-Wall", "-Wextra", "-Wno-unknown-pragmas"];
+        options.extend(["-shared", "-nodefaultlibs"]);
+        options.extend(CHECKS);
+        let files = ["kernels.cpp", "fibers.o", "-o", "kernels.so", "-lc", "-lgcc"];
+        let warnings = compile(folder.path(), &options, &files, &source.name)?;
+        let bytes = fs::read(path("kernels.so")).map_err(|error| at_files(&error))?;
+        let (name, text) = (source.name.clone(), source.text.clone());
+        Ok(Program { name, text, warnings, bytes, idle: Mutex::default() })
+    }
+
+    /// # Safety
+    /// As [`crate::device::Device::launch`] says.
+    unsafe fn run(&self, launch: &Launch, argument: &[u8], order: u64) -> Result<(), DeviceError> {
+        let idle = lock(&self.idle).pop();
+        let library = match idle {
+            Some(library) => library,
+            None => self.open()?,
+        };
+        // SAFETY: the caller's promise; nobody else has this copy.
+        let result = unsafe { self.run_in(&library, launch, argument, order) };
+        lock(&self.idle).push(library);
+        result
+    }
+
+    /// # Safety
+    /// As [`crate::device::Device::launch`] says, and nothing runs in `library`.
+    unsafe fn run_in(
+        &self,
+        library: &Library,
+        launch: &Launch,
+        argument: &[u8],
+        order: u64,
+    ) -> Result<(), DeviceError> {
+        let refused = |reason: String| DeviceError::Failed {
+            what: format!("the launch of `{}`", launch.kernel),
+            reason,
+        };
+        // SAFETY: a symbol of this name is a kernel, `void name(const void*)`, and is called as one
+        // by the library alone; the entry is `fibers.cpp`'s.
+        let (kernel, entry) = unsafe {
+            let kernel = library.get::<*const c_void>(launch.kernel.as_bytes()).map_err(|_| {
+                refused(format!("the program {} has no kernel of this name", self.name))
+            })?;
+            let entry = library.get::<Entry>(b"ripplet_shim_launch\0");
+            (*kernel, *entry.map_err(|error| refused(error.to_string()))?)
+        };
+        // Aligned as any argument could ask.
+        let mut aligned = vec![0u128; argument.len().div_ceil(16).max(1)];
+        bytemuck::cast_slice_mut(&mut aligned)[..argument.len()].copy_from_slice(argument);
+        let call = Call {
+            kernel,
+            argument: aligned.as_ptr().cast(),
+            blocks: launch.blocks,
+            threads: launch.threads,
+            shared: launch.shared,
+            cooperative: launch.cooperative.into(),
+            order,
+        };
+        let mut fault = Fault::none();
+        // SAFETY: both are as in `fibers.cpp` and outlive the call; the kernel's argument is the
+        // caller's promise.
+        if unsafe { entry(&call, &mut fault) } == 0 {
+            return Ok(());
+        }
+        Err(DeviceError::Failed {
+            what: format!("kernel `{}` of {}", launch.kernel, self.name),
+            // SAFETY: libraries are never unloaded.
+            reason: unsafe { fault.sentence(&self.text) },
+        })
+    }
+
+    /// Loads one more copy: of a file of its own, or the system would give the one that is loaded.
+    fn open(&self) -> Result<Library, DeviceError> {
+        let folder = tempfile::tempdir().map_err(|error| at_files(&error))?;
+        let path = folder.path().join("kernels.so");
+        write(&path, &self.bytes)?;
+        // SAFETY: the library has no initializers: kernels define functions, and `fibers.cpp`'s
+        // statics begin as zeros.
+        unsafe { Library::new(&path) }.map_err(|error| DeviceError::Failed {
+            what: format!("loading the compiled kernels of {}", self.name),
+            reason: error.to_string(),
+        })
+    }
+}
+
+/// `fibers.cpp`, compiled once a process.
+fn fibers() -> Result<&'static [u8], DeviceError> {
+    static OBJECT: OnceLock<Result<Vec<u8>, DeviceError>> = OnceLock::new();
+    let object = OBJECT.get_or_init(|| {
+        let folder = tempfile::tempdir().map_err(|error| at_files(&error))?;
+        write(&folder.path().join("shim.hpp"), HEADER.as_bytes())?;
+        write(&folder.path().join("fibers.cpp"), FIBERS.as_bytes())?;
+        compile(folder.path(), &["-O2", "-c"], &["fibers.cpp", "-o", "fibers.o"], "fibers.cpp")?;
+        fs::read(folder.path().join("fibers.o")).map_err(|error| at_files(&error))
+    });
+    object.as_deref().map_err(Clone::clone)
+}
+
+/// Runs the compiler in a folder; what it warned of.
+fn compile(
+    folder: &Path,
+    options: &[&str],
+    files: &[&str],
+    name: &str,
+) -> Result<String, DeviceError> {
+    let compiler = Compiler::found()?;
+    let mut command = Command::new(&compiler.command);
+    command.current_dir(folder).args(OPTIONS).args(options);
+    if !compiler.is_clang {
+        command.args(OPTIONS_OF_GCC);
+    }
+    let output = command.args(files).output().map_err(|error| compiler.refused(&error))?;
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        return Ok(log);
+    }
+    Err(DeviceError::Compile { name: name.to_owned(), log })
+}
+
+/// The system's C++ compiler.
+struct Compiler {
+    command: OsString,
+    is_clang: bool,
+}
+
+impl Compiler {
+    /// `$CXX`, or `c++`; asked once a process what it is.
+    fn found() -> Result<&'static Compiler, DeviceError> {
+        static COMPILER: OnceLock<Result<Compiler, DeviceError>> = OnceLock::new();
+        let found = COMPILER.get_or_init(|| {
+            let command = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+            let mut compiler = Compiler { command, is_clang: false };
+            let version = Command::new(&compiler.command).arg("--version").output();
+            let version = version.map_err(|error| compiler.refused(&error))?;
+            compiler.is_clang = String::from_utf8_lossy(&version.stdout).contains("clang");
+            Ok(compiler)
+        });
+        found.as_ref().map_err(Clone::clone)
+    }
+
+    fn refused(&self, error: &std::io::Error) -> DeviceError {
+        DeviceError::Failed {
+            what: "compiling kernels for the CPU".to_owned(),
+            reason: format!(
+                "{} does not run: {error}; install a C++ compiler, or name one in CXX",
+                self.command.display()
+            ),
+        }
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), DeviceError> {
+    fs::write(path, bytes).map_err(|error| at_files(&error))
+}
+
+fn at_files(error: &std::io::Error) -> DeviceError {
+    DeviceError::Failed {
+        what: "keeping compiled kernels in the folder for temporary files".to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+/// What is behind the locks is whole whenever they are free.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

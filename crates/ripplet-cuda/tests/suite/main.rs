@@ -1,0 +1,3 @@
+//! The GPU engine's tests.
+
+mod shim;
