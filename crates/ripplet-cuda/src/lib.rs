@@ -1,4 +1,5 @@
 //! The GPU engine: kernels, the devices that run them, and executors over them.
 
+pub mod cuda;
 pub mod device;
 pub mod lp;
