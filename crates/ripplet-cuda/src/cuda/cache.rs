@@ -217,3 +217,29 @@ fn parse(file: &[u8], key: Key) -> Option<Compiled> {
     let compiled = Compiled { nvrtc, code: code.to_vec() };
     (found == head(key, &compiled)).then_some(compiled)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_the_environments() {
+        let folder = |variables: &[(&str, &str)]| {
+            let value = |name: &str| {
+                let of_name = variables.iter().find(|(variable, _)| *variable == name);
+                of_name.map(|(_, value)| OsString::from(value))
+            };
+            Cache::of(value).map(|cache| cache.folder().to_owned())
+        };
+        let home = ("HOME", "/home/ada");
+        let caches = ("XDG_CACHE_HOME", "/caches");
+        let path = |text: &str| Some(PathBuf::from(text));
+        assert_eq!(folder(&[]), None);
+        assert_eq!(folder(&[home]), path("/home/ada/.cache/ripplet/kernels"));
+        assert_eq!(folder(&[home, caches]), path("/caches/ripplet/kernels"));
+        assert_eq!(folder(&[home, caches, ("RIPPLET_CACHE", "here")]), path("here"));
+        assert_eq!(folder(&[caches, ("RIPPLET_CACHE", "")]), path("/caches/ripplet/kernels"));
+        let relative = ("XDG_CACHE_HOME", "caches");
+        assert_eq!(folder(&[home, relative]), path("/home/ada/.cache/ripplet/kernels"));
+    }
+}

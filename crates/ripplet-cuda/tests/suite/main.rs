@@ -1,0 +1,4 @@
+//! The GPU engine, on a machine without a GPU.
+
+mod cache;
+mod cuda;
