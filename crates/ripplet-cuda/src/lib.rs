@@ -3,3 +3,6 @@
 pub mod cuda;
 pub mod device;
 pub mod lp;
+
+pub use cuda::{CudaDevice, Gpu, Version, devices, driver_version, nvrtc};
+pub use device::DeviceError;
