@@ -2,3 +2,5 @@
 
 mod cache;
 mod cuda;
+#[cfg(target_os = "linux")]
+mod fake;
