@@ -67,7 +67,7 @@ fn what_is_written_is_read() {
         assert_eq!(device.properties().architecture, (9, 0));
         assert_eq!(device.properties().multiprocessors, 4);
         let most = 50 << 20;
-        let bytes: Vec<u8> = (0..most).map(|at: usize| (at * 31 >> 4) as u8).collect();
+        let bytes: Vec<u8> = (0..most).map(|at: usize| ((at * 31) >> 4) as u8).collect();
         let memory = device.reserve(most as u64 + 5).expect("memory");
         assert_eq!(device.address(&memory).0 % 256, 0);
         let mut back = vec![0; most];
