@@ -5,17 +5,50 @@ use crate::failure::Failure;
 use crate::size::Size;
 use crate::stats::available_memory;
 use clap::Args;
+use ripplet::cuda::{self, Gpu};
 
 /// List the devices that can compute.
 #[derive(Args)]
 pub struct Arguments {}
 
-/// Lists the devices.
+/// Lists the devices, a line each; where there is no GPU, the line says why.
 pub fn run(_: &Arguments) -> Result<(), Failure> {
+    let mut lines = vec![format!("cpu     {}", cpu())];
+    match cuda::devices() {
+        Err(error) => lines.push(format!("cuda    none: {error}")),
+        Ok(gpus) if gpus.is_empty() => {
+            lines.push("cuda    none: the NVIDIA driver finds no GPU".to_owned());
+        }
+        Ok(gpus) => {
+            lines.extend(gpus.iter().map(|found| format!("cuda:{}  {}", found.number, gpu(found))));
+            if let Ok(version) = cuda::driver_version() {
+                lines.push(format!("driver  CUDA {version}"));
+            }
+            lines.push(match cuda::nvrtc::available() {
+                Ok(version) => format!("nvrtc   {version}"),
+                Err(error) => format!("nvrtc   none: {error}"),
+            });
+        }
+    }
+    print(&(lines.join("\n") + "\n"))
+}
+
+fn cpu() -> String {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let memory = available_memory().map_or_else(String::new, |bytes| {
         let size = Size(bytes);
         format!(", {size} of memory free")
     });
-    print(&format!("cpu   {threads} threads{memory}\ncuda  none: this build has no GPU engine\n"))
+    format!("{threads} threads{memory}")
+}
+
+fn gpu(gpu: &Gpu) -> String {
+    let properties = &gpu.properties;
+    let (name, (major, minor)) = (&properties.name, properties.architecture);
+    let memory = Size(properties.memory);
+    let free = match &gpu.free_memory {
+        Ok(bytes) => format!("{} of {memory} of memory free", Size(*bytes)),
+        Err(error) => format!("{memory} of memory; cannot be used: {error}"),
+    };
+    format!("{name}, sm_{major}{minor}, {free}")
 }

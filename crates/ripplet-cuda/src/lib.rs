@@ -1,6 +1,11 @@
 //! The GPU engine: kernels, the devices that run them, and executors over them.
 
+pub mod cuda;
 pub mod device;
 pub mod lp;
 #[cfg(feature = "shim")]
 pub mod shim;
+
+pub use cuda::{CudaDevice, Gpu, Version, devices, driver_version, nvrtc};
+pub use device::DeviceError;
+pub use lp::DeviceExecutor;

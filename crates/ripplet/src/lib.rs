@@ -2,6 +2,7 @@
 //!
 //! | module | what it has |
 //! |---|---|
+//! | [`cuda`] | GPUs: which are here, and the way to them |
 //! | [`graph`] | graphs, the builder that makes them of edges, generators |
 //! | [`io`] | every file format, in and out |
 //! | [`jit`] | programs from files: [`read_program`], and machine code of them |
@@ -34,6 +35,7 @@
 mod load;
 
 pub use load::{Input, LoadError, LoadOptions, load};
+pub use ripplet_cuda as cuda;
 pub use ripplet_graph as graph;
 pub use ripplet_hooks::{ProgramErrors, read_program};
 pub use ripplet_io as io;

@@ -136,13 +136,6 @@ fn info_tells_what_is_there() {
 }
 
 #[test]
-fn devices_are_told() {
-    let text = Sandbox::new().ok("devices");
-    assert!(text.starts_with("cpu "), "{text}");
-    assert!(text.contains("no GPU engine"), "{text}");
-}
-
-#[test]
 fn statistics_have_the_names_of_the_contract() {
     let sandbox = Sandbox::new();
     let graph = data("ripplet-lp/tests/data/altsoph/polblogs.edges");

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bad_input;
+mod devices;
 mod flow;
 mod graphalytics;
 mod interrupt;

@@ -1,0 +1,245 @@
+//! Compiled kernels, kept on disk from one run to the next.
+//!
+//! A file for each text, way of compiling, architecture and version of NVRTC, named by a hash of the
+//! first three and the version. It is written beside its place and renamed into it, so that processes
+//! that share a folder see whole files or none; one that is damaged, or was cut, is as good as none.
+//!
+//! ```text
+//! "ripplet kernels\n"   16 bytes
+//! format                u32, little-endian as all numbers here
+//! NVRTC's version       u32 major, u32 minor
+//! key                   u128
+//! length of the code    u64
+//! checksum              u32, CRC-32 of all the rest
+//! the code
+//! ```
+
+use super::version::Version;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+use twox_hash::XxHash3_128;
+
+const MAGIC: &[u8; 16] = b"ripplet kernels\n";
+const FORMAT: u32 = 1;
+const HEAD: usize = 16 + 4 + 8 + 16 + 8 + 4;
+
+/// How many files a folder has at most: at some 100 KB each, a few dozen megabytes.
+const MOST_FILES: usize = 256;
+
+/// After this time, a file that is still being written was left by a process that ended.
+const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What compiled code depends on, without the compiler's version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key(u128);
+
+impl Key {
+    /// The key of a text compiled with options for an architecture.
+    #[must_use]
+    pub fn new(text: &str, options: &[&str], architecture: (u32, u32)) -> Key {
+        let (major, minor) = architecture;
+        // Nothing before the text has a zero in it, so no two different ones look alike.
+        let all = format!("sm_{major}{minor}\0{}\0\0{text}", options.join("\0"));
+        Key(XxHash3_128::oneshot(all.as_bytes()))
+    }
+}
+
+/// Compiled code, and what compiled it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// NVRTC's version.
+    pub nvrtc: Version,
+    /// Machine code, or PTX.
+    pub code: Vec<u8>,
+}
+
+/// A folder of compiled kernels.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+impl Cache {
+    /// In a folder, which is made when something is stored.
+    #[must_use]
+    pub fn at(folder: PathBuf) -> Cache {
+        Cache { folder }
+    }
+
+    /// In the folder that `RIPPLET_CACHE` names, or `ripplet/kernels` in the user's folder of caches;
+    /// none where neither is known.
+    #[must_use]
+    pub fn of_environment() -> Option<Cache> {
+        Cache::of(|name| std::env::var_os(name))
+    }
+
+    fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<Cache> {
+        let path = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        // The XDG base directory specification has paths that are not absolute ignored.
+        let caches = || path("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+        path("RIPPLET_CACHE")
+            .or_else(|| Some(caches()?.join("ripplet/kernels")))
+            .or_else(|| Some(path("HOME")?.join(".cache/ripplet/kernels")))
+            .or_else(|| Some(path("LOCALAPPDATA")?.join("ripplet/kernels")))
+            .map(Cache::at)
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The code of a key, compiled by a version of NVRTC, or by any that `accepts` where there is
+    /// no NVRTC here.
+    #[must_use]
+    pub fn find(
+        &self,
+        key: Key,
+        nvrtc: Option<Version>,
+        accepts: impl Fn(&Compiled) -> bool,
+    ) -> Option<Compiled> {
+        let read = |path: &Path| self.read(path, key).filter(&accepts);
+        match nvrtc {
+            Some(version) => {
+                read(&self.path(key, version)).filter(|compiled| compiled.nvrtc == version)
+            }
+            None => {
+                let start = format!("{:032x}-", key.0);
+                let named = |path: &Path| {
+                    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start))
+                };
+                let of_key = self.files().into_iter().filter(|(path, _)| named(path));
+                of_key.filter_map(|(path, _)| read(&path)).max_by_key(|compiled| compiled.nvrtc)
+            }
+        }
+    }
+
+    /// Stores code, and removes what was not used for longest where there is too much.
+    ///
+    /// # Errors
+    /// Where the folder cannot be made, or the file not be written: nothing is stored then.
+    pub fn store(&self, key: Key, compiled: &Compiled) -> io::Result<()> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        fs::create_dir_all(&self.folder)?;
+        let (process, number) = (std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let beside = self.folder.join(format!("{:032x}.{process}.{number}.part", key.0));
+        let written = write(&beside, key, compiled)
+            .and_then(|()| fs::rename(&beside, self.path(key, compiled.nvrtc)));
+        if written.is_err() {
+            // Whatever is there, it is not whole; a later process removes it where this one cannot.
+            let _ = fs::remove_file(&beside);
+        }
+        self.tidy();
+        written
+    }
+
+    fn path(&self, key: Key, nvrtc: Version) -> PathBuf {
+        self.folder.join(format!("{:032x}-{nvrtc}.kernels", key.0))
+    }
+
+    /// A file's code, if the file is whole and of this key.
+    fn read(&self, path: &Path, key: Key) -> Option<Compiled> {
+        let compiled = parse(&fs::read(path).ok()?, key)?;
+        // It was used now. Where that cannot be noted, it is removed somewhat early.
+        let _ = File::options().append(true).open(path).map(|file| {
+            let _ = file.set_modified(SystemTime::now());
+        });
+        Some(compiled)
+    }
+
+    /// The files of compiled code, and when each was used last.
+    fn files(&self) -> Vec<(PathBuf, SystemTime)> {
+        self.entries("kernels")
+    }
+
+    fn entries(&self, extension: &str) -> Vec<(PathBuf, SystemTime)> {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
+        let entries = entries.filter_map(Result::ok).map(|entry| entry.path());
+        let of_kind = entries.filter(|path| path.extension().is_some_and(|of| of == extension));
+        of_kind
+            .filter_map(|path| {
+                let used = fs::metadata(&path).and_then(|about| about.modified()).ok()?;
+                Some((path, used))
+            })
+            .collect()
+    }
+
+    /// Removes what is too much. What cannot be removed, or was by another process, is left.
+    fn tidy(&self) {
+        let mut files = self.files();
+        files.sort_by_key(|&(_, used)| std::cmp::Reverse(used));
+        for (path, _) in files.into_iter().skip(MOST_FILES) {
+            let _ = fs::remove_file(path);
+        }
+        for (path, written) in self.entries("part") {
+            if written.elapsed().is_ok_and(|age| age > LEFT_BEHIND) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+fn write(path: &Path, key: Key, compiled: &Compiled) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(&head(key, compiled))?;
+    file.write_all(&compiled.code)?;
+    file.sync_all()
+}
+
+fn head(key: Key, compiled: &Compiled) -> Vec<u8> {
+    let Compiled { nvrtc, code } = compiled;
+    let mut head = MAGIC.to_vec();
+    for number in [FORMAT, nvrtc.major, nvrtc.minor] {
+        head.extend(number.to_le_bytes());
+    }
+    head.extend(key.0.to_le_bytes());
+    head.extend((code.len() as u64).to_le_bytes());
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(&head);
+    checksum.update(code);
+    head.extend(checksum.finalize().to_le_bytes());
+    head
+}
+
+/// The code of a file of this key; none where anything in it is not as it was written.
+fn parse(file: &[u8], key: Key) -> Option<Compiled> {
+    let (found, code) = file.split_at_checked(HEAD)?;
+    let number = |at: usize| {
+        let bytes = found.get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_le_bytes(bytes))
+    };
+    let nvrtc = Version { major: number(20)?, minor: number(24)? };
+    let compiled = Compiled { nvrtc, code: code.to_vec() };
+    (found == head(key, &compiled)).then_some(compiled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_the_environments() {
+        let folder = |variables: &[(&str, &str)]| {
+            let value = |name: &str| {
+                let of_name = variables.iter().find(|(variable, _)| *variable == name);
+                of_name.map(|(_, value)| OsString::from(value))
+            };
+            Cache::of(value).map(|cache| cache.folder().to_owned())
+        };
+        let home = ("HOME", "/home/ada");
+        let caches = ("XDG_CACHE_HOME", "/caches");
+        let path = |text: &str| Some(PathBuf::from(text));
+        assert_eq!(folder(&[]), None);
+        assert_eq!(folder(&[home]), path("/home/ada/.cache/ripplet/kernels"));
+        assert_eq!(folder(&[home, caches]), path("/caches/ripplet/kernels"));
+        assert_eq!(folder(&[home, caches, ("RIPPLET_CACHE", "here")]), path("here"));
+        assert_eq!(folder(&[caches, ("RIPPLET_CACHE", "")]), path("/caches/ripplet/kernels"));
+        let relative = ("XDG_CACHE_HOME", "caches");
+        assert_eq!(folder(&[home, relative]), path("/home/ada/.cache/ripplet/kernels"));
+    }
+}

@@ -1,0 +1,185 @@
+//! NVIDIA's driver: its functions, its version, and its errors as sentences.
+
+use super::functions::functions;
+use super::version::Version;
+use crate::device::DeviceError;
+use cudarc::driver::sys;
+use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
+use std::ptr;
+use std::sync::OnceLock;
+use sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUresult, CUstream};
+
+/// The oldest driver: the first whose machine code of NVRTC 12 runs.
+const OLDEST: Version = Version { major: 12, minor: 0 };
+
+functions! {
+    /// The driver's functions.
+    Driver -> CUresult {
+        cuInit(c_uint);
+        cuDriverGetVersion(*mut c_int);
+        cuDeviceGetCount(*mut c_int);
+        cuDeviceGet(*mut CUdevice, c_int);
+        cuDeviceGetName(*mut c_char, c_int, CUdevice);
+        cuDeviceGetAttribute(*mut c_int, sys::CUdevice_attribute, CUdevice);
+        cuDeviceTotalMem_v2(*mut usize, CUdevice);
+        cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
+        cuDevicePrimaryCtxRelease_v2(CUdevice);
+        cuCtxSetCurrent(CUcontext);
+        cuMemGetInfo_v2(*mut usize, *mut usize);
+        cuMemAlloc_v2(*mut CUdeviceptr, usize);
+        cuMemFree_v2(CUdeviceptr);
+        cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
+        cuMemFreeHost(*mut c_void);
+        cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
+        cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
+        cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream);
+        cuStreamCreate(*mut CUstream, c_uint);
+        cuStreamSynchronize(CUstream);
+        cuStreamDestroy_v2(CUstream);
+        cuEventCreate(*mut CUevent, c_uint);
+        cuEventRecord(CUevent, CUstream);
+        cuEventSynchronize(CUevent);
+        cuEventDestroy_v2(CUevent);
+        cuModuleLoadData(*mut CUmodule, *const c_void);
+        cuModuleUnload(CUmodule);
+        cuModuleGetFunction(*mut CUfunction, CUmodule, *const c_char);
+        cuFuncSetAttribute(CUfunction, sys::CUfunction_attribute, c_int);
+        cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, CUfunction, c_int, usize);
+        cuLaunchKernel(
+            CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
+            *mut *mut c_void, *mut *mut c_void,
+        );
+        cuLaunchCooperativeKernel(
+            CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
+            *mut *mut c_void,
+        );
+    }
+    also {
+        // A code as a number, where cudarc has its `enum`.
+        cuGetErrorName(u32, *mut *const c_char);
+        cuGetErrorString(u32, *mut *const c_char);
+        // cudarc has the `_v2` of CUDA 12.8, and nothing for older drivers.
+        cuEventElapsedTime(*mut f32, CUevent, CUevent);
+    }
+}
+
+/// What the driver says of success, of no memory, of no GPU, of a name that is not in a module.
+pub const SUCCESS: u32 = CUresult::CUDA_SUCCESS as u32;
+pub const OUT_OF_MEMORY: u32 = CUresult::CUDA_ERROR_OUT_OF_MEMORY as u32;
+pub const NO_DEVICE: u32 = CUresult::CUDA_ERROR_NO_DEVICE as u32;
+pub const NOT_FOUND: u32 = CUresult::CUDA_ERROR_NOT_FOUND as u32;
+
+/// The driver, ready to be used, and how many GPUs it has.
+pub struct Ready {
+    pub driver: &'static Driver,
+    pub version: Version,
+    pub count: usize,
+}
+
+/// The driver, found and initialized once.
+pub fn ready() -> Result<Ready, DeviceError> {
+    static FOUND: OnceLock<Result<(Driver, Version, bool), DeviceError>> = OnceLock::new();
+    let (driver, version, any) = FOUND.get_or_init(find).as_ref().map_err(Clone::clone)?;
+    let count = if *any { driver.count()? } else { 0 };
+    Ok(Ready { driver, version: *version, count })
+}
+
+/// The driver, its version, and whether it has any GPU.
+fn find() -> Result<(Driver, Version, bool), DeviceError> {
+    // SAFETY: loading a library runs its initializers; that of the driver's name is the driver.
+    if !unsafe { sys::is_culib_present() } {
+        let reason = "no library libcuda.so.1 (nvcuda.dll on Windows) that can be loaded; it comes \
+                      with NVIDIA's driver, version 525 or newer";
+        return Err(DeviceError::NoDriver(reason.to_owned()));
+    }
+    // SAFETY: the library is there, as was just seen.
+    let driver = unsafe { Driver::find() }.map_err(|name| {
+        DeviceError::NoDriver(format!(
+            "its library has no function {name}: it is too old, or not NVIDIA's; install the \
+             driver, version 525 or newer"
+        ))
+    })?;
+    let mut number = 0;
+    // SAFETY: the driver writes one number. It may be asked before it is initialized.
+    driver.check(unsafe { (driver.cuDriverGetVersion)(&raw mut number) }, "asking its version")?;
+    let version = Version::of_driver(number);
+    if version < OLDEST {
+        return Err(DeviceError::TooOld(format!(
+            "the NVIDIA driver is for CUDA {version}, and ripplet needs {OLDEST} or newer: install \
+             driver version 525 or newer"
+        )));
+    }
+    // SAFETY: 0 is the only value of the flags.
+    match unsafe { (driver.cuInit)(0) } {
+        SUCCESS => Ok((driver, version, true)),
+        NO_DEVICE => Ok((driver, version, false)),
+        code => {
+            let (reason, advice) = (driver.reason(code), advice(code));
+            Err(DeviceError::NoDriver(format!("it does not start: {reason}{advice}")))
+        }
+    }
+}
+
+/// What to do where the driver does not start, for the codes of which that is known.
+fn advice(code: u32) -> &'static str {
+    const STUB_LIBRARY: u32 = CUresult::CUDA_ERROR_STUB_LIBRARY as u32;
+    const SYSTEM_NOT_READY: u32 = CUresult::CUDA_ERROR_SYSTEM_NOT_READY as u32;
+    const MISMATCH: u32 = CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH as u32;
+    const NOT_ON_DEVICE: u32 = CUresult::CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE as u32;
+    const UNKNOWN: u32 = CUresult::CUDA_ERROR_UNKNOWN as u32;
+    match code {
+        STUB_LIBRARY => {
+            "; the library path leads to the CUDA toolkit's folder `stubs`: take it out of there"
+        }
+        SYSTEM_NOT_READY => "; start nvidia-fabricmanager, or wait until it has started",
+        MISMATCH => {
+            "; the driver's library and its kernel module are of different versions: restart the \
+             machine, or take a CUDA compatibility folder out of the library path"
+        }
+        NOT_ON_DEVICE => "; take the CUDA compatibility folder out of the library path",
+        UNKNOWN => "; see whether `nvidia-smi` works, and restart the machine if it does not",
+        _ => "",
+    }
+}
+
+impl Driver {
+    /// An error of what was being done, unless the code is success.
+    pub fn check(&self, code: u32, what: &str) -> Result<(), DeviceError> {
+        if code == SUCCESS { Ok(()) } else { Err(self.failed(code, what)) }
+    }
+
+    /// The error of a code.
+    pub fn failed(&self, code: u32, what: &str) -> DeviceError {
+        DeviceError::Failed { what: what.to_owned(), reason: self.reason(code) }
+    }
+
+    /// A code's name and sentence, in the driver's words.
+    fn reason(&self, code: u32) -> String {
+        let text = |ask: unsafe extern "C" fn(u32, *mut *const c_char) -> u32| {
+            let mut text = ptr::null();
+            // SAFETY: the driver writes where its text is, or null.
+            let asked = unsafe { ask(code, &raw mut text) };
+            (asked == SUCCESS && !text.is_null()).then(|| {
+                // SAFETY: the driver's texts end in 0 and live as long as its library.
+                unsafe { CStr::from_ptr(text) }.to_string_lossy()
+            })
+        };
+        match (text(self.cuGetErrorName), text(self.cuGetErrorString)) {
+            (Some(name), Some(sentence)) => format!("{name}, {sentence}"),
+            (Some(name), None) => name.into_owned(),
+            _ => format!("error {code}"),
+        }
+    }
+
+    /// How many GPUs there are.
+    fn count(&self) -> Result<usize, DeviceError> {
+        let mut count = 0;
+        // SAFETY: the driver writes one number.
+        let code = unsafe { (self.cuDeviceGetCount)(&raw mut count) };
+        if code == NO_DEVICE {
+            return Ok(0);
+        }
+        self.check(code, "counting GPUs")?;
+        Ok(usize::try_from(count).unwrap_or(0))
+    }
+}

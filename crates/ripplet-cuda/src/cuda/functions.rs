@@ -1,0 +1,57 @@
+//! The functions of a library that may not be there, found by name at run time.
+//!
+//! cudarc's own wrappers panic where a library lacks a function, and return a result code as a Rust
+//! `enum`, which must not hold what a newer driver may say. So the functions in use are listed here
+//! once more, with codes as numbers: where one is missing, that is an error with its name, and any
+//! code may come back. The compiler compares each signature with cudarc's.
+
+/// Makes a table of functions of the library that `sys`, in scope, is cudarc's binding of.
+///
+/// Those after `also` are not compared with cudarc: a comment says why.
+macro_rules! functions {
+    (
+        $(#[$about:meta])*
+        $table:ident -> $code:ty {
+            $($name:ident($($type:ty),* $(,)?);)*
+        }
+        $(also {
+            $($other:ident($($other_type:ty),* $(,)?);)*
+        })?
+    ) => {
+        $(#[$about])*
+        #[allow(non_snake_case)]
+        pub struct $table {
+            $(pub(super) $name: unsafe extern "C" fn($($type),*) -> u32,)*
+            $($(pub(super) $other: unsafe extern "C" fn($($other_type),*) -> u32,)*)?
+        }
+
+        $(const _: unsafe fn($($type),*) -> $code = sys::$name;)*
+        const _: () = assert!(size_of::<$code>() == size_of::<u32>());
+
+        impl $table {
+            /// Finds them all in the library, or says which is missing.
+            ///
+            /// # Safety
+            /// The library is there (cudarc panics otherwise), and is what its name says.
+            unsafe fn find() -> Result<$table, &'static str> {
+                // SAFETY: the library is there.
+                let library = unsafe { sys::culib() };
+                Ok($table {
+                    $($name: {
+                        let symbol = concat!(stringify!($name), "\0").as_bytes();
+                        // SAFETY: the function of this name has this type, see above, and cudarc
+                        // never unloads the library.
+                        *unsafe { library.get(symbol) }.map_err(|_| stringify!($name))?
+                    },)*
+                    $($($other: {
+                        let symbol = concat!(stringify!($other), "\0").as_bytes();
+                        // SAFETY: as above; the type is that of NVIDIA's header.
+                        *unsafe { library.get(symbol) }.map_err(|_| stringify!($other))?
+                    },)*)?
+                })
+            }
+        }
+    };
+}
+
+pub(super) use functions;

@@ -1,0 +1,378 @@
+//! NVIDIA's GPUs, through the driver and NVRTC of whatever machine this runs on.
+//!
+//! Neither is needed to build. Where one is missing, too old or broken, that is a [`DeviceError`].
+//! A kernel is compiled when it is first loaded, and kept on disk from then on ([`cache`]): a machine
+//! that has it there needs no NVRTC.
+
+pub mod cache;
+mod context;
+mod discovery;
+mod driver;
+mod functions;
+pub mod nvrtc;
+mod staging;
+mod version;
+
+pub use discovery::{Gpu, devices, driver_version};
+pub use version::Version;
+
+use crate::device::{Address, Device, DeviceError, Launch, Properties, Source};
+use cache::{Cache, Compiled, Key};
+use context::{Context, Event, Loaded};
+use cudarc::driver::sys::{CUfunction, CUfunction_attribute};
+use driver::{NOT_FOUND, SUCCESS};
+use staging::Staging;
+use std::collections::HashMap;
+use std::ffi::{CString, c_int};
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The most bytes that a kernel's argument has on any GPU.
+const LARGEST_ARGUMENT: usize = 4096;
+
+/// A GPU.
+///
+/// All is done in order on one stream. A GPU that failed (a kernel that left its memory, say) gives
+/// errors from then on, until the process ends.
+pub struct CudaDevice {
+    properties: Properties,
+    driver_version: Version,
+    cache: Option<Cache>,
+    notes: Mutex<Vec<String>>,
+    // Before the context, which they keep anyway.
+    staging: Mutex<Staging>,
+    context: Arc<Context>,
+}
+
+/// Kernels that are on a GPU.
+pub struct Module {
+    functions: Mutex<HashMap<&'static str, Function>>,
+    loaded: Loaded,
+    name: String,
+}
+
+/// Memory of a GPU.
+pub struct Memory(context::Memory);
+
+/// A kernel, and how much dynamic shared memory it may have until now.
+#[derive(Clone, Copy)]
+struct Function {
+    handle: CUfunction,
+    shared: u32,
+}
+
+// SAFETY: a handle may be used from any thread; see `Context`.
+unsafe impl Send for Function {}
+
+impl CudaDevice {
+    /// Opens the GPU of a number, and keeps compiled kernels where the environment says
+    /// ([`Cache::of_environment`]).
+    ///
+    /// # Errors
+    /// Where there is no such GPU, none that works, or one that is too old.
+    pub fn new(number: usize) -> Result<CudaDevice, DeviceError> {
+        CudaDevice::with_cache(number, Cache::of_environment())
+    }
+
+    /// Opens the GPU of a number, and keeps compiled kernels in a folder, or nowhere.
+    ///
+    /// # Errors
+    /// Where there is no such GPU, none that works, or one that is too old.
+    pub fn with_cache(number: usize, cache: Option<Cache>) -> Result<CudaDevice, DeviceError> {
+        let ready = driver::ready()?;
+        let (device, properties) = discovery::describe(&ready, number)?;
+        discovery::supported(&properties)?;
+        let context = Arc::new(Context::open(ready.driver, device)?);
+        let staging = Mutex::new(Staging::new(&context)?);
+        Ok(CudaDevice {
+            properties,
+            driver_version: ready.version,
+            cache,
+            notes: Mutex::default(),
+            staging,
+            context,
+        })
+    }
+
+    /// What a user should know though nothing failed, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        lock(&self.notes).clone()
+    }
+
+    fn note(&self, sentence: String) {
+        let mut notes = lock(&self.notes);
+        if !notes.contains(&sentence) {
+            notes.push(sentence);
+        }
+    }
+
+    /// Compiled kernels: those of the cache, or compiled now and put there.
+    fn compiled(&self, source: &Source) -> Result<Compiled, DeviceError> {
+        let architecture = self.properties.architecture;
+        let key = Key::new(&source.text, &nvrtc::options(), architecture);
+        let nvrtc = nvrtc::available();
+        let runs = |compiled: &Compiled| compiled.runs_on(self.driver_version);
+        let kept = |cache: &Cache| cache.find(key, nvrtc.as_ref().ok().copied(), runs);
+        if let Some(compiled) = self.cache.as_ref().and_then(kept) {
+            return Ok(compiled);
+        }
+        let nvrtc = nvrtc?;
+        if nvrtc.major > self.driver_version.major {
+            return Err(DeviceError::TooOld(format!(
+                "the NVIDIA driver is for CUDA {}, and NVRTC {nvrtc} compiles kernels that it \
+                 cannot load: install a driver for CUDA {}, or an NVRTC of the driver's version",
+                self.driver_version, nvrtc.major
+            )));
+        }
+        let compiled = Compiled { nvrtc, code: nvrtc::compile(source, architecture)? };
+        self.keep(key, &compiled);
+        Ok(compiled)
+    }
+
+    /// Puts compiled kernels into the cache, or notes that they are not kept.
+    fn keep(&self, key: Key, compiled: &Compiled) {
+        let Some(cache) = &self.cache else {
+            self.note(
+                "compiled kernels are not kept, as there is no folder for them: set RIPPLET_CACHE"
+                    .to_owned(),
+            );
+            return;
+        };
+        if let Err(error) = cache.store(key, compiled) {
+            let folder = cache.folder().display();
+            self.note(format!(
+                "compiled kernels are not kept, as {folder} cannot be written ({error}): set \
+                 RIPPLET_CACHE to a folder that can"
+            ));
+        }
+    }
+
+    /// A kernel, ready to be launched with so much shared memory.
+    fn function(&self, module: &Module, launch: &Launch) -> Result<CUfunction, DeviceError> {
+        let (driver, kernel) = (self.context.driver, launch.kernel);
+        let mut functions = lock(&module.functions);
+        let mut function = match functions.get(kernel) {
+            Some(function) => *function,
+            None => Function { handle: self.find(module, kernel)?, shared: 0 },
+        };
+        if launch.shared > function.shared {
+            let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let bytes = c_int::try_from(launch.shared).unwrap_or(c_int::MAX);
+            // SAFETY: the function is of a module of this context, which is current.
+            let code = unsafe { (driver.cuFuncSetAttribute)(function.handle, attribute, bytes) };
+            let what = || {
+                let most = self.properties.shared_per_block;
+                format!("giving {bytes} bytes of shared memory, of {most}, to kernel {kernel}")
+            };
+            driver.check(code, &what())?;
+            function.shared = launch.shared;
+        }
+        functions.insert(kernel, function);
+        Ok(function.handle)
+    }
+
+    fn find(&self, module: &Module, kernel: &str) -> Result<CUfunction, DeviceError> {
+        let driver = self.context.driver;
+        let what = || format!("looking for kernel {kernel} of {}", module.name);
+        let name = CString::new(kernel).map_err(|_| driver.failed(NOT_FOUND, &what()))?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: the module is there, the name ends in 0, and the driver writes the handle.
+        let code = unsafe {
+            (driver.cuModuleGetFunction)(&raw mut handle, module.loaded.handle, name.as_ptr())
+        };
+        driver.check(code, &what())?;
+        Ok(handle)
+    }
+}
+
+impl Compiled {
+    /// Whether a driver loads it: machine code as [`Version::runs_code_of`] says, PTX where the
+    /// driver knows all that its NVRTC knew.
+    fn runs_on(&self, driver: Version) -> bool {
+        let machine = self.code.starts_with(b"\x7fELF");
+        if machine { driver.runs_code_of(self.nvrtc) } else { self.nvrtc <= driver }
+    }
+}
+
+impl Device for CudaDevice {
+    type Module = Module;
+    type Memory = Memory;
+
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn free_memory(&self) -> Result<u64, DeviceError> {
+        self.context.free_memory()
+    }
+
+    fn load(&self, source: &Source) -> Result<Module, DeviceError> {
+        let compiled = self.compiled(source)?;
+        self.context.enter()?;
+        // SAFETY: NVRTC made it, now or before; the cache gives back what it was given.
+        let loaded = unsafe { Loaded::load(&self.context, &compiled.code) }.map_err(|code| {
+            let Compiled { nvrtc, .. } = compiled;
+            let what = format!("loading the kernels of {}, of NVRTC {nvrtc}", source.name);
+            self.context.driver.failed(code, &what)
+        })?;
+        Ok(Module { functions: Mutex::default(), loaded, name: source.name.clone() })
+    }
+
+    fn resident_blocks(&self, module: &Module, launch: &Launch) -> Result<u32, DeviceError> {
+        self.context.enter()?;
+        let driver = self.context.driver;
+        let function = self.function(module, launch)?;
+        let threads = c_int::try_from(launch.threads).unwrap_or(c_int::MAX);
+        let mut blocks = 0;
+        // SAFETY: the function is of a module of this context, which is current; the driver writes
+        // one number.
+        let code = unsafe {
+            (driver.cuOccupancyMaxActiveBlocksPerMultiprocessor)(
+                &raw mut blocks,
+                function,
+                threads,
+                launch.shared as usize,
+            )
+        };
+        driver.check(code, &format!("counting the blocks of kernel {}", launch.kernel))?;
+        Ok(u32::try_from(blocks).unwrap_or(0).saturating_mul(self.properties.multiprocessors))
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<Memory, DeviceError> {
+        context::Memory::reserve(&self.context, bytes).map(Memory)
+    }
+
+    fn address(&self, memory: &Memory) -> Address {
+        Address(memory.0.address)
+    }
+
+    fn write(&self, memory: &Memory, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        let to = memory.part(offset, bytes.len() as u64);
+        // SAFETY: the memory has so many bytes from there, as was just seen; it is freed after all
+        // that was launched before.
+        unsafe { lock(&self.staging).write(to, bytes) }
+    }
+
+    fn read(&self, memory: &Memory, offset: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let from = memory.part(offset, bytes.len() as u64);
+        // SAFETY: the memory has so many bytes from there.
+        unsafe { lock(&self.staging).read(from, bytes) }
+    }
+
+    fn fill(
+        &self,
+        memory: &Memory,
+        offset: u64,
+        length: u64,
+        value: u8,
+    ) -> Result<(), DeviceError> {
+        let start = memory.part(offset, length);
+        self.context.enter()?;
+        let driver = self.context.driver;
+        // SAFETY: the memory has so many bytes from there. Not more than the memory has, so no cut.
+        let code = unsafe {
+            (driver.cuMemsetD8Async)(start, value, length as usize, self.context.stream())
+        };
+        driver.check(code, "filling its memory")
+    }
+
+    unsafe fn launch(
+        &self,
+        module: &Module,
+        launch: &Launch,
+        argument: &[u8],
+    ) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        let (driver, stream) = (self.context.driver, self.context.stream());
+        let function = self.function(module, launch)?;
+        let Launch { kernel, blocks, threads, shared, cooperative } = *launch;
+        let what = || format!("launching kernel {kernel}, {blocks} blocks of {threads} threads");
+        let mut argument = Argument::new(argument).ok_or_else(|| DeviceError::Failed {
+            what: what(),
+            reason: format!("its argument has more than {LARGEST_ARGUMENT} bytes"),
+        })?;
+        let mut parameters = [(&raw mut argument).cast()];
+        // SAFETY: the function is of a module of this context, which is current. It has one
+        // parameter, of the argument's type as whoever calls has seen; the driver copies it now.
+        let code = unsafe {
+            if cooperative {
+                (driver.cuLaunchCooperativeKernel)(
+                    function,
+                    blocks,
+                    1,
+                    1,
+                    threads,
+                    1,
+                    1,
+                    shared,
+                    stream,
+                    parameters.as_mut_ptr(),
+                )
+            } else {
+                (driver.cuLaunchKernel)(
+                    function,
+                    blocks,
+                    1,
+                    1,
+                    threads,
+                    1,
+                    1,
+                    shared,
+                    stream,
+                    parameters.as_mut_ptr(),
+                    ptr::null_mut(),
+                )
+            }
+        };
+        if code == SUCCESS { Ok(()) } else { Err(driver.failed(code, &what())) }
+    }
+
+    fn wait(&self) -> Result<(), DeviceError> {
+        self.context.wait("waiting for what was launched")
+    }
+
+    fn timed(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
+        let (start, end) = (Event::new(&self.context)?, Event::new(&self.context)?);
+        start.record()?;
+        work()?;
+        self.context.enter()?;
+        end.record()?;
+        end.wait("waiting for what was launched")?;
+        end.seconds_since(&start)
+    }
+}
+
+impl Memory {
+    /// The address of a part of it.
+    ///
+    /// # Panics
+    /// Where it has no such part.
+    fn part(&self, offset: u64, length: u64) -> u64 {
+        let bytes = self.0.bytes;
+        let end = offset.checked_add(length);
+        assert!(
+            end.is_some_and(|end| end <= bytes),
+            "{length} bytes from {offset} on are not within {bytes}"
+        );
+        self.0.address + offset
+    }
+}
+
+/// A kernel's argument, where the driver may read as much as any kernel takes.
+#[repr(align(16))]
+struct Argument([u8; LARGEST_ARGUMENT]);
+
+impl Argument {
+    /// None where it is too long.
+    fn new(bytes: &[u8]) -> Option<Argument> {
+        let mut argument = Argument([0; LARGEST_ARGUMENT]);
+        argument.0.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(argument)
+    }
+}
+
+/// What a lock guards: whole at all times, also where a thread panicked with it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,167 @@
+// A driver without a GPU, for tests of what a driver may say: the functions that ripplet uses, with
+// the host's memory as the device's. The environment says how it behaves:
+//
+//   FAKE_VERSION  what cuDriverGetVersion gives (13000)
+//   FAKE_INIT     the code of cuInit (0)
+//   FAKE_COUNT    how many GPUs there are (1)
+//   FAKE_SM       their architecture (90)
+//   FAKE_OPEN     the code of cuDevicePrimaryCtxRetain (0)
+//
+// A kernel `copy` copies 8 bytes a thread of the grid from its argument's first address to its
+// second; `missing` is in no module; any other kernel loses the device, and all fails from then on.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY ((size_t)1 << 30)
+enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, NO_BINARY = 209, NOT_FOUND = 500, LOST = 700 };
+
+static size_t used;
+static int lost;
+
+static int setting(const char *name, int otherwise) {
+    const char *value = getenv(name);
+    return value ? atoi(value) : otherwise;
+}
+
+#define UNLESS_LOST() do { if (lost) return LOST; } while (0)
+
+unsigned cuInit(unsigned flags) { return flags ? INVALID_VALUE : (unsigned)setting("FAKE_INIT", 0); }
+unsigned cuDriverGetVersion(int *version) { return *version = setting("FAKE_VERSION", 13000), OK; }
+unsigned cuDeviceGetCount(int *count) { return *count = setting("FAKE_COUNT", 1), OK; }
+unsigned cuDeviceGet(int *device, int number) { return *device = number, OK; }
+unsigned cuDeviceGetName(char *name, int length, int device) {
+    return snprintf(name, (size_t)length, "Fake GPU %d", device), OK;
+}
+unsigned cuDeviceGetAttribute(int *value, int which, int device) {
+    (void)device;
+    const int sm = setting("FAKE_SM", 90);
+    *value = which == 75 ? sm / 10 : which == 76 ? sm % 10 : which == 16 ? 4 : which == 97 ? 232448 : -1;
+    return OK;
+}
+unsigned cuDeviceTotalMem_v2(size_t *bytes, int device) { (void)device; return *bytes = MEMORY, OK; }
+unsigned cuDevicePrimaryCtxRetain(void **context, int device) {
+    (void)device;
+    static int here;
+    return *context = &here, (unsigned)setting("FAKE_OPEN", 0);
+}
+unsigned cuDevicePrimaryCtxRelease_v2(int device) { (void)device; return OK; }
+unsigned cuCtxSetCurrent(void *context) { return context ? OK : INVALID_VALUE; }
+unsigned cuMemGetInfo_v2(size_t *available, size_t *total) {
+    UNLESS_LOST();
+    return *available = MEMORY - used, *total = MEMORY, OK;
+}
+
+// Each piece of memory has its size before it.
+unsigned cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+    UNLESS_LOST();
+    if (bytes == 0) return INVALID_VALUE;
+    if (bytes > MEMORY - used) return OUT_OF_MEMORY;
+    char *memory = aligned_alloc(256, 256 + (bytes + 255) / 256 * 256);
+    if (!memory) return OUT_OF_MEMORY;
+    *(size_t *)memory = bytes;
+    used += bytes;
+    return *address = (uint64_t)(uintptr_t)(memory + 256), OK;
+}
+unsigned cuMemFree_v2(uint64_t address) {
+    char *memory = (char *)(uintptr_t)address - 256;
+    used -= *(size_t *)memory;
+    free(memory);
+    return lost ? LOST : OK;
+}
+unsigned cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+    UNLESS_LOST();
+    (void)flags;
+    return (*memory = calloc(1, bytes)) ? OK : OUT_OF_MEMORY;
+}
+unsigned cuMemFreeHost(void *memory) { return free(memory), lost ? LOST : OK; }
+unsigned cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream) {
+    UNLESS_LOST();
+    (void)stream;
+    return memcpy((void *)(uintptr_t)to, from, bytes), OK;
+}
+unsigned cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
+    UNLESS_LOST();
+    (void)stream;
+    return memcpy(to, (const void *)(uintptr_t)from, bytes), OK;
+}
+unsigned cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream) {
+    UNLESS_LOST();
+    (void)stream;
+    return memset((void *)(uintptr_t)to, value, bytes), OK;
+}
+
+// Streams and events are one byte each, so that a leak checker sees those that are not given back.
+unsigned cuStreamCreate(void **stream, unsigned flags) {
+    UNLESS_LOST();
+    return (*stream = malloc(1)) && flags == 1 ? OK : INVALID_VALUE;
+}
+unsigned cuStreamSynchronize(void *stream) { (void)stream; return lost ? LOST : OK; }
+unsigned cuStreamDestroy_v2(void *stream) { return free(stream), OK; }
+unsigned cuEventCreate(void **event, unsigned flags) {
+    UNLESS_LOST();
+    (void)flags;
+    return (*event = malloc(1)) ? OK : OUT_OF_MEMORY;
+}
+unsigned cuEventRecord(void *event, void *stream) { (void)event, (void)stream; return lost ? LOST : OK; }
+unsigned cuEventSynchronize(void *event) { (void)event; return lost ? LOST : OK; }
+unsigned cuEventElapsedTime(float *milliseconds, void *start, void *end) {
+    (void)start, (void)end;
+    UNLESS_LOST();
+    return *milliseconds = 2.5f, OK;
+}
+unsigned cuEventDestroy_v2(void *event) { return free(event), OK; }
+
+unsigned cuModuleLoadData(void **module, const void *code) {
+    UNLESS_LOST();
+    if (memcmp(code, "\177ELF", 4) != 0) return NO_BINARY;
+    return (*module = malloc(1)) ? OK : OUT_OF_MEMORY;
+}
+unsigned cuModuleUnload(void *module) { return free(module), OK; }
+unsigned cuModuleGetFunction(void **function, void *module, const char *name) {
+    UNLESS_LOST();
+    (void)module;
+    static char copy, other;
+    *function = strcmp(name, "copy") == 0 ? &copy : &other;
+    return strcmp(name, "missing") == 0 ? NOT_FOUND : OK;
+}
+unsigned cuFuncSetAttribute(void *function, int attribute, int value) {
+    UNLESS_LOST();
+    (void)function;
+    return attribute == 8 && value <= 232448 ? OK : INVALID_VALUE;
+}
+unsigned cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads, size_t shared) {
+    UNLESS_LOST();
+    (void)function, (void)shared;
+    return *blocks = 2048 / threads, OK;
+}
+
+static unsigned launch(void *function, unsigned blocks, unsigned threads, void **parameters) {
+    UNLESS_LOST();
+    void *copy;
+    cuModuleGetFunction(&copy, NULL, "copy");
+    if (function != copy) return lost = 1, OK;
+    uint64_t *const *argument = parameters[0];
+    memcpy(argument[1], argument[0], sizeof(uint64_t) * blocks * threads);
+    return OK;
+}
+unsigned cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty,
+                        unsigned tz, unsigned shared, void *stream, void **parameters, void **extra) {
+    (void)shared, (void)stream;
+    return y * z * ty * tz != 1 || extra ? INVALID_VALUE : launch(function, x, threads, parameters);
+}
+unsigned cuLaunchCooperativeKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads,
+                                   unsigned ty, unsigned tz, unsigned shared, void *stream, void **parameters) {
+    (void)shared, (void)stream;
+    return y * z * ty * tz != 1 ? INVALID_VALUE : launch(function, x, threads, parameters);
+}
+
+unsigned cuGetErrorName(unsigned code, const char **name) {
+    *name = code == LOST ? "CUDA_ERROR_ILLEGAL_ADDRESS" : code == 803 ? "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH" : NULL;
+    return *name ? OK : INVALID_VALUE;
+}
+unsigned cuGetErrorString(unsigned code, const char **text) {
+    *text = code == LOST ? "an illegal memory access was encountered" : NULL;
+    return *text ? OK : INVALID_VALUE;
+}
