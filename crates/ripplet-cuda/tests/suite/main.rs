@@ -1,12 +1,14 @@
 //! The GPU engine, on a machine without a GPU.
 
 mod cache;
+#[path = "../../../ripplet-lp/tests/suite/conformance.rs"]
 mod conformance;
 mod cuda;
 #[cfg(target_os = "linux")]
 mod fake;
 #[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
 mod graphs;
+mod machines;
 #[path = "../../../ripplet-lp/tests/suite/oracle.rs"]
 mod oracle;
 #[path = "../../../ripplet-lp/tests/suite/probe.rs"]

@@ -1,20 +1,16 @@
-//! Every program with every deterministic schedule, against the oracle, on every executor.
+//! Every program with every deterministic schedule, against the oracle, on every executor that
+//! `machines.rs` of the suite names.
 
 use crate::graphs::{Edges, any_edges, shapes};
+use crate::machines::{Machine, machines, takes};
 use crate::oracle::{self, Counts, NONE, Rules, State, Total, Variant, Wake};
 use crate::probe::Probe;
 use proptest::prelude::*;
 use ripplet_graph::{Graph, MAX_SHARD_ARCS};
-use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
     Column, ColumnValues, Executor, LabelTotal, Order, Outcome, Schedule, Settings, Stop, Ties,
 };
-
-/// The executors under test, on 1, 2 and 7 threads.
-fn executors() -> Vec<CpuExecutor> {
-    [1, 2, 7].map(|threads| CpuExecutor::new(Some(threads)).unwrap()).into()
-}
 
 fn rules() -> Vec<Rules> {
     let mut all = Vec::new();
@@ -165,15 +161,18 @@ fn bits(column: &Column) -> Vec<Vec<u32>> {
     bits.chunks(column.len as usize).map(<[u32]>::to_vec).collect()
 }
 
-fn check(executors: &[CpuExecutor], edges: &Edges, initial: Option<&[u32]>, rules: Rules) {
+fn check(machines: &[Machine], edges: &Edges, initial: Option<&[u32]>, rules: Rules) {
+    if !takes(edges, rules) {
+        return;
+    }
     let lists = edges.lists();
     let (start, mut settings) = begin(edges.vertices, rules, initial);
     let expected = oracle::run(&lists, start, rules);
     let split = oracle::split(&lists, &expected.state.labels);
     // Few arcs make many shards.
-    for (executor, shard_arcs) in executors.iter().zip([7, MAX_SHARD_ARCS, 7]) {
-        let found = run(executor, &edges.graph(shard_arcs), rules, &settings);
-        let context = format!("{rules:?} on {} threads", executor.threads());
+    for (machine, shard_arcs) in machines.iter().zip([7, MAX_SHARD_ARCS, 7]) {
+        let found = run(&machine.executor, &edges.graph(shard_arcs), rules, &settings);
+        let context = format!("{rules:?} {}", machine.name);
         assert_eq!(found.labels, expected.state.labels, "{context}");
         let rounds = found.rounds.iter().map(|round| Counts {
             changed: round.changed,
@@ -189,31 +188,32 @@ fn check(executors: &[CpuExecutor], edges: &Edges, initial: Option<&[u32]>, rule
         }
     }
     settings.keep_disconnected = false;
-    let found = run(&executors[1], &edges.graph(7), rules, &settings);
+    let last = machines.last().expect("a machine");
+    let found = run(&last.executor, &edges.graph(7), rules, &settings);
     assert_eq!(found.labels, split, "{rules:?}");
 }
 
 #[test]
 fn shapes_equal_the_oracle() {
-    let executors = executors();
+    let machines = machines();
     for (name, edges) in shapes() {
         for rules in rules() {
             println!("{name}");
-            check(&executors, &edges, None, rules);
+            check(&machines, &edges, None, rules);
         }
     }
 }
 
 #[test]
 fn initial_labels_equal_the_oracle() {
-    let executors = executors();
+    let machines = machines();
     for (_, edges) in shapes() {
         let initial: Vec<u32> = (0..edges.vertices).map(|v| v / 3).collect();
         let partly = initial.iter().map(|&label| if label % 4 == 1 { NONE } else { label });
         let partly: Vec<u32> = partly.collect();
         for rules in rules() {
-            check(&executors, &edges, Some(&initial), rules);
-            check(&executors, &edges, Some(&partly), rules);
+            check(&machines, &edges, Some(&initial), rules);
+            check(&machines, &edges, Some(&partly), rules);
         }
     }
 }
@@ -229,9 +229,9 @@ proptest! {
 
     #[test]
     fn any_graph_equals_the_oracle(edges in any_edges(), seed: u64, tolerance in 0.0f64..0.1) {
-        let executors = executors();
+        let machines = machines();
         for rules in rules() {
-            check(&executors, &edges, None, Rules { seed, tolerance, ..rules });
+            check(&machines, &edges, None, Rules { seed, tolerance, ..rules });
         }
     }
 }

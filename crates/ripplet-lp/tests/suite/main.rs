@@ -3,6 +3,7 @@
 mod conformance;
 mod graphs;
 mod ldbc;
+mod machines;
 mod oracle;
 mod probe;
 mod programs;
