@@ -101,8 +101,11 @@ constexpr size_t SHARED_GUARD = 1024;
 constexpr size_t STACK = 64 << 10;
 // Blocks of a shuffled launch that are alive at once, so that they interleave.
 constexpr unsigned SHUFFLED_BLOCKS = 4;
-// Naps without anyone getting further, until it is said that nobody will.
-constexpr u64 LONGEST_SLEEP = 20000000;
+// Naps without anyone meeting anyone, until it is said that nobody will; and what the atomics after
+// which another thread runs count for, in case they are how a thread waits.
+constexpr u64 LONGEST_SLEEP = 20000000, SLEEP_OF_ATOMICS = 1000;
+// Atomics after which another thread runs: in ascending order, and at most in any other.
+constexpr unsigned PATIENCE = 1 << 16, SHUFFLED_PATIENCE = 48;
 
 #if RIPPLET_SWITCH
 typedef void* Context;
@@ -165,6 +168,10 @@ u64 random_bits() {
 }
 
 unsigned random_below(unsigned bound) { return (unsigned)(random_bits() * bound >> 32); }
+
+void be_patient() {
+    ripplet_atomics_left = launch->order == 0 ? PATIENCE : 1 + random_below(SHUFFLED_PATIENCE);
+}
 
 // --- Switching ---
 
@@ -409,7 +416,8 @@ void finish_warp(Call call, Fiber* lanes) {
 
 void let_block_run(unsigned slot) {
     blocks[slot] = Block{};
-    for (unsigned i = 0; i < warps_of_block; ++i) warps[slot * warps_of_block + i].runnable = ALL_OF_THEM;
+    for (unsigned i = 0; i < warps_of_block; ++i)
+        warps[slot * warps_of_block + i].runnable = ALL_OF_THEM;
 }
 
 // All threads of a block are here.
@@ -479,8 +487,9 @@ __attribute__((noinline)) u64 ripplet_meet(Call call, unsigned mask, u64 value, 
 }
 
 void ripplet_pass(bool nap) {
-    if (launch->order != 0) ripplet_atomics_left = 1 + random_below(48);
-    if (nap && ++naps > LONGEST_SLEEP) fail(ASLEEP, "", 0);
+    be_patient();
+    naps += nap || launch->order != 0 ? 1 : SLEEP_OF_ATOMICS;
+    if (naps > LONGEST_SLEEP) fail(ASLEEP, "", 0);
     Fiber& self = *current;
     const unsigned index = (unsigned)(&self - fibers);
     Fiber* next = pick(index / LANES, (ALL_OF_THEM << (index % LANES)) << 1);
@@ -692,7 +701,7 @@ extern "C" __attribute__((visibility("default"))) int ripplet_shim_launch(const 
     ripplet_block_size.x = launch->threads;
     ripplet_grid_size.x = launch->blocks;
     random_state = launch->order;
-    ripplet_atomics_left = launch->order == 0 ? 0 : 1 + random_below(48);
+    be_patient();
     warps_of_block = launch->threads / LANES;
     unsigned at_once = launch->order == 0 ? 1 : SHUFFLED_BLOCKS;
     if (launch->cooperative || at_once > launch->blocks) at_once = launch->blocks;

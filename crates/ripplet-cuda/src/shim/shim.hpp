@@ -59,7 +59,7 @@ struct Index {
 extern "C" RIPPLET_HIDDEN Index ripplet_thread_index, ripplet_block_index, ripplet_block_size,
     ripplet_grid_size;
 
-// Atomics until another thread runs; 0: none does.
+// Atomics until another thread runs.
 extern "C" RIPPLET_HIDDEN unsigned ripplet_atomics_left;
 
 extern "C" {
@@ -97,7 +97,7 @@ inline unsigned shuffle_parameter(unsigned operand, int width, int line) {
 
 // Before an atomic operation.
 inline void before_atomic() {
-    if (ripplet_atomics_left != 0 && --ripplet_atomics_left == 0) ripplet_pass(false);
+    if (--ripplet_atomics_left == 0) ripplet_pass(false);
 }
 
 }  // namespace ripplet_shim
@@ -133,16 +133,16 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, RIPPLET_LINE) {
     ripplet_shim::ripplet_meet(ripplet_shim::SYNCWARP, mask, 0, 0, line);
 }
 
-#define RIPPLET_SHUFFLE(name, call, T, Operand)                                               \
-    inline T name(unsigned mask, T value, Operand operand, int width = 32, RIPPLET_LINE) {    \
-        return ripplet_shim::of_bits<T>(ripplet_shim::ripplet_meet(                           \
-            ripplet_shim::call, mask, ripplet_shim::bits_of(value),                           \
-            ripplet_shim::shuffle_parameter((unsigned)operand, width, line), line));          \
+#define RIPPLET_SHUFFLE(name, call, T, Operand)                                            \
+    inline T name(unsigned mask, T value, Operand operand, int width = 32, RIPPLET_LINE) { \
+        return ripplet_shim::of_bits<T>(ripplet_shim::ripplet_meet(                        \
+            ripplet_shim::call, mask, ripplet_shim::bits_of(value),                        \
+            ripplet_shim::shuffle_parameter((unsigned)operand, width, line), line));       \
     }
-#define RIPPLET_SHUFFLES(T)                                     \
-    RIPPLET_SHUFFLE(__shfl_sync, SHFL, T, int)                  \
-    RIPPLET_SHUFFLE(__shfl_up_sync, SHFL_UP, T, unsigned)       \
-    RIPPLET_SHUFFLE(__shfl_down_sync, SHFL_DOWN, T, unsigned)   \
+#define RIPPLET_SHUFFLES(T)                                   \
+    RIPPLET_SHUFFLE(__shfl_sync, SHFL, T, int)                \
+    RIPPLET_SHUFFLE(__shfl_up_sync, SHFL_UP, T, unsigned)     \
+    RIPPLET_SHUFFLE(__shfl_down_sync, SHFL_DOWN, T, unsigned) \
     RIPPLET_SHUFFLE(__shfl_xor_sync, SHFL_XOR, T, int)
 RIPPLET_SHUFFLES(int)
 RIPPLET_SHUFFLES(unsigned)
@@ -154,7 +154,8 @@ RIPPLET_SHUFFLES(float)
 RIPPLET_SHUFFLES(double)
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, RIPPLET_LINE) {
-    return (unsigned)ripplet_shim::ripplet_meet(ripplet_shim::BALLOT, mask, predicate != 0, 0, line);
+    return (unsigned)ripplet_shim::ripplet_meet(ripplet_shim::BALLOT, mask, predicate != 0, 0,
+                                                line);
 }
 inline int __any_sync(unsigned mask, int predicate, RIPPLET_LINE) {
     return (int)ripplet_shim::ripplet_meet(ripplet_shim::ANY, mask, predicate != 0, 0, line);
@@ -163,10 +164,10 @@ inline int __all_sync(unsigned mask, int predicate, RIPPLET_LINE) {
     return (int)ripplet_shim::ripplet_meet(ripplet_shim::ALL, mask, predicate != 0, 0, line);
 }
 
-#define RIPPLET_MATCH(T)                                                                     \
-    inline unsigned __match_any_sync(unsigned mask, T value, RIPPLET_LINE) {                 \
-        return (unsigned)ripplet_shim::ripplet_meet(ripplet_shim::MATCH_ANY, mask,           \
-                                                    ripplet_shim::bits_of(value), 0, line);  \
+#define RIPPLET_MATCH(T)                                                                    \
+    inline unsigned __match_any_sync(unsigned mask, T value, RIPPLET_LINE) {                \
+        return (unsigned)ripplet_shim::ripplet_meet(ripplet_shim::MATCH_ANY, mask,          \
+                                                    ripplet_shim::bits_of(value), 0, line); \
     }
 RIPPLET_MATCH(int)
 RIPPLET_MATCH(unsigned)
@@ -177,9 +178,10 @@ RIPPLET_MATCH(unsigned long long)
 RIPPLET_MATCH(float)
 RIPPLET_MATCH(double)
 
-#define RIPPLET_REDUCE(name, call, T)                                                  \
-    inline T name(unsigned mask, T value, RIPPLET_LINE) {                              \
-        return (T)ripplet_shim::ripplet_meet(ripplet_shim::call, mask, (unsigned)value, 0, line); \
+#define RIPPLET_REDUCE(name, call, T)                                                      \
+    inline T name(unsigned mask, T value, RIPPLET_LINE) {                                  \
+        return (T)ripplet_shim::ripplet_meet(ripplet_shim::call, mask, (unsigned)value, 0, \
+                                             line);                                        \
     }
 RIPPLET_REDUCE(__reduce_min_sync, REDUCE_MIN_U32, unsigned)
 RIPPLET_REDUCE(__reduce_max_sync, REDUCE_MAX_U32, unsigned)
@@ -196,10 +198,10 @@ RIPPLET_REDUCE(__reduce_xor_sync, REDUCE_XOR, unsigned)
 inline void __syncthreads(RIPPLET_LINE) {
     ripplet_shim::ripplet_meet(ripplet_shim::SYNCTHREADS, 0xffffffffu, 0, 0, line);
 }
-#define RIPPLET_VOTE(name, call)                                                              \
-    inline int name(int predicate, RIPPLET_LINE) {                                            \
-        return (int)ripplet_shim::ripplet_meet(ripplet_shim::call, 0xffffffffu,               \
-                                               predicate != 0, 0, line);                      \
+#define RIPPLET_VOTE(name, call)                                                \
+    inline int name(int predicate, RIPPLET_LINE) {                              \
+        return (int)ripplet_shim::ripplet_meet(ripplet_shim::call, 0xffffffffu, \
+                                               predicate != 0, 0, line);        \
     }
 RIPPLET_VOTE(__syncthreads_or, SYNCTHREADS_OR)
 RIPPLET_VOTE(__syncthreads_and, SYNCTHREADS_AND)
@@ -207,35 +209,35 @@ RIPPLET_VOTE(__syncthreads_count, SYNCTHREADS_COUNT)
 
 // --- Atomics: one thread runs at a time ---
 
-#define RIPPLET_ATOMIC(name, T, changed)                 \
-    inline T name(T* at, T value) {                      \
-        ripplet_shim::before_atomic();                 \
-        const T old = *at;                               \
-        *at = (changed);                                 \
-        return old;                                      \
+#define RIPPLET_ATOMIC(name, T, changed) \
+    inline T name(T* at, T value) {      \
+        ripplet_shim::before_atomic();   \
+        const T old = *at;               \
+        *at = (changed);                 \
+        return old;                      \
     }
 RIPPLET_ATOMIC(atomicAdd, int, (int)((unsigned)old + (unsigned)value))
 RIPPLET_ATOMIC(atomicAdd, unsigned, old + value)
 RIPPLET_ATOMIC(atomicAdd, unsigned long long, old + value)
 RIPPLET_ATOMIC(atomicSub, int, (int)((unsigned)old - (unsigned)value))
 RIPPLET_ATOMIC(atomicSub, unsigned, old - value)
-#define RIPPLET_ORDER(T)                                 \
+#define RIPPLET_ORDER(T)                                    \
     RIPPLET_ATOMIC(atomicMin, T, value < old ? value : old) \
     RIPPLET_ATOMIC(atomicMax, T, value > old ? value : old)
 RIPPLET_ORDER(int)
 RIPPLET_ORDER(unsigned)
 RIPPLET_ORDER(long long)
 RIPPLET_ORDER(unsigned long long)
-#define RIPPLET_BITS(T)                                  \
-    RIPPLET_ATOMIC(atomicAnd, T, old & value)            \
-    RIPPLET_ATOMIC(atomicOr, T, old | value)             \
-    RIPPLET_ATOMIC(atomicXor, T, old ^ value)            \
-    RIPPLET_ATOMIC(atomicExch, T, value)                 \
-    inline T atomicCAS(T* at, T compare, T value) {      \
-        ripplet_shim::before_atomic();                 \
-        const T old = *at;                               \
-        if (old == compare) *at = value;                 \
-        return old;                                      \
+#define RIPPLET_BITS(T)                             \
+    RIPPLET_ATOMIC(atomicAnd, T, old & value)       \
+    RIPPLET_ATOMIC(atomicOr, T, old | value)        \
+    RIPPLET_ATOMIC(atomicXor, T, old ^ value)       \
+    RIPPLET_ATOMIC(atomicExch, T, value)            \
+    inline T atomicCAS(T* at, T compare, T value) { \
+        ripplet_shim::before_atomic();              \
+        const T old = *at;                          \
+        if (old == compare) *at = value;            \
+        return old;                                 \
     }
 RIPPLET_BITS(int)
 RIPPLET_BITS(unsigned)

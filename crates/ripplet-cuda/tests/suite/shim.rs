@@ -486,9 +486,26 @@ fn a_stack_that_overflows_is_an_error() {
 }
 
 #[test]
-fn sleeping_for_ever_is_an_error() {
-    let body = "while (atomicAdd(a.results, 0u) == 0) __nanosleep(100);";
-    assert_says(&failure(&kernel(body), &launch(1, 32)), &["waiting for what nobody will do"]);
+fn waiting_for_ever_is_an_error() {
+    for nap in ["", "__nanosleep(100)"] {
+        let body = format!("while (atomicAdd(a.results, 0u) == 0) {{ {nap}; }}");
+        assert_says(&failure(&kernel(&body), &launch(1, 32)), &["for what nobody will do"]);
+    }
+}
+
+/// Lanes are threads of their own: one may wait for another between collectives.
+#[test]
+fn waiting_for_another_lane_ends() {
+    for nap in ["", "__nanosleep(100)"] {
+        let body = format!(
+            "if (threadIdx.x == 31) atomicExch(a.results, 5u);
+            while (atomicAdd(a.results, 0u) == 0) {{ {nap}; }}"
+        );
+        for seed in 0..3 {
+            let device = ShimDevice::with_order(seed);
+            assert_eq!(run(&device, &kernel(&body), &launch(1, 32), &[], 1), Ok(vec![5]));
+        }
+    }
 }
 
 /// As on a GPU: nothing runs after a failure, and every call says so.
