@@ -332,6 +332,17 @@ fn lanes_at_different_collectives_are_an_error() {
 }
 
 #[test]
+fn errors_name_the_file_that_a_line_directive_names() {
+    let said = failure(
+        &source(
+            "\n#line 1 \"part.cuh\"\nRIPPLET_KERNEL(k, Argument, a, 32, 1) {\n__trap();\n(void)a; }",
+        ),
+        &launch(1, 32),
+    );
+    assert_says(&said, &["thread 0 of block 0 (part.cuh, line 2: __trap();): __trap() was called"]);
+}
+
+#[test]
 fn lanes_at_different_calls_of_a_collective_are_an_error() {
     let said = failure(
         &kernel(
@@ -466,7 +477,7 @@ fn what_c_plus_plus_leaves_undefined_is_an_error() {
             "u32 few[4] = {}; few[threadIdx.x] = 1; a.results[0] = few[a.values[0]];".into(),
             "an index past an array's end",
         ),
-        ("if (threadIdx.x == 9) __trap();".into(), "thread 9 of block 0 (line"),
+        ("if (threadIdx.x == 9) __trap();".into(), "thread 9 of block 0 (kernels, line"),
         ("assert(threadIdx.x < 3);".into(), "assert(threadIdx.x < 3) does not hold"),
         ("__shfl_sync(ALL_LANES, 1u, 0, 5);".into(), "a shuffle's width"),
     ];
