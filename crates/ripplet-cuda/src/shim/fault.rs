@@ -1,13 +1,16 @@
 //! What ended a launch, in sentences.
 
 use std::ffi::{CStr, c_char};
-use std::fmt::Write;
+
+/// What a text is called that has no `#line`.
+pub(super) const FILE: &str = "kernels";
 
 /// A thread, and the call where it is: `Place` of `fibers.cpp`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Place {
     call: *const c_char,
+    file: *const c_char,
     line: u32,
     block: u32,
     thread: u32,
@@ -27,7 +30,8 @@ pub(super) struct Fault {
 impl Fault {
     /// Nothing yet.
     pub(super) fn none() -> Fault {
-        let nowhere = Place { call: std::ptr::null(), line: 0, block: 0, thread: 0 };
+        let nowhere =
+            Place { call: std::ptr::null(), file: std::ptr::null(), line: 0, block: 0, thread: 0 };
         Fault { kind: 0, here: nowhere, there: nowhere, what: std::ptr::null(), address: 0 }
     }
 
@@ -37,15 +41,18 @@ impl Fault {
     /// The library that filled it is still there.
     pub(super) unsafe fn sentence(&self, text: &str) -> String {
         // SAFETY: the library's literals, or null.
-        let (what, here_call, there_call) =
-            unsafe { (string(self.what), string(self.here.call), string(self.there.call)) };
+        let what = unsafe { string(self.what) };
+        // SAFETY: as before.
+        let (here_call, there_call) = unsafe { (string(self.here.call), string(self.there.call)) };
+        // SAFETY: as before.
+        let (here_file, there_file) = unsafe { (string(self.here.file), string(self.there.file)) };
         let here = self.here.thread_and_block();
-        let at = line(text, self.here.line);
+        let at = site(text, &here_file, self.here.line);
         let threads = || {
             format!(
                 "{here} is at {here_call}{at} while {} is at {there_call}{}",
                 self.there.thread_and_block(),
-                line(text, self.there.line),
+                site(text, &there_file, self.there.line),
             )
         };
         // By one line, but not by one way: a function's collective, reached by two of its calls.
@@ -63,14 +70,14 @@ impl Fault {
             ),
             5 => format!("{here} is at {here_call}{at}, but the launch is not cooperative"),
             6 => format!(
-                "block {} wrote to byte {} of its shared memory, outside of what the launch gave it",
+                "block {} wrote to byte {} of its shared memory, outside of what its launch gives",
                 self.here.block,
                 self.address.cast_signed(),
             ),
             7 | 8 => format!("{here}{at}: {what}"),
             9 => format!("{here} used address {:#x}, where there is no memory", self.address),
             10 => format!("{here} used more than its stack of 64 KiB"),
-            11 => format!("{here} and others sleep, waiting for what nobody will do"),
+            11 => format!("{here} and others wait in a loop for what nobody will do"),
             12 => "the host refused memory for the threads' stacks".to_owned(),
             13 => format!("{here} waits at {here_call}{at} for threads that never come"),
             kind => format!("the shim said {kind}, which it has no sentence for"),
@@ -84,17 +91,31 @@ impl Place {
     }
 }
 
-/// ` (line 7: x += y;)`, as far as it is known.
-fn line(text: &str, number: u32) -> String {
-    let mut place = String::new();
-    if let Some(index) = number.checked_sub(1) {
-        let _ = write!(place, " (line {number}");
-        if let Some(line) = text.lines().nth(index as usize) {
-            let _ = write!(place, ": {}", line.trim());
-        }
-        place.push(')');
+/// ` (tile.cuh, line 7: x += y;)`, as far as it is known.
+fn site(text: &str, file: &str, number: u32) -> String {
+    if number == 0 {
+        return String::new();
     }
-    place
+    match line(text, file, number) {
+        Some(line) => format!(" ({file}, line {number}: {})", line.trim()),
+        None => format!(" ({file}, line {number})"),
+    }
+}
+
+/// A line of a text whose `#line`s say which file goes on.
+fn line<'t>(text: &'t str, file: &str, number: u32) -> Option<&'t str> {
+    let (mut current, mut next) = (FILE, 1);
+    for line in text.lines() {
+        if let Some(directive) = line.strip_prefix("#line ") {
+            let (first, name) = directive.split_once(' ').unwrap_or((directive, current));
+            (current, next) = (name.trim_matches('"'), first.parse().unwrap_or(0));
+        } else if current == file && next == number {
+            return Some(line);
+        } else {
+            next += 1;
+        }
+    }
+    None
 }
 
 /// # Safety

@@ -51,7 +51,7 @@ enum Kind : unsigned {
 
 // A thread, and the call where it is.
 struct Place {
-    const char* call;
+    const char *call, *file;
     unsigned line, block, thread;
 };
 
@@ -101,8 +101,11 @@ constexpr size_t SHARED_GUARD = 1024;
 constexpr size_t STACK = 64 << 10;
 // Blocks of a shuffled launch that are alive at once, so that they interleave.
 constexpr unsigned SHUFFLED_BLOCKS = 4;
-// Naps without anyone getting further, until it is said that nobody will.
-constexpr u64 LONGEST_SLEEP = 20000000;
+// Naps without anyone meeting anyone, until it is said that nobody will; and what the atomics after
+// which another thread runs count for, in case they are how a thread waits.
+constexpr u64 LONGEST_SLEEP = 20000000, SLEEP_OF_ATOMICS = 1000;
+// Atomics after which another thread runs: in ascending order, and at most in any other.
+constexpr unsigned PATIENCE = 1 << 16, SHUFFLED_PATIENCE = 48;
 
 #if RIPPLET_SWITCH
 typedef void* Context;
@@ -166,11 +169,15 @@ u64 random_bits() {
 
 unsigned random_below(unsigned bound) { return (unsigned)(random_bits() * bound >> 32); }
 
+void be_patient() {
+    ripplet_atomics_left = launch->order == 0 ? PATIENCE : 1 + random_below(SHUFFLED_PATIENCE);
+}
+
 // --- Switching ---
 
 void fiber_main() {
     launch->kernel(launch->argument);
-    ripplet_meet(RETURN, ALL_OF_THEM, 0, 0, 0);
+    ripplet_meet(RETURN, ALL_OF_THEM, 0, 0, "", 0);
     __builtin_unreachable();
 }
 
@@ -294,8 +301,8 @@ void run(Fiber* from, Fiber* to) {
 
 // --- Failing ---
 
-Place place_of(const Fiber& fiber, const char* call, int line) {
-    return Place{call, (unsigned)line, fiber.block, fiber.thread};
+Place place_of(const Fiber& fiber, const char* call, const char* file, int line) {
+    return Place{call, file, (unsigned)line, fiber.block, fiber.thread};
 }
 
 // Ends the launch: no fiber runs any more.
@@ -306,8 +313,9 @@ Place place_of(const Fiber& fiber, const char* call, int line) {
     __builtin_unreachable();
 }
 
-[[noreturn]] void fail(Kind kind, const char* what, int line, u64 address = 0) {
-    const Place here = place_of(*current, "", line);
+[[noreturn]] void fail(Kind kind, const char* what, const char* file = "", int line = 0,
+                       u64 address = 0) {
+    const Place here = place_of(*current, "", file, line);
     fail(Fault{kind, here, here, what, address});
 }
 
@@ -409,7 +417,8 @@ void finish_warp(Call call, Fiber* lanes) {
 
 void let_block_run(unsigned slot) {
     blocks[slot] = Block{};
-    for (unsigned i = 0; i < warps_of_block; ++i) warps[slot * warps_of_block + i].runnable = ALL_OF_THEM;
+    for (unsigned i = 0; i < warps_of_block; ++i)
+        warps[slot * warps_of_block + i].runnable = ALL_OF_THEM;
 }
 
 // All threads of a block are here.
@@ -421,7 +430,7 @@ void finish_block(unsigned slot, Call call, const Place& here) {
         case GRID_BARRIER:
             // Blocks may come to the barrier by different ways: each waits for the others alike.
             if (!launch->cooperative) return;
-            add_to(grid, DIVERGED_GRID, call, 0, Place{here.call, 0, here.block, here.thread});
+            add_to(grid, DIVERGED_GRID, call, 0, Place{here.call, "", 0, here.block, here.thread});
             if (call == GRID_BARRIER && grid.count == alive) {
                 grid = Meeting{};
                 for (unsigned i = 0; i < alive; ++i) let_block_run(i);
@@ -441,12 +450,12 @@ void finish_block(unsigned slot, Call call, const Place& here) {
 extern "C" {
 
 __attribute__((noinline)) u64 ripplet_meet(Call call, unsigned mask, u64 value, unsigned parameter,
-                                           int line) {
+                                           const char* file, int line) {
     Fiber& self = *current;
     const unsigned index = (unsigned)(&self - fibers), warp_index = index / LANES;
     const unsigned lane = index % LANES;
     Warp& warp = warps[warp_index];
-    const Place here = place_of(self, NAMES[call], line);
+    const Place here = place_of(self, NAMES[call], file, line);
     if (mask != ALL_OF_THEM) fail(Fault{PARTIAL_MASK, here, here, "", mask});
     if (call == GRID_BARRIER && !launch->cooperative)
         fail(Fault{NOT_COOPERATIVE, here, here, "", 0});
@@ -479,8 +488,9 @@ __attribute__((noinline)) u64 ripplet_meet(Call call, unsigned mask, u64 value, 
 }
 
 void ripplet_pass(bool nap) {
-    if (launch->order != 0) ripplet_atomics_left = 1 + random_below(48);
-    if (nap && ++naps > LONGEST_SLEEP) fail(ASLEEP, "", 0);
+    be_patient();
+    naps += nap || launch->order != 0 ? 1 : SLEEP_OF_ATOMICS;
+    if (naps > LONGEST_SLEEP) fail(ASLEEP, "");
     Fiber& self = *current;
     const unsigned index = (unsigned)(&self - fibers);
     Fiber* next = pick(index / LANES, (ALL_OF_THEM << (index % LANES)) << 1);
@@ -491,19 +501,19 @@ unsigned char* ripplet_shared_memory() {
     return shared + current->slot * shared_stride + SHARED_GUARD;
 }
 
-void ripplet_trap(const char* what, int line) { fail(TRAP, what, line); }
+void ripplet_trap(const char* what, const char* file, int line) { fail(TRAP, what, file, line); }
 
 // What the compiler's checks call (-fsanitize, without its library): each gives the place first.
 struct SourceLocation {
     const char* file;
     unsigned line, column;
 };
-#define RIPPLET_CHECK(name, operands, what)                                            \
-    RIPPLET_HIDDEN void __ubsan_handle_##name##_abort operands {                       \
-        fail(UNDEFINED, what, (int)location->line);                                    \
-    }                                                                                  \
-    RIPPLET_HIDDEN void __ubsan_handle_##name operands {                               \
-        fail(UNDEFINED, what, (int)location->line);                                    \
+#define RIPPLET_CHECK(name, operands, what)                         \
+    RIPPLET_HIDDEN void __ubsan_handle_##name##_abort operands {    \
+        fail(UNDEFINED, what, location->file, (int)location->line); \
+    }                                                               \
+    RIPPLET_HIDDEN void __ubsan_handle_##name operands {            \
+        fail(UNDEFINED, what, location->file, (int)location->line); \
     }
 RIPPLET_CHECK(type_mismatch_v1, (SourceLocation * location, void*),
               "an address is null or not aligned as its type asks")
@@ -529,10 +539,10 @@ char* stack_base(unsigned index) { return stacks + index * (page + STACK) + page
 // Where the fiber that raised the signal goes on, on its own emptied stack.
 [[noreturn]] void after_signal() {
     const u64 base = (u64)(uintptr_t)stack_base((unsigned)(current - fibers));
-    if (signal_number == SIGFPE) fail(UNDEFINED, "a division by zero", 0);
-    if (signal_number == SIGILL) fail(UNDEFINED, "an instruction that traps", 0);
-    if (signal_address >= base - page && signal_address < base) fail(STACK_OVERFLOW, "", 0);
-    fail(BAD_ADDRESS, "", 0, signal_address);
+    if (signal_number == SIGFPE) fail(UNDEFINED, "a division by zero");
+    if (signal_number == SIGILL) fail(UNDEFINED, "an instruction that traps");
+    if (signal_address >= base - page && signal_address < base) fail(STACK_OVERFLOW, "");
+    fail(BAD_ADDRESS, "", "", 0, signal_address);
 }
 
 void on_signal(int number, siginfo_t* info, void* context) {
@@ -661,7 +671,7 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
         const unsigned char* after = area + SHARED_GUARD + launch->shared;
         const long above = overrun(after, SHARED_GUARD), below = overrun(area, SHARED_GUARD);
         if (above < 0 && below < 0) continue;
-        const Place place = {"", 0, fibers[slot * threads].block, 0};
+        const Place place = {"", "", 0, fibers[slot * threads].block, 0};
         const u64 offset =
             above >= 0 ? launch->shared + (u64)above : (u64)below - (u64)SHARED_GUARD;
         *fault = Fault{SHARED_OVERRUN, place, place, "", offset};
@@ -692,13 +702,13 @@ extern "C" __attribute__((visibility("default"))) int ripplet_shim_launch(const 
     ripplet_block_size.x = launch->threads;
     ripplet_grid_size.x = launch->blocks;
     random_state = launch->order;
-    ripplet_atomics_left = launch->order == 0 ? 0 : 1 + random_below(48);
+    be_patient();
     warps_of_block = launch->threads / LANES;
     unsigned at_once = launch->order == 0 ? 1 : SHUFFLED_BLOCKS;
     if (launch->cooperative || at_once > launch->blocks) at_once = launch->blocks;
     alive = at_once;
     if (!make_room(at_once * launch->threads)) {
-        *found = Fault{NO_MEMORY, Place{"", 0, 0, 0}, Place{"", 0, 0, 0}, "", 0};
+        *found = Fault{NO_MEMORY, Place{}, Place{}, "", 0};
         return 1;
     }
 

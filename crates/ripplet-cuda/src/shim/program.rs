@@ -1,6 +1,6 @@
 //! Programs: compiled once a process, and loaded as often as they run at once.
 
-use super::fault::Fault;
+use super::fault::{FILE, Fault};
 use crate::device::{DeviceError, Launch, Source};
 use libloading::Library;
 use std::collections::HashMap;
@@ -110,7 +110,9 @@ impl Program {
         let folder = tempfile::tempdir().map_err(|error| at_files(&error))?;
         let path = |name: &str| folder.path().join(name);
         write(&path("shim.hpp"), HEADER.as_bytes())?;
-        write(&path("kernels"), source.text.as_bytes())?;
+        // Clang would call the file by its path.
+        let text = format!("#line 1 \"{FILE}\"\n{}", source.text);
+        write(&path(FILE), text.as_bytes())?;
         write(&path("kernels.cpp"), b"#include \"shim.hpp\"\n#include \"kernels\"\n")?;
         write(&path("fibers.o"), fibers)?;
         let mut options = vec!["-Wall", "-Wextra", "-Wno-unknown-pragmas"];

@@ -10,7 +10,7 @@
 #define __launch_bounds__(...)
 
 // Where a kernel's text calls from.
-#define RIPPLET_LINE int line = __builtin_LINE()
+#define RIPPLET_SITE const char* file = __builtin_FILE(), int line = __builtin_LINE()
 
 #if defined(__clang__)
 #define RIPPLET_MEETING __attribute__((convergent, noduplicate, visibility("hidden")))
@@ -59,22 +59,24 @@ struct Index {
 extern "C" RIPPLET_HIDDEN Index ripplet_thread_index, ripplet_block_index, ripplet_block_size,
     ripplet_grid_size;
 
-// Atomics until another thread runs; 0: none does.
+// Atomics until another thread runs.
 extern "C" RIPPLET_HIDDEN unsigned ripplet_atomics_left;
 
 extern "C" {
 // Waits for all that meet, and gives what the collective gives this thread.
 RIPPLET_MEETING unsigned long long ripplet_meet(Call call, unsigned mask, unsigned long long value,
-                                                unsigned parameter, int line);
+                                                unsigned parameter, const char* file, int line);
 // Lets another thread run.
 RIPPLET_HIDDEN void ripplet_pass(bool nap);
 RIPPLET_HIDDEN unsigned char* ripplet_shared_memory();
-[[noreturn]] RIPPLET_HIDDEN void ripplet_trap(const char* what, int line);
+[[noreturn]] RIPPLET_HIDDEN void ripplet_trap(const char* what, const char* file, int line);
 }
 
 inline unsigned char* shared_memory() { return ripplet_shared_memory(); }
 
-inline void grid_barrier(RIPPLET_LINE) { ripplet_meet(GRID_BARRIER, 0xffffffffu, 0, 0, line); }
+inline void grid_barrier(RIPPLET_SITE) {
+    ripplet_meet(GRID_BARRIER, 0xffffffffu, 0, 0, file, line);
+}
 
 // A value's bits, and back.
 template <class T> inline unsigned long long bits_of(T value) {
@@ -89,15 +91,15 @@ template <class T> inline T of_bits(unsigned long long bits) {
 }
 
 // A shuffle's second operand and the width of its groups, in one word.
-inline unsigned shuffle_parameter(unsigned operand, int width, int line) {
+inline unsigned shuffle_parameter(unsigned operand, int width, const char* file, int line) {
     if (width <= 0 || width > 32 || (width & (width - 1)) != 0)
-        ripplet_trap("a shuffle's width is not 1, 2, 4, 8, 16 or 32", line);
+        ripplet_trap("a shuffle's width is not 1, 2, 4, 8, 16 or 32", file, line);
     return (operand & 31u) | (unsigned)width << 8;
 }
 
 // Before an atomic operation.
 inline void before_atomic() {
-    if (ripplet_atomics_left != 0 && --ripplet_atomics_left == 0) ripplet_pass(false);
+    if (--ripplet_atomics_left == 0) ripplet_pass(false);
 }
 
 }  // namespace ripplet_shim
@@ -129,20 +131,20 @@ inline ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) {
 
 // --- Collectives of a warp ---
 
-inline void __syncwarp(unsigned mask = 0xffffffffu, RIPPLET_LINE) {
-    ripplet_shim::ripplet_meet(ripplet_shim::SYNCWARP, mask, 0, 0, line);
+inline void __syncwarp(unsigned mask = 0xffffffffu, RIPPLET_SITE) {
+    ripplet_shim::ripplet_meet(ripplet_shim::SYNCWARP, mask, 0, 0, file, line);
 }
 
-#define RIPPLET_SHUFFLE(name, call, T, Operand)                                               \
-    inline T name(unsigned mask, T value, Operand operand, int width = 32, RIPPLET_LINE) {    \
-        return ripplet_shim::of_bits<T>(ripplet_shim::ripplet_meet(                           \
-            ripplet_shim::call, mask, ripplet_shim::bits_of(value),                           \
-            ripplet_shim::shuffle_parameter((unsigned)operand, width, line), line));          \
+#define RIPPLET_SHUFFLE(name, call, T, Operand)                                                  \
+    inline T name(unsigned mask, T value, Operand operand, int width = 32, RIPPLET_SITE) {       \
+        return ripplet_shim::of_bits<T>(ripplet_shim::ripplet_meet(                              \
+            ripplet_shim::call, mask, ripplet_shim::bits_of(value),                              \
+            ripplet_shim::shuffle_parameter((unsigned)operand, width, file, line), file, line)); \
     }
-#define RIPPLET_SHUFFLES(T)                                     \
-    RIPPLET_SHUFFLE(__shfl_sync, SHFL, T, int)                  \
-    RIPPLET_SHUFFLE(__shfl_up_sync, SHFL_UP, T, unsigned)       \
-    RIPPLET_SHUFFLE(__shfl_down_sync, SHFL_DOWN, T, unsigned)   \
+#define RIPPLET_SHUFFLES(T)                                   \
+    RIPPLET_SHUFFLE(__shfl_sync, SHFL, T, int)                \
+    RIPPLET_SHUFFLE(__shfl_up_sync, SHFL_UP, T, unsigned)     \
+    RIPPLET_SHUFFLE(__shfl_down_sync, SHFL_DOWN, T, unsigned) \
     RIPPLET_SHUFFLE(__shfl_xor_sync, SHFL_XOR, T, int)
 RIPPLET_SHUFFLES(int)
 RIPPLET_SHUFFLES(unsigned)
@@ -153,20 +155,21 @@ RIPPLET_SHUFFLES(unsigned long long)
 RIPPLET_SHUFFLES(float)
 RIPPLET_SHUFFLES(double)
 
-inline unsigned __ballot_sync(unsigned mask, int predicate, RIPPLET_LINE) {
-    return (unsigned)ripplet_shim::ripplet_meet(ripplet_shim::BALLOT, mask, predicate != 0, 0, line);
+inline unsigned __ballot_sync(unsigned mask, int predicate, RIPPLET_SITE) {
+    return (unsigned)ripplet_shim::ripplet_meet(ripplet_shim::BALLOT, mask, predicate != 0, 0,
+                                                file, line);
 }
-inline int __any_sync(unsigned mask, int predicate, RIPPLET_LINE) {
-    return (int)ripplet_shim::ripplet_meet(ripplet_shim::ANY, mask, predicate != 0, 0, line);
+inline int __any_sync(unsigned mask, int predicate, RIPPLET_SITE) {
+    return (int)ripplet_shim::ripplet_meet(ripplet_shim::ANY, mask, predicate != 0, 0, file, line);
 }
-inline int __all_sync(unsigned mask, int predicate, RIPPLET_LINE) {
-    return (int)ripplet_shim::ripplet_meet(ripplet_shim::ALL, mask, predicate != 0, 0, line);
+inline int __all_sync(unsigned mask, int predicate, RIPPLET_SITE) {
+    return (int)ripplet_shim::ripplet_meet(ripplet_shim::ALL, mask, predicate != 0, 0, file, line);
 }
 
-#define RIPPLET_MATCH(T)                                                                     \
-    inline unsigned __match_any_sync(unsigned mask, T value, RIPPLET_LINE) {                 \
-        return (unsigned)ripplet_shim::ripplet_meet(ripplet_shim::MATCH_ANY, mask,           \
-                                                    ripplet_shim::bits_of(value), 0, line);  \
+#define RIPPLET_MATCH(T)                                                                          \
+    inline unsigned __match_any_sync(unsigned mask, T value, RIPPLET_SITE) {                      \
+        return (unsigned)ripplet_shim::ripplet_meet(ripplet_shim::MATCH_ANY, mask,                \
+                                                    ripplet_shim::bits_of(value), 0, file, line); \
     }
 RIPPLET_MATCH(int)
 RIPPLET_MATCH(unsigned)
@@ -177,9 +180,10 @@ RIPPLET_MATCH(unsigned long long)
 RIPPLET_MATCH(float)
 RIPPLET_MATCH(double)
 
-#define RIPPLET_REDUCE(name, call, T)                                                  \
-    inline T name(unsigned mask, T value, RIPPLET_LINE) {                              \
-        return (T)ripplet_shim::ripplet_meet(ripplet_shim::call, mask, (unsigned)value, 0, line); \
+#define RIPPLET_REDUCE(name, call, T)                                                      \
+    inline T name(unsigned mask, T value, RIPPLET_SITE) {                                  \
+        return (T)ripplet_shim::ripplet_meet(ripplet_shim::call, mask, (unsigned)value, 0, \
+                                             file, line);                                  \
     }
 RIPPLET_REDUCE(__reduce_min_sync, REDUCE_MIN_U32, unsigned)
 RIPPLET_REDUCE(__reduce_max_sync, REDUCE_MAX_U32, unsigned)
@@ -193,13 +197,13 @@ RIPPLET_REDUCE(__reduce_xor_sync, REDUCE_XOR, unsigned)
 
 // --- Collectives of a block ---
 
-inline void __syncthreads(RIPPLET_LINE) {
-    ripplet_shim::ripplet_meet(ripplet_shim::SYNCTHREADS, 0xffffffffu, 0, 0, line);
+inline void __syncthreads(RIPPLET_SITE) {
+    ripplet_shim::ripplet_meet(ripplet_shim::SYNCTHREADS, 0xffffffffu, 0, 0, file, line);
 }
-#define RIPPLET_VOTE(name, call)                                                              \
-    inline int name(int predicate, RIPPLET_LINE) {                                            \
-        return (int)ripplet_shim::ripplet_meet(ripplet_shim::call, 0xffffffffu,               \
-                                               predicate != 0, 0, line);                      \
+#define RIPPLET_VOTE(name, call)                                                \
+    inline int name(int predicate, RIPPLET_SITE) {                              \
+        return (int)ripplet_shim::ripplet_meet(ripplet_shim::call, 0xffffffffu, \
+                                               predicate != 0, 0, file, line);  \
     }
 RIPPLET_VOTE(__syncthreads_or, SYNCTHREADS_OR)
 RIPPLET_VOTE(__syncthreads_and, SYNCTHREADS_AND)
@@ -207,35 +211,35 @@ RIPPLET_VOTE(__syncthreads_count, SYNCTHREADS_COUNT)
 
 // --- Atomics: one thread runs at a time ---
 
-#define RIPPLET_ATOMIC(name, T, changed)                 \
-    inline T name(T* at, T value) {                      \
-        ripplet_shim::before_atomic();                 \
-        const T old = *at;                               \
-        *at = (changed);                                 \
-        return old;                                      \
+#define RIPPLET_ATOMIC(name, T, changed) \
+    inline T name(T* at, T value) {      \
+        ripplet_shim::before_atomic();   \
+        const T old = *at;               \
+        *at = (changed);                 \
+        return old;                      \
     }
 RIPPLET_ATOMIC(atomicAdd, int, (int)((unsigned)old + (unsigned)value))
 RIPPLET_ATOMIC(atomicAdd, unsigned, old + value)
 RIPPLET_ATOMIC(atomicAdd, unsigned long long, old + value)
 RIPPLET_ATOMIC(atomicSub, int, (int)((unsigned)old - (unsigned)value))
 RIPPLET_ATOMIC(atomicSub, unsigned, old - value)
-#define RIPPLET_ORDER(T)                                 \
+#define RIPPLET_ORDER(T)                                    \
     RIPPLET_ATOMIC(atomicMin, T, value < old ? value : old) \
     RIPPLET_ATOMIC(atomicMax, T, value > old ? value : old)
 RIPPLET_ORDER(int)
 RIPPLET_ORDER(unsigned)
 RIPPLET_ORDER(long long)
 RIPPLET_ORDER(unsigned long long)
-#define RIPPLET_BITS(T)                                  \
-    RIPPLET_ATOMIC(atomicAnd, T, old & value)            \
-    RIPPLET_ATOMIC(atomicOr, T, old | value)             \
-    RIPPLET_ATOMIC(atomicXor, T, old ^ value)            \
-    RIPPLET_ATOMIC(atomicExch, T, value)                 \
-    inline T atomicCAS(T* at, T compare, T value) {      \
-        ripplet_shim::before_atomic();                 \
-        const T old = *at;                               \
-        if (old == compare) *at = value;                 \
-        return old;                                      \
+#define RIPPLET_BITS(T)                             \
+    RIPPLET_ATOMIC(atomicAnd, T, old & value)       \
+    RIPPLET_ATOMIC(atomicOr, T, old | value)        \
+    RIPPLET_ATOMIC(atomicXor, T, old ^ value)       \
+    RIPPLET_ATOMIC(atomicExch, T, value)            \
+    inline T atomicCAS(T* at, T compare, T value) { \
+        ripplet_shim::before_atomic();              \
+        const T old = *at;                          \
+        if (old == compare) *at = value;            \
+        return old;                                 \
     }
 RIPPLET_BITS(int)
 RIPPLET_BITS(unsigned)
@@ -266,8 +270,9 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
     return (unsigned long long)((unsigned __int128)a * b >> 64);
 }
 
-[[noreturn]] inline void __trap(RIPPLET_LINE) {
-    ripplet_shim::ripplet_trap("__trap() was called", line);
+[[noreturn]] inline void __trap(RIPPLET_SITE) {
+    ripplet_shim::ripplet_trap("__trap() was called", file, line);
 }
 #define assert(claim) \
-    ((claim) ? (void)0 : ripplet_shim::ripplet_trap("assert(" #claim ") does not hold", __LINE__))
+    ((claim) ? (void)0 \
+             : ripplet_shim::ripplet_trap("assert(" #claim ") does not hold", __FILE__, __LINE__))

@@ -332,6 +332,17 @@ fn lanes_at_different_collectives_are_an_error() {
 }
 
 #[test]
+fn errors_name_the_file_that_a_line_directive_names() {
+    let said = failure(
+        &source(
+            "\n#line 1 \"part.cuh\"\nRIPPLET_KERNEL(k, Argument, a, 32, 1) {\n__trap();\n(void)a; }",
+        ),
+        &launch(1, 32),
+    );
+    assert_says(&said, &["thread 0 of block 0 (part.cuh, line 2: __trap();): __trap() was called"]);
+}
+
+#[test]
 fn lanes_at_different_calls_of_a_collective_are_an_error() {
     let said = failure(
         &kernel(
@@ -466,7 +477,7 @@ fn what_c_plus_plus_leaves_undefined_is_an_error() {
             "u32 few[4] = {}; few[threadIdx.x] = 1; a.results[0] = few[a.values[0]];".into(),
             "an index past an array's end",
         ),
-        ("if (threadIdx.x == 9) __trap();".into(), "thread 9 of block 0 (line"),
+        ("if (threadIdx.x == 9) __trap();".into(), "thread 9 of block 0 (kernels, line"),
         ("assert(threadIdx.x < 3);".into(), "assert(threadIdx.x < 3) does not hold"),
         ("__shfl_sync(ALL_LANES, 1u, 0, 5);".into(), "a shuffle's width"),
     ];
@@ -486,9 +497,26 @@ fn a_stack_that_overflows_is_an_error() {
 }
 
 #[test]
-fn sleeping_for_ever_is_an_error() {
-    let body = "while (atomicAdd(a.results, 0u) == 0) __nanosleep(100);";
-    assert_says(&failure(&kernel(body), &launch(1, 32)), &["waiting for what nobody will do"]);
+fn waiting_for_ever_is_an_error() {
+    for nap in ["", "__nanosleep(100)"] {
+        let body = format!("while (atomicAdd(a.results, 0u) == 0) {{ {nap}; }}");
+        assert_says(&failure(&kernel(&body), &launch(1, 32)), &["for what nobody will do"]);
+    }
+}
+
+/// Lanes are threads of their own: one may wait for another between collectives.
+#[test]
+fn waiting_for_another_lane_ends() {
+    for nap in ["", "__nanosleep(100)"] {
+        let body = format!(
+            "if (threadIdx.x == 31) atomicExch(a.results, 5u);
+            while (atomicAdd(a.results, 0u) == 0) {{ {nap}; }}"
+        );
+        for seed in 0..3 {
+            let device = ShimDevice::with_order(seed);
+            assert_eq!(run(&device, &kernel(&body), &launch(1, 32), &[], 1), Ok(vec![5]));
+        }
+    }
 }
 
 /// As on a GPU: nothing runs after a failure, and every call says so.
