@@ -67,6 +67,9 @@ struct Launch {
     const void* argument;
     unsigned blocks, threads, shared, cooperative;
     unsigned long long order;
+    // Stacks that are lent for this launch, and how many they are.
+    char* stacks;
+    unsigned long long stack_count;
 };
 }  // extern "C"
 
@@ -152,7 +155,7 @@ Meeting grid;
 
 Context main_context;
 char* stacks;
-size_t stacks_mapped, page;
+size_t page;
 unsigned capacity;
 unsigned char* shared;
 size_t shared_capacity, shared_stride;
@@ -588,25 +591,21 @@ void catch_signals() {
 
 // --- A launch ---
 
-// Room for so many fibers, kept for the next launch.
+// Room for so many fibers, kept for the next launch; but not their stacks, which are lent, since the
+// system lets a process have no more than some ten thousands of guarded ones.
 bool make_room(unsigned count) {
     page = (size_t)sysconf(_SC_PAGESIZE);
+    stacks = launch->stacks;
+    if (stacks == nullptr || count > launch->stack_count) return false;
     if (count > capacity) {
-        if (stacks != nullptr) munmap(stacks, stacks_mapped);
         free(fibers);
         free(warps);
         free(blocks);
         capacity = 0;
-        stacks_mapped = count * (page + STACK);
-        void* mapped = mmap(nullptr, stacks_mapped, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        stacks = mapped == MAP_FAILED ? nullptr : (char*)mapped;
         fibers = (Fiber*)calloc(count, sizeof(Fiber));
         warps = (Warp*)calloc(count / LANES, sizeof(Warp));
         blocks = (Block*)calloc(count / LANES, sizeof(Block));
-        if (!stacks || !fibers || !warps || !blocks) return false;
-        for (unsigned i = 0; i < count; ++i)
-            if (mprotect(stack_base(i) - page, page, PROT_NONE) != 0) return false;
+        if (!fibers || !warps || !blocks) return false;
         capacity = count;
     }
     // Aligned to 16 bytes and no more, as CUDA promises.
@@ -692,6 +691,21 @@ u64 greatest_divisor(u64 a, u64 b) {
 }  // namespace ripplet_shim
 
 // Runs a launch; 0, or 1 and what went wrong.
+// So many stacks, each with a page before it that nothing may touch; null where the system refuses.
+extern "C" __attribute__((visibility("default"))) char* ripplet_shim_stacks(
+    unsigned long long count) {
+    const size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+    void* mapped = mmap(nullptr, count * (guard + ripplet_shim::STACK), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    for (unsigned long long i = 0; i < count; ++i) {
+        if (mprotect((char*)mapped + i * (guard + ripplet_shim::STACK), guard, PROT_NONE) == 0) continue;
+        munmap(mapped, count * (guard + ripplet_shim::STACK));
+        return nullptr;
+    }
+    return (char*)mapped;
+}
+
 extern "C" __attribute__((visibility("default"))) int ripplet_shim_launch(const Launch* wanted,
                                                                           Fault* found) {
     using namespace ripplet_shim;

@@ -4,7 +4,7 @@ use super::fault::{FILE, Fault};
 use crate::device::{DeviceError, Launch, Source};
 use libloading::Library;
 use std::collections::HashMap;
-use std::ffi::{OsString, c_int, c_void};
+use std::ffi::{OsString, c_char, c_int, c_void};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -100,7 +100,25 @@ struct Call {
     shared: u32,
     cooperative: u32,
     order: u64,
+    stacks: *mut c_char,
+    stack_count: u64,
 }
+
+/// Stacks for the threads of a launch. None is ever given back to the system.
+struct Stacks {
+    first: *mut c_char,
+    count: u64,
+}
+
+// SAFETY: they belong to whoever holds this, and a launch is done with them when it returns.
+unsafe impl Send for Stacks {}
+
+/// Stacks that no launch uses.
+static IDLE_STACKS: Mutex<Vec<Stacks>> = Mutex::new(Vec::new());
+/// Stacks that are made at a time, at least: four blocks of 256 threads.
+const STACKS: u64 = 1024;
+
+type MakeStacks = unsafe extern "C" fn(u64) -> *mut c_char;
 
 type Entry = unsafe extern "C" fn(*const Call, *mut Fault) -> c_int;
 
@@ -161,6 +179,7 @@ impl Program {
             let entry = library.get::<Entry>(b"ripplet_shim_launch\0");
             (*kernel, *entry.map_err(|error| refused(error.to_string()))?)
         };
+        let stacks = Self::borrow_stacks(library, launch).map_err(refused)?;
         // Aligned as any argument could ask.
         let mut aligned = vec![0u128; argument.len().div_ceil(16).max(1)];
         bytemuck::cast_slice_mut(&mut aligned)[..argument.len()].copy_from_slice(argument);
@@ -172,11 +191,15 @@ impl Program {
             shared: launch.shared,
             cooperative: launch.cooperative.into(),
             order,
+            stacks: stacks.first,
+            stack_count: stacks.count,
         };
         let mut fault = Fault::none();
         // SAFETY: both are as in `fibers.cpp` and outlive the call; the kernel's argument is the
         // caller's promise.
-        if unsafe { entry(&call, &mut fault) } == 0 {
+        let failed = unsafe { entry(&call, &mut fault) } != 0;
+        lock(&IDLE_STACKS).push(stacks);
+        if !failed {
             return Ok(());
         }
         Err(DeviceError::Failed {
@@ -184,6 +207,25 @@ impl Program {
             // SAFETY: libraries are never unloaded.
             reason: unsafe { fault.sentence(&self.text) },
         })
+    }
+
+    /// Stacks for all threads of a launch that may be there at once.
+    fn borrow_stacks(library: &Library, launch: &Launch) -> Result<Stacks, String> {
+        let blocks = if launch.cooperative { launch.blocks } else { launch.blocks.min(4) };
+        let count = (u64::from(blocks) * u64::from(launch.threads)).max(STACKS);
+        let mut idle = lock(&IDLE_STACKS);
+        if let Some(found) = idle.iter().position(|stacks| stacks.count >= count) {
+            return Ok(idle.swap_remove(found));
+        }
+        drop(idle);
+        // SAFETY: the function is `fibers.cpp`'s.
+        let make = unsafe { library.get::<MakeStacks>(b"ripplet_shim_stacks\0") };
+        // SAFETY: as above; it asks for nothing.
+        let first = unsafe { make.map_err(|error| error.to_string())?(count) };
+        if first.is_null() {
+            return Err("the host refused memory for the threads' stacks".to_owned());
+        }
+        Ok(Stacks { first, count })
     }
 
     /// Loads one more copy: of a file of its own, or the system would give the one that is loaded.
