@@ -1,8 +1,8 @@
 //! What the targets of the text readers share: the options that an input's first byte asks for, and
 //! what must hold of every table.
 
-use ripplet_graph::EdgeTable;
-use ripplet_io::{Columns, IdKind, ReadError, ReadOptions};
+use ripplet_graph::{EdgeTable, Names, VertexIds};
+use ripplet_io::{Columns, Format, IdKind, ReadError, ReadOptions};
 
 /// Takes the first byte off as options; the rest is the text.
 pub fn options(input: &[u8]) -> (ReadOptions, &[u8]) {
@@ -25,12 +25,29 @@ pub fn check(read: Result<EdgeTable, ReadError>, options: &ReadOptions) {
             assert!(table.ids().is_valid());
             assert_eq!(table.weights().is_some(), options.weighted);
         }
-        Err(error) => {
-            let sentence = error.to_string();
-            assert!(!sentence.contains('\n'), "{sentence}");
-            assert!(sentence.len() < 2000, "{sentence}");
-        }
+        Err(error) => check_error(&error),
     }
+}
+
+/// Checks that an error is a sentence.
+pub fn check_error(error: &ReadError) {
+    let sentence = error.to_string();
+    assert!(!sentence.contains('\n'), "{sentence}");
+    assert!(sentence.len() < 2000, "{sentence}");
+}
+
+/// Takes the first byte off, which says the format of a table about vertices and the ids of these:
+/// the byte, both, and the table.
+pub fn about_vertices(input: &[u8]) -> (u8, Format, VertexIds, &[u8]) {
+    let (&first, table) = input.split_first().unwrap_or((&0, &[]));
+    let formats = [Format::EdgeList, Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow];
+    let ids = match first >> 3 & 3 {
+        0 => VertexIds::Consecutive { first: 0, count: 3 },
+        1 => VertexIds::Unsigned(vec![1, 7, u64::MAX].into()),
+        2 => VertexIds::Signed(vec![i64::MIN, -1, 7].into()),
+        _ => VertexIds::Names(Names::new(["a", "b", "c"])),
+    };
+    (first, formats[usize::from(first & 7) % formats.len()], ids, table)
 }
 
 /// Lets a panic of the arrow and parquet crates, which ripplet-io catches, pass: libfuzzer's own hook

@@ -491,11 +491,18 @@ mod by_hand {
     /// The summed weights of the arcs of `v`.
     #[inline]
     fn strength<const GENERAL: bool>(state: &State<'_, GENERAL>, v: u32) -> u32 {
-        let mut sum = 0;
-        each(state, v, |neighbors, weights| {
-            sum += weights.map_or(neighbors.len() as u32, |weights| weights.iter().sum());
-        });
-        sum
+        let (part, local) = place(state, v);
+        if GENERAL && part.out.weights().is_some() {
+            return weighted_strength(part, local);
+        }
+        let incoming = part.incoming.as_ref().filter(|_| GENERAL);
+        part.out.degree(local) + incoming.map_or(0, |lists| lists.degree(local))
+    }
+
+    #[inline(never)]
+    fn weighted_strength(part: &Part<'_>, local: usize) -> u32 {
+        let lists = [Some(part.out), part.incoming].into_iter().flatten();
+        lists.filter_map(|lists| lists.weights_of(local)).flatten().sum()
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Prints the text that is compiled for a program on a small graph: `cargo run --example kernel_text
 //! -- lpa phased`. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
 
+use ripplet_cuda::lp::{Kernels, source};
 use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
 use ripplet_lp::{Program, Schedule, Settings};
@@ -33,6 +34,6 @@ fn print<P: Program>(
     program: &P,
     settings: &Settings,
 ) -> Result<(), Box<dyn Error>> {
-    println!("{}", ripplet_cuda::lp::source(graph, program, settings)?.text);
+    println!("{}", source(graph, program, settings, Kernels::Measured)?.text);
     Ok(())
 }

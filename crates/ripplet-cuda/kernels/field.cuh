@@ -93,13 +93,16 @@ struct Field {
     u32* changes[WAKE_PIECES];
     // For each changed large vertex its pieces, and once the vertex.
     Piece* change_pieces;
-    u64 grand_total, region_slots;
+    // Arcs in `out.ids`.
+    u64 arcs, grand_total, region_slots;
     u32 vertices, shard_count, seed, volume_shift;
     u32 round, phases;
     // Degrees up to this are scanned by one block.
     u32 scan_most;
+    // No vertex is of a lower class than this.
+    u32 least_class;
     // Whether the round's fingerprint is wanted.
-    u32 traced;
+    u32 traced, padding;
     Column columns[COLUMNS > 0 ? COLUMNS : 1];
 };
 
@@ -158,14 +161,15 @@ RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
     return Arc{__ldg(field.out.ids + at), WEIGHTED ? __ldg(field.out.weights + at) : 1};
 }
 
-RIPPLET_FN u32 class_of(u32 degree, u32 scan_most) {
-    if (degree <= 4) return TILE_4;
-    if (degree <= 8) return TILE_8;
-    if (degree <= 16) return TILE_16;
-    if (degree <= 32) return TILE_32;
-    if (degree <= WARP_MOST) return HELD_WARP;
-    if (degree <= BLOCK_MOST) return HELD_BLOCK;
-    return degree <= scan_most ? SCANNED : SPREAD;
+RIPPLET_FN u32 class_of(const Field& field, u32 degree) {
+    if (degree > BLOCK_MOST) return degree <= field.scan_most ? SCANNED : SPREAD;
+    const u32 own = degree <= 4           ? TILE_4
+                    : degree <= 8         ? TILE_8
+                    : degree <= 16        ? TILE_16
+                    : degree <= 32        ? TILE_32
+                    : degree <= WARP_MOST ? HELD_WARP
+                                          : HELD_BLOCK;
+    return max(own, field.least_class);
 }
 
 }  // namespace ripplet

@@ -68,7 +68,7 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
                 visited++;
                 scanned += degree;
                 // Who hears nobody stays as it is.
-                if (degree > 0) class_of_v = class_of(degree, field.scan_most);
+                if (degree > 0) class_of_v = class_of(field, degree);
             }
         }
         if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;

@@ -36,6 +36,7 @@ RIPPLET_KERNEL(ripplet_find_most, Run, run, 256, 1) { ripplet::find_most(run); }
 RIPPLET_KERNEL(ripplet_commit, Step, step, 256, 1) {
     ripplet::commit_changes(step.run.field, step.turn.parity);
 }
+#if RIPPLET_STAGED
 RIPPLET_KERNEL(ripplet_gather, Step, step, 256, 1) {
     ripplet::commit_changes(step.run.field, step.turn.parity ^ 1);
     ripplet::gather(step.run, step.turn);
@@ -60,7 +61,14 @@ RIPPLET_KERNEL(ripplet_choose_spread, Step, step, 256, 4) {
     ripplet::choose_spread(step.run, step.turn);
 }
 RIPPLET_KERNEL(ripplet_wake, Step, step, 256, 1) { ripplet::wake(step.run, step.turn); }
+#endif
 
+#if RIPPLET_MEASURED
+RIPPLET_KERNEL(ripplet_read_ids, Run, run, 256, 1) { ripplet::read_ids(run.field); }
+RIPPLET_KERNEL(ripplet_gather_labels, Run, run, 256, 1) { ripplet::gather_labels(run.field); }
+#endif
+
+#if RIPPLET_FUSED
 // Several phases in one launch; cooperative.
 RIPPLET_KERNEL(ripplet_phases, Step, step, 256, 4) {
     const ripplet::Run& run = step.run;
@@ -80,3 +88,4 @@ RIPPLET_KERNEL(ripplet_phases, Step, step, 256, 4) {
         turn.parity ^= 1;
     }
 }
+#endif

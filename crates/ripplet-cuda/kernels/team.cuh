@@ -15,7 +15,7 @@ template <u32 WIDTH> struct Tile {
 
     RIPPLET_FN u32 rank() const { return lane_id() % WIDTH; }
     RIPPLET_FN u32 lanes() const {
-        if (WIDTH == 32) return ALL_LANES;
+        if constexpr (WIDTH == 32) return ALL_LANES;
         return ((1u << (WIDTH % 32)) - 1) << (lane_id() / WIDTH * WIDTH);
     }
     RIPPLET_FN void sync() const { __syncwarp(); }
@@ -23,20 +23,20 @@ template <u32 WIDTH> struct Tile {
     RIPPLET_FN u32 count(bool x) const { return __popc(__ballot_sync(ALL_LANES, x) & lanes()); }
 
     template <class T> RIPPLET_FN T largest(T x) const {
-        if (WIDTH == 32) return warp_max(x);
+        if constexpr (WIDTH == 32) return warp_max(x);
         for (u32 step = WIDTH / 2; step > 0; step /= 2)
             x = max(x, (T)__shfl_xor_sync(ALL_LANES, x, step));
         return x;
     }
     template <class T> RIPPLET_FN T sum(T x) const {
-        if (WIDTH == 32) return warp_sum(x);
+        if constexpr (WIDTH == 32) return warp_sum(x);
         for (u32 step = WIDTH / 2; step > 0; step /= 2) x += __shfl_xor_sync(ALL_LANES, x, step);
         return x;
     }
     // The label of the least rank among the lanes that have one. A label has one rank.
     RIPPLET_FN u32 label_of_least(bool has, Ranked mine) const {
         u32 least = has ? mine.rank : U32_MAX;
-        if (WIDTH == 32) {
+        if constexpr (WIDTH == 32) {
             least = warp_min(least);
         } else {
             for (u32 step = WIDTH / 2; step > 0; step /= 2)

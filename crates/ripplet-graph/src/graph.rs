@@ -46,7 +46,7 @@ pub struct Adjacency {
 }
 
 /// [`Adjacency`] as plain slices, for loops; `local` counts from the shard's first vertex.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Neighbors<'a> {
     offsets: &'a [u32],
     neighbors: &'a [VertexId],

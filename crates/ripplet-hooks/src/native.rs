@@ -13,9 +13,9 @@ use syn::visit_mut::VisitMut;
 /// Expands `#[label_program]` on a module.
 ///
 /// The module stays as it is, but for this: functions get `#[inline]`, the struct of
-/// `#[columns]` becomes a trait of accessors on the views, and the program's impl gets `name`, `columns`, `parameters`,
-/// `device_source` and, where `carry` is written, `carries`. What these need is expected to be in
-/// scope by `use …::hooks::*`.
+/// `#[columns]` becomes a trait of accessors on the views, and the program's impl gets `name`,
+/// `columns`, `has_columns`, `parameters`, `device_source` and, where `carry` is written, `carries`.
+/// What these need is expected to be in scope by `use …::hooks::*`.
 ///
 /// Errors become `compile_error!` at the tokens that they are about; of a refused module, only what
 /// others may name is left, so that rustc does not tell the same again.
@@ -161,6 +161,9 @@ fn add_methods(items: &mut [syn::Item], program: &Module) {
     }
     if written("carry") && !written("carries") {
         added.push(syn::parse_quote! { fn carries(&self) -> bool { true } });
+    }
+    if program.columns.is_empty() {
+        added.push(syn::parse_quote! { #[inline] fn has_columns(&self) -> bool { false } });
     }
     implementation.items.extend(added);
 }

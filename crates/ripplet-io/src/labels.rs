@@ -12,7 +12,7 @@
 use crate::columnar::{Table, Values};
 use crate::map::map;
 use crate::names::NameSet;
-use crate::read::open;
+use crate::read::{in_memory, open};
 use crate::text::{Fault, Text, pairs};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::RecordBatch;
@@ -125,7 +125,7 @@ impl Reader<'_> {
             return self.table(Bytes::copy_from_slice(bytes), format);
         }
         self.check(format)?;
-        self.text(&mut Text::new(Box::new(bytes), Default::default())?, format)
+        self.text(&mut in_memory(bytes)?, format)
     }
 
     fn check(&self, format: Format) -> Result<(), Fault> {

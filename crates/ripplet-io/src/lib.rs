@@ -36,5 +36,7 @@ pub use format::{Compression, Format};
 pub use labels::{parse_groups, parse_labels, read_groups, read_labels};
 pub use options::{Columns, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_ldbc};
-pub use seeds::{SeedRow, Seeds, UnknownSeeds, read_seeds};
-pub use vertex_table::{ValueKind, VertexTable, VertexValues, read_vertex_table};
+pub use seeds::{SeedRow, Seeds, UnknownSeeds, parse_seeds, read_seeds};
+pub use vertex_table::{
+    ValueKind, VertexTable, VertexValues, parse_vertex_table, read_vertex_table,
+};

@@ -99,7 +99,8 @@ pub fn parse_ldbc(
     edges().map_err(|fault| fault.of(Path::new("(bytes).e")))
 }
 
-fn in_memory(bytes: &[u8]) -> Result<Text<'_>, Fault> {
+/// A text that is in memory and not compressed.
+pub(crate) fn in_memory(bytes: &[u8]) -> Result<Text<'_>, Fault> {
     Text::new(Box::new(bytes), Compression::None)
 }
 

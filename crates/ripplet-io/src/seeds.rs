@@ -9,8 +9,8 @@
 
 use crate::names::NameSet;
 use crate::text::Fault;
-use crate::vertex_table::{Header, Value, vertex_rows};
-use crate::{ReadError, ReadOptions};
+use crate::vertex_table::{Header, Source, Value, vertex_rows};
+use crate::{Format, ReadError, ReadOptions};
 use ripplet_graph::{Names, VertexId, VertexIds, memory};
 use std::borrow::Cow;
 use std::path::Path;
@@ -61,11 +61,29 @@ pub fn read_seeds(
     ids: &VertexIds,
     unknown: UnknownSeeds,
 ) -> Result<Seeds, ReadError> {
+    seeds(Source::File(path, options), ids, unknown)
+}
+
+/// Reads seeds that are in memory and not compressed, as [`read_seeds`] does from a file; an error
+/// calls them `(bytes)`.
+///
+/// # Errors
+/// Those of [`read_seeds`].
+pub fn parse_seeds(
+    bytes: &[u8],
+    format: Format,
+    ids: &VertexIds,
+    unknown: UnknownSeeds,
+) -> Result<Seeds, ReadError> {
+    seeds(Source::Bytes(bytes, format), ids, unknown)
+}
+
+fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<Seeds, ReadError> {
     let read = || {
         let (mut rows, mut skipped) = (Vec::new(), 0);
         let mut seen = memory::filled(false, ids.len())?;
         let mut clusters = NameSet::default();
-        vertex_rows(path, options, &COLUMNS, Header::Optional, |row| {
+        vertex_rows(source, &COLUMNS, Header::Optional, |row| {
             let vertex = match (ids.find(row.id), unknown) {
                 (Some(vertex), _) => vertex,
                 (None, UnknownSeeds::Skip) => {
@@ -98,7 +116,7 @@ pub fn read_seeds(
         })?;
         Ok(Seeds { rows, clusters: named(&clusters), skipped })
     };
-    read().map_err(|fault: Fault| fault.of(path))
+    read().map_err(|fault: Fault| fault.of(source.path()))
 }
 
 /// What the clusters are called, in the order of their numbers.

@@ -10,8 +10,8 @@
 
 use crate::columnar::{Table, Values, floats, id_kind};
 use crate::map::map;
-use crate::read::open;
-use crate::text::{Fault, records};
+use crate::read::{in_memory, open};
+use crate::text::{Fault, Text, records};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::Array;
 use bytes::Bytes;
@@ -57,12 +57,34 @@ pub fn read_vertex_table(
     ids: &VertexIds,
     wanted: &[(&str, ValueKind)],
 ) -> Result<VertexTable, ReadError> {
+    vertex_table(Source::File(path, options), ids, wanted)
+}
+
+/// Reads a vertex table that is in memory and not compressed, as [`read_vertex_table`] does a file;
+/// an error calls it `(bytes)`.
+///
+/// # Errors
+/// Those of [`read_vertex_table`].
+pub fn parse_vertex_table(
+    bytes: &[u8],
+    format: Format,
+    ids: &VertexIds,
+    wanted: &[(&str, ValueKind)],
+) -> Result<VertexTable, ReadError> {
+    vertex_table(Source::Bytes(bytes, format), ids, wanted)
+}
+
+fn vertex_table(
+    source: Source<'_>,
+    ids: &VertexIds,
+    wanted: &[(&str, ValueKind)],
+) -> Result<VertexTable, ReadError> {
     let read = || {
         let names: Vec<&[&str]> =
             wanted.iter().map(|(name, _)| std::slice::from_ref(name)).collect();
         let mut columns: Vec<Building> = wanted.iter().map(|_| Building::default()).collect();
         let (mut seen, mut skipped) = (memory::filled(false, ids.len())?, 0);
-        let found = vertex_rows(path, options, &names, Header::Needed, |row| {
+        let found = vertex_rows(source, &names, Header::Needed, |row| {
             let Some(vertex) = ids.find(row.id) else {
                 skipped += 1;
                 return Ok(());
@@ -96,7 +118,7 @@ pub fn read_vertex_table(
             .map(|((column, wanted), found)| found.then(|| column.finish(wanted.1)));
         Ok(VertexTable { columns: columns.collect(), skipped })
     };
-    read().map_err(|fault: Fault| fault.of(path))
+    read().map_err(|fault: Fault| fault.of(source.path()))
 }
 
 /// Values by their bits, while they come.
@@ -120,6 +142,48 @@ impl Building {
             ValueKind::F32 => {
                 VertexValues::F32(self.bits.into_iter().map(f32::from_bits).collect())
             }
+        }
+    }
+}
+
+/// Where a table is.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    File(&'a Path, &'a ReadOptions),
+    Bytes(&'a [u8], Format),
+}
+
+impl<'a> Source<'a> {
+    /// What an error calls it.
+    pub(crate) fn path(self) -> &'a Path {
+        match self {
+            Source::File(path, _) => path,
+            Source::Bytes(..) => Path::new("(bytes)"),
+        }
+    }
+
+    fn format(self) -> Format {
+        match self {
+            Source::File(path, options) => {
+                let named = || Format::of_path(path).map(|(format, _)| format);
+                options.format.or_else(named).unwrap_or(Format::EdgeList)
+            }
+            Source::Bytes(_, format) => format,
+        }
+    }
+
+    fn bytes(self) -> Result<Bytes, Fault> {
+        let system = |error| Fault { place: Place::File, kind: ReadErrorKind::Io(error) };
+        match self {
+            Source::File(path, _) => Ok(Bytes::from_owner(map(path).map_err(system)?)),
+            Source::Bytes(bytes, _) => Ok(Bytes::copy_from_slice(bytes)),
+        }
+    }
+
+    fn text(self) -> Result<Text<'a>, Fault> {
+        match self {
+            Source::File(path, _) => open(path),
+            Source::Bytes(bytes, _) => in_memory(bytes),
         }
     }
 }
@@ -199,23 +263,19 @@ const IDS: [&str; 4] = ["id", "vertex", "node", "name"];
 /// Calls `visit` for each row of a table, in order. Each of `wanted` is a column, by any of its
 /// names. Tells which of these columns there are.
 pub(crate) fn vertex_rows(
-    path: &Path,
-    options: &ReadOptions,
+    source: Source<'_>,
     wanted: &[&[&str]],
     header: Header,
     visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<Vec<bool>, Fault> {
-    let told = options.format.or_else(|| Format::of_path(path).map(|(format, _)| format));
-    let format = told.unwrap_or(Format::EdgeList);
+    let format = source.format();
     match format {
         Format::Parquet | Format::Arrow => {
-            let system = |error| Fault { place: Place::File, kind: ReadErrorKind::Io(error) };
-            let bytes = Bytes::from_owner(map(path).map_err(system)?);
-            of_batches(&Table::open(bytes, format)?, wanted, visit)
+            of_batches(&Table::open(source.bytes()?, format)?, wanted, visit)
         }
-        Format::Tsv | Format::Csv => of_text(path, format, wanted, header, visit),
+        Format::Tsv | Format::Csv => of_text(&mut source.text()?, format, wanted, header, visit),
         Format::EdgeList if header == Header::Optional => {
-            of_text(path, format, wanted, header, visit)
+            of_text(&mut source.text()?, format, wanted, header, visit)
         }
         _ if header == Header::Optional => Err(Fault::whole(
             "a table about vertices is .txt, .tsv, .csv (each also .gz or .zst), .parquet or .arrow",
@@ -251,21 +311,23 @@ impl Positions {
 }
 
 fn of_text(
-    path: &Path,
+    text: &mut Text<'_>,
     format: Format,
     wanted: &[&[&str]],
     header: Header,
     mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<Vec<bool>, Fault> {
     let mut positions: Option<Positions> = None;
-    records(&mut open(path)?, format, |line, fields| {
+    records(text, format, |line, fields| {
         let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
         let positions = match &mut positions {
             Some(positions) => positions,
             None => {
                 let named = Positions::by_name(&names, wanted);
-                let is_header = header == Header::Needed
-                    || IDS.iter().any(|id| names[0].eq_ignore_ascii_case(id));
+                // A row of separators has no field.
+                let first = names.first().copied().unwrap_or_default();
+                let is_header =
+                    header == Header::Needed || IDS.iter().any(|id| first.eq_ignore_ascii_case(id));
                 if is_header {
                     positions = Some(named);
                     return Ok(());

@@ -158,6 +158,13 @@ pub trait Program: Sync {
         label
     }
 
+    /// Whether [`Program::columns`] says anything: otherwise it is not asked, and what engines do
+    /// for columns is left out when the program is compiled. `#[label_program]` writes it.
+    #[inline]
+    fn has_columns(&self) -> bool {
+        true
+    }
+
     /// The columns that it has, by number.
     fn columns(&self) -> Vec<ColumnSpec> {
         Vec::new()
@@ -232,6 +239,9 @@ pub trait Score: Copy + PartialOrd + Send + Sync {
     /// Nothing scores higher.
     const HIGHEST: Self;
 
+    /// Whether [`Score::is_nan`] is ever true.
+    const HAS_NAN: bool = false;
+
     /// Whether a candidate of this score may be taken at all.
     ///
     /// `u64`: above 0. `i64`: all. `f32`: all numbers, negative ones too; NaN never wins.
@@ -264,6 +274,7 @@ impl Score for i64 {
 
 impl Score for f32 {
     const HIGHEST: f32 = f32::INFINITY;
+    const HAS_NAN: bool = true;
 
     #[inline]
     fn is_eligible(self) -> bool {

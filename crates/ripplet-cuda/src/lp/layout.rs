@@ -88,6 +88,7 @@ pub struct Field {
     pub region_sums: Address,
     pub changes: [Address; 2],
     pub change_pieces: Address,
+    pub arcs: u64,
     pub grand_total: u64,
     pub region_slots: u64,
     pub vertices: u32,
@@ -97,13 +98,18 @@ pub struct Field {
     pub round: u32,
     pub phases: u32,
     pub scan_most: u32,
+    pub least_class: u32,
     pub traced: u32,
+    pub padding: u32,
 }
 
 /// How many vertices of a graph are of which degree class, and what the large ones need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
     pub listed: [u64; LISTED],
+    /// Vertices and arcs of each class, the spread one included.
+    pub vertices: [u64; LISTED + 1],
+    pub arcs: [u64; LISTED + 1],
     /// Those whose neighbours are woken by eight lanes, or a warp.
     pub woken: [u64; 2],
     /// Vertices of more neighbours than a block holds, and their pieces.
@@ -133,10 +139,17 @@ impl Classes {
         if degree == 0 {
             return;
         }
-        let class = bounds.iter().rposition(|&bound| degree > bound).unwrap_or(0);
-        if class < LISTED - 1 || degree <= u64::from(tuning.scan_most) {
+        let own = bounds.iter().rposition(|&bound| degree > bound).unwrap_or(0);
+        let class = match own {
+            6 if degree > u64::from(tuning.scan_most) => LISTED,
+            6 => own,
+            _ => own.max(tuning.least_class() as usize),
+        };
+        if class < LISTED {
             self.listed[class] += 1;
         }
+        self.vertices[class] += 1;
+        self.arcs[class] += degree;
         if degree <= tuning::BLOCK_MOST {
             self.woken[usize::from(degree > tuning::WAKE_TILE_MOST)] += 1;
             return;
@@ -152,6 +165,8 @@ impl Classes {
         let sum = |a: &[u64], b: &[u64], at: usize| a[at] + b[at];
         Classes {
             listed: std::array::from_fn(|at| sum(&self.listed, &other.listed, at)),
+            vertices: std::array::from_fn(|at| sum(&self.vertices, &other.vertices, at)),
+            arcs: std::array::from_fn(|at| sum(&self.arcs, &other.arcs, at)),
             woken: std::array::from_fn(|at| sum(&self.woken, &other.woken, at)),
             large: self.large + other.large,
             pieces: self.pieces + other.pieces,
@@ -314,6 +329,7 @@ impl Layout {
             changes: self.changes.each_ref().map(at),
             change_pieces: at(&self.change_pieces),
             region_slots: self.region_slots,
+            arcs: (self.out[1].end - self.out[1].start) / 4,
             ..Field::default()
         }
     }

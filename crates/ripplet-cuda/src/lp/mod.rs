@@ -2,11 +2,13 @@
 //! `async`.
 
 mod layout;
+mod profile;
 mod rounds;
 mod source;
 mod tuning;
 
-pub use source::source;
+pub use profile::{Iteration, Part, Profile};
+pub use source::{Kernels, source};
 pub use tuning::Tuning;
 
 use crate::device::{Device, DeviceError};
@@ -83,7 +85,11 @@ impl<D: Device> Executor for DeviceExecutor<D> {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
         settings.check(graph.vertices(), &program.columns())?;
-        let source = source(graph, program, settings)?;
+        let kernels = match self.tuning.is_fused(settings) {
+            true => Kernels::Fused,
+            false => Kernels::Staged,
+        };
+        let source = source(graph, program, settings, kernels)?;
         let layout = self.layout(graph, program, settings);
         self.check_memory(&layout.plan)?;
         let module = self.device.load(&source).map_err(failed)?;

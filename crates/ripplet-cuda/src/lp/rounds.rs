@@ -1,7 +1,7 @@
 //! A run in motion on a device: the graph moved there, rounds launched, labels brought back.
 
 use super::failed;
-use super::layout::{Column, Field, Layout, ShardStart, Tallies};
+use super::layout::{Column, Field, LISTED, Layout, ShardStart, Tallies};
 use super::tuning::{BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
@@ -45,11 +45,25 @@ struct Kernels {
     start: Launch,
     find_most: Launch,
     commit: Launch,
-    gather: Launch,
-    choose: [Launch; 4],
-    spread: Launch,
-    wake: Launch,
-    phases: Launch,
+    work: Work,
+}
+
+/// The kernels of a round.
+#[derive(Clone, Copy)]
+enum Work {
+    /// One for each step of a phase.
+    Staged(Steps),
+    /// One for all phases.
+    Fused(Launch),
+}
+
+/// The kernels of a phase.
+#[derive(Clone, Copy)]
+pub(super) struct Steps {
+    pub gather: Launch,
+    pub choose: [Launch; 4],
+    pub spread: Launch,
+    pub wake: Launch,
 }
 
 pub(super) struct DeviceRounds<'a, D: Device> {
@@ -64,7 +78,6 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     specs: Vec<ColumnSpec>,
     seen: Tallies,
     wake: Wake,
-    fused: bool,
     in_place: bool,
     /// Which classes the graph has vertices of: no others are launched for.
     has: Has,
@@ -91,7 +104,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         settings: &Settings,
     ) -> Result<Self, RunError> {
         let memory = device.reserve(layout.bytes).map_err(failed)?;
-        let kernels = Kernels::new(device, module).map_err(failed)?;
+        let kernels = Kernels::new(device, module, tuning.is_fused(settings)).map_err(failed)?;
         let specs = program.columns();
         let has_some = |range: &Range<u64>| !range.is_empty();
         let has = Has {
@@ -114,7 +127,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             specs,
             seen: Tallies::default(),
             wake: program.wake(),
-            fused: tuning.fused && matches!(settings.schedule.order, Order::Phased { .. }),
             in_place: settings.schedule.order == Order::Async,
             has,
             turns: 0,
@@ -123,6 +135,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.shard_count = graph.shards().len() as u32;
         rounds.field.seed = Clock::new(settings.seed, 0).seed();
         rounds.field.scan_most = tuning.scan_most;
+        rounds.field.least_class = tuning.least_class();
         rounds.field.phases = match settings.schedule.order {
             Order::Phased { phases } => phases,
             Order::Sync | Order::Async => 1,
@@ -267,12 +280,12 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// A `Step`.
-    fn step(&self, phase: u32, phases: u32) -> Vec<u8> {
+    pub(super) fn step(&self, phase: u32, phases: u32) -> Vec<u8> {
         let turn = Turn { phase, parity: self.turns & 1, phases, padding: 0 };
         [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&self.field), &self.tail].concat()
     }
 
-    fn launch(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
+    pub(super) fn launch(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
         // SAFETY: the argument is a `Run` or a `Step` as the kernels have it (a test compares their
         // sizes), and its addresses are of `memory`, which lives as long as `self`, laid out so that
         // the kernels stay within it.
@@ -286,42 +299,84 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.launch(&self.kernels.fill, bytemuck::bytes_of(fill))
     }
 
-    fn tallies(&self) -> Result<Tallies, DeviceError> {
+    pub(super) fn tallies(&self) -> Result<Tallies, DeviceError> {
         let mut tallies = Tallies::zeroed();
         let bytes = bytemuck::bytes_of_mut(&mut tallies);
         self.device.read(&self.memory, self.layout.tallies.start, bytes)?;
         Ok(tallies)
     }
 
+    pub(super) fn device(&self) -> &D {
+        self.device
+    }
+
+    /// The kernels of a phase, where it is not one.
+    pub(super) fn steps(&self) -> Option<Steps> {
+        match self.kernels.work {
+            Work::Staged(steps) => Some(steps),
+            Work::Fused(_) => None,
+        }
+    }
+
+    pub(super) fn has_spread(&self) -> bool {
+        self.has.spread
+    }
+
+    pub(super) fn begin_round(&mut self, index: u32) {
+        self.field.round = index;
+    }
+
+    pub(super) fn end_phases(&mut self, phases: u32) {
+        self.turns = self.turns.wrapping_add(phases);
+    }
+
+    /// Launches a kernel of a `Run`.
+    pub(super) fn launch_run(&self, launch: &Launch) -> Result<(), DeviceError> {
+        self.launch(launch, &self.run())
+    }
+
+    pub(super) fn activate_all(&self) -> Result<(), DeviceError> {
+        self.fill_bytes(&self.layout.active, 1)
+    }
+
+    /// Sets how many members the listed classes have.
+    pub(super) fn set_members(&self, members: [u32; LISTED]) -> Result<(), DeviceError> {
+        let at = std::mem::offset_of!(Tallies, members) as u64;
+        self.write(&self.layout.tallies, at, bytemuck::cast_slice(&members))
+    }
+
     /// Launches a round's work.
     fn launch_round(&mut self) -> Result<(), DeviceError> {
         let phases = self.field.phases;
-        if self.fused {
-            self.launch(&self.kernels.phases, &self.step(0, phases))?;
-            self.turns = self.turns.wrapping_add(phases);
-        } else {
-            for phase in 0..phases {
-                self.launch_phase(&self.step(phase, 1))?;
-                self.turns = self.turns.wrapping_add(1);
+        match self.kernels.work {
+            Work::Fused(kernel) => {
+                self.launch(&kernel, &self.step(0, phases))?;
+                self.end_phases(phases);
+            }
+            Work::Staged(steps) => {
+                for phase in 0..phases {
+                    self.launch_phase(&steps, &self.step(phase, 1))?;
+                    self.end_phases(1);
+                }
             }
         }
         if self.wake == Wake::Always {
-            self.fill_bytes(&self.layout.active, 1)?;
+            self.activate_all()?;
         }
         Ok(())
     }
 
-    fn launch_phase(&self, step: &[u8]) -> Result<(), DeviceError> {
-        self.launch(&self.kernels.gather, step)?;
-        for (launch, has) in self.kernels.choose.iter().zip(self.has.choose).rev() {
+    fn launch_phase(&self, steps: &Steps, step: &[u8]) -> Result<(), DeviceError> {
+        self.launch(&steps.gather, step)?;
+        for (launch, has) in steps.choose.iter().zip(self.has.choose).rev() {
             if has {
                 self.launch(launch, step)?;
             }
         }
         if self.has.spread {
-            self.launch(&self.kernels.spread, step)?;
+            self.launch(&steps.spread, step)?;
         }
-        self.launch(&self.kernels.wake, step)
+        self.launch(&steps.wake, step)
     }
 
     /// Copies labels or columns from the device.
@@ -348,7 +403,7 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
                 ..Round::default()
             });
         }
-        self.field.round = index;
+        self.begin_round(index);
         self.launch_round().map_err(failed)?;
         let now = self.tallies().map_err(failed)?;
         let before = std::mem::replace(&mut self.seen, now);
@@ -383,29 +438,43 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
 }
 
 impl Kernels {
-    fn new<D: Device>(device: &D, module: &D::Module) -> Result<Kernels, DeviceError> {
-        let kernel = |kernel, shared, cooperative| {
-            let launch = Launch { kernel, blocks: 1, threads: BLOCK, shared, cooperative };
-            let blocks = device.resident_blocks(module, &launch)?.max(1);
-            Ok(Launch { blocks, ..launch })
+    fn new<D: Device>(device: &D, module: &D::Module, fused: bool) -> Result<Kernels, DeviceError> {
+        let kernel = |name, shared, cooperative| filling(device, module, name, shared, cooperative);
+        let work = match fused {
+            true => Work::Fused(kernel("ripplet_phases", SHARED, true)?),
+            false => Work::Staged(Steps {
+                gather: kernel("ripplet_gather", 64, false)?,
+                choose: [
+                    kernel("ripplet_choose_tiles", 0, false)?,
+                    kernel("ripplet_choose_by_warps", SHARED, false)?,
+                    kernel("ripplet_choose_by_blocks", SHARED, false)?,
+                    kernel("ripplet_choose_scanned", SHARED, false)?,
+                ],
+                spread: kernel("ripplet_choose_spread", SHARED, true)?,
+                wake: kernel("ripplet_wake", 0, false)?,
+            }),
         };
         Ok(Kernels {
             fill: kernel("ripplet_fill", 0, false)?,
             start: kernel("ripplet_start", 0, false)?,
             find_most: kernel("ripplet_find_most", 0, false)?,
             commit: kernel("ripplet_commit", 0, false)?,
-            gather: kernel("ripplet_gather", 64, false)?,
-            choose: [
-                kernel("ripplet_choose_tiles", 0, false)?,
-                kernel("ripplet_choose_by_warps", SHARED, false)?,
-                kernel("ripplet_choose_by_blocks", SHARED, false)?,
-                kernel("ripplet_choose_scanned", SHARED, false)?,
-            ],
-            spread: kernel("ripplet_choose_spread", SHARED, true)?,
-            wake: kernel("ripplet_wake", 0, false)?,
-            phases: kernel("ripplet_phases", SHARED, true)?,
+            work,
         })
     }
+}
+
+/// A launch of as many blocks as fill the device.
+pub(super) fn filling<D: Device>(
+    device: &D,
+    module: &D::Module,
+    kernel: &'static str,
+    shared: u32,
+    cooperative: bool,
+) -> Result<Launch, DeviceError> {
+    let launch = Launch { kernel, blocks: 1, threads: BLOCK, shared, cooperative };
+    let blocks = device.resident_blocks(module, &launch)?.max(1);
+    Ok(Launch { blocks, ..launch })
 }
 
 /// A program's parameters as its text has them: each in the low bits of 8 bytes.

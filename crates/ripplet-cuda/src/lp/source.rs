@@ -16,7 +16,7 @@ const BEFORE: [(&str, &str); 5] = [
 ];
 
 /// What comes behind them.
-const BEHIND: [(&str, &str); 12] = [
+const BEHIND: [(&str, &str); 13] = [
     ("team.cuh", include_str!("../../kernels/team.cuh")),
     ("best.cuh", include_str!("../../kernels/best.cuh")),
     ("turn.cuh", include_str!("../../kernels/turn.cuh")),
@@ -28,8 +28,20 @@ const BEHIND: [(&str, &str); 12] = [
     ("gather.cuh", include_str!("../../kernels/gather.cuh")),
     ("wake.cuh", include_str!("../../kernels/wake.cuh")),
     ("start.cuh", include_str!("../../kernels/start.cuh")),
+    ("ceilings.cuh", include_str!("../../kernels/ceilings.cuh")),
     ("propagate.cuh", include_str!("../../kernels/propagate.cuh")),
 ];
+
+/// Which kernels are compiled: those of a run, and no others, as each takes its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernels {
+    /// Those of a phase's steps.
+    Staged,
+    /// The one that does several phases.
+    Fused,
+    /// Those of the steps, and those that measure what they could be.
+    Measured,
+}
 
 /// The kernels that run a program on a graph like this with these settings.
 ///
@@ -39,11 +51,12 @@ pub fn source<P: Program>(
     graph: &Graph,
     program: &P,
     settings: &Settings,
+    kernels: Kernels,
 ) -> Result<Source, RunError> {
     let Some(hooks) = program.device_source() else {
         return Err(RunError::NoDeviceSource { program: program.name().to_owned() });
     };
-    let configuration = configuration(graph, program, settings);
+    let configuration = configuration(graph, program, settings, kernels);
     let parts = BEFORE[..3]
         .iter()
         .copied()
@@ -61,7 +74,12 @@ pub fn source<P: Program>(
 }
 
 /// The constants that `field.cuh` names.
-fn configuration<P: Program>(graph: &Graph, program: &P, settings: &Settings) -> String {
+fn configuration<P: Program>(
+    graph: &Graph,
+    program: &P,
+    settings: &Settings,
+    kernels: Kernels,
+) -> String {
     let columns = program.columns();
     let drafted: u64 =
         columns.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum();
@@ -76,12 +94,16 @@ fn configuration<P: Program>(graph: &Graph, program: &P, settings: &Settings) ->
         LabelTotal::Volume => 2,
     };
     format!(
-        "namespace ripplet {{\n\
+        "#define RIPPLET_FUSED {}\n#define RIPPLET_STAGED {}\n#define RIPPLET_MEASURED {}\n\
+         namespace ripplet {{\n\
          constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {};\n\
          constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {wake}, TOTAL = {total};\n\
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
          constexpr bool SMALLEST_TIES = {}, IN_PLACE = {};\n\
          }}  // namespace ripplet\n",
+        u32::from(kernels == Kernels::Fused),
+        u32::from(kernels != Kernels::Fused),
+        u32::from(kernels == Kernels::Measured),
         graph.direction() == Direction::Directed,
         graph.is_weighted(),
         graph.shards().len() > 1,

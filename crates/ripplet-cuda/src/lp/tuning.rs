@@ -1,5 +1,7 @@
 //! Bounds between degree classes. Those that `field.cuh` has as well are part of the kernels.
 
+use ripplet_lp::{Order, Settings};
+
 /// Neighbours that a warp holds in registers.
 pub const WARP_MOST: u64 = 256;
 /// Neighbours that a block holds in registers.
@@ -21,10 +23,24 @@ pub struct Tuning {
     /// Whether the phases of a round are one launch, whose blocks wait for one another, instead of
     /// some launches each.
     pub fused: bool,
+    /// Whether vertices of low degree share warps and are counted in registers.
+    pub packed: bool,
+}
+
+impl Tuning {
+    /// Whether a run with these settings does a round in one launch.
+    pub(super) fn is_fused(&self, settings: &Settings) -> bool {
+        self.fused && matches!(settings.schedule.order, Order::Phased { .. })
+    }
+
+    /// The lowest class that a vertex can have, as in `field.cuh`.
+    pub(super) fn least_class(&self) -> u32 {
+        if self.packed { 0 } else { 4 }
+    }
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { scan_most: 1 << 15, fused: true }
+        Tuning { scan_most: 1 << 15, fused: true, packed: true }
     }
 }

@@ -5,8 +5,8 @@ use parquet::arrow::ArrowWriter;
 use ripplet_graph::{Names, VertexIds};
 use ripplet_io::write::{ColumnData, VertexColumn, write_vertex_table};
 use ripplet_io::{
-    ReadError, ReadOptions, SeedRow, Seeds, UnknownSeeds, ValueKind, VertexTable, VertexValues,
-    read_seeds, read_vertex_table,
+    Format, ReadError, ReadOptions, SeedRow, Seeds, UnknownSeeds, ValueKind, VertexTable,
+    VertexValues, parse_seeds, parse_vertex_table, read_seeds, read_vertex_table,
 };
 use std::fs::{self, File};
 use std::path::Path;
@@ -183,10 +183,32 @@ fn what_is_wrong_with_seeds_is_said_with_its_place() {
         ("cy ring\ncy ring\n", "s.txt:2: vertex cy is a seed twice"),
         ("cy ring 1.5\n", "s.txt:1: `1.5` is no strength: expected a number from 0 to 1"),
         ("cy ring x\n", "s.txt:1: `x` is no strength: expected a number from 0 to 1"),
+        ("\n,\ncy ring\n", "s.txt:2: field 1 is missing"),
     ] {
         assert_eq!(sentence(seeds("s.txt", content, UnknownSeeds::Refuse)), expected);
     }
     let read = seeds("s.txt", "cy ring\ndan ring\n", UnknownSeeds::Skip).unwrap();
     assert_eq!((read.rows.len(), read.skipped), (1, 1));
     assert!(seeds("s.txt", "", UnknownSeeds::Refuse).unwrap().rows.is_empty());
+}
+
+#[test]
+fn bytes_say_the_same_as_files() {
+    let text = "id,amount,age\nann,-2,1\nbob,1000,3\ncy,0.5,7\n";
+    let parsed = parse_vertex_table(text.as_bytes(), Format::Csv, &people(), &WANTED);
+    assert_eq!(parsed.unwrap(), table("t.csv", text).unwrap());
+    let parse = |text: &str| {
+        parse_seeds(text.as_bytes(), Format::EdgeList, &people(), UnknownSeeds::Refuse)
+    };
+    let (parsed, read) = (parse("cy 40\nann 7\n"), "cy 40\nann 7\n");
+    assert_eq!(parsed.unwrap().rows, seeds("s.txt", read, UnknownSeeds::Refuse).unwrap().rows);
+    let error = parse("cy ring\ncy ring\n").unwrap_err().to_string();
+    assert_eq!(error, "(bytes):2: vertex cy is a seed twice");
+    let (_folder, path) = parquet(vec![
+        ("id", Arc::new(StringArray::from(vec!["cy"]))),
+        ("cluster", Arc::new(StringArray::from(vec!["ring"]))),
+    ]);
+    let bytes = fs::read(path).unwrap();
+    let parsed = parse_seeds(&bytes, Format::Parquet, &people(), UnknownSeeds::Refuse).unwrap();
+    assert_eq!(parsed.rows, [SeedRow { vertex: 2, cluster: 0, strength: 1.0 }]);
 }

@@ -86,7 +86,7 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
 
 impl<P: Program> Rounds for AsyncRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
-        let clock = self.field.clock(index);
+        let clock = self.field.begin_round(index);
         let round =
             self.field.for_active_words(observer, |words, desk| self.update(words, clock, desk))?;
         self.field.end_round();

@@ -1,9 +1,9 @@
 //! The state of a run, and what is done with one vertex: choose, commit, wake.
 
 use super::active::ActiveSet;
-use super::lists::{Heard, Lists};
+use super::lists::Lists;
 use super::totals::Totals;
-use super::votes::{Count, Votes};
+use super::votes::{Count, Votes, count_one};
 use crate::columns::Columns;
 use crate::hash::{Clock, Stream, mix};
 use crate::rounds::Observer;
@@ -30,6 +30,8 @@ pub(super) struct Field<'a, P> {
     pub columns: Columns,
     totals: Totals,
     ties: Ties,
+    /// What draws ranks in ties, in the round at hand.
+    tie_key: u32,
     seed: u64,
     /// One a thread, so that no lock is ever waited for.
     desks: Vec<Mutex<Desk>>,
@@ -74,6 +76,15 @@ impl Round {
     }
 }
 
+/// What becomes of a vertex.
+#[derive(Clone, Copy)]
+struct Next {
+    label: Label,
+    /// Whether the sheet's draft differs from its columns.
+    redrafted: bool,
+    nan: bool,
+}
+
 /// The label that won a vertex's votes, if any, and whether the score of one was not a number.
 struct Best<S> {
     winner: Option<Winner<S>>,
@@ -111,7 +122,8 @@ impl<'a, P: Program> Field<'a, P> {
         }
         let lists = Lists::new(graph);
         let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed)?;
-        let columns = Columns::new(&program.columns(), &settings.columns, graph.vertices())?;
+        let specs = if program.has_columns() { program.columns() } else { Vec::new() };
+        let columns = Columns::new(&specs, &settings.columns, graph.vertices())?;
         Ok(Field {
             graph,
             program,
@@ -121,6 +133,7 @@ impl<'a, P: Program> Field<'a, P> {
             columns,
             totals,
             ties: settings.schedule.ties,
+            tie_key: 0,
             seed: settings.seed,
             desks: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
         })
@@ -156,9 +169,11 @@ impl<'a, P: Program> Field<'a, P> {
             .try_reduce(Round::default, |a, b| Ok(a.plus(b)))
     }
 
-    /// The clock of a round.
-    pub fn clock(&self, round: u32) -> Clock {
-        Clock::new(self.seed, round)
+    /// Begins a round; gives its clock.
+    pub fn begin_round(&mut self, round: u32) -> Clock {
+        let clock = Clock::new(self.seed, round);
+        self.tie_key = clock.key(Stream::Tie as u32);
+        clock
     }
 
     #[inline]
@@ -187,30 +202,46 @@ impl<'a, P: Program> Field<'a, P> {
         let scene = Scene { graph: self.graph, columns: &self.columns, clock };
         let vertex = self.vertex(v, scene);
         let degree = heard.degree();
-        let Sheet { votes, draft } = sheet;
-        votes.begin(degree as usize);
+        let ballots = sheet.votes.begin(degree as usize);
+        let mut room = &mut *ballots;
         heard.each(|neighbors, weights| {
             let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
-            votes.collect(neighbors.len(), |votes| {
-                self.program.load_neighbors(vertex, list, votes);
-            });
+            let (here, rest) = std::mem::take(&mut room).split_at_mut(neighbors.len());
+            self.program.load_neighbors(vertex, list, here);
+            room = rest;
         });
-        let Best { winner, nan } = self.best(vertex, votes);
         let before = vertex.label;
-        let mut choice = Choice { before, label: before, redrafted: false, arcs: degree, nan };
-        if let Some(winner) = winner {
-            let carried = match self.program.carries() {
-                true => self.carried(heard, vertex, winner.label, votes.ballots()),
-                false => 0.0,
-            };
-            self.columns.begin_draft(v, draft);
-            let Winner { frequency, cast, .. } = winner;
-            let mut vertex = VertexMut { vertex, draft, carried, frequency, cast };
-            let label = self.program.update_vertex(&mut vertex, winner.label, winner.score);
-            choice.label = if label == before { before } else { self.known(label) };
-            choice.redrafted = self.columns.differ(v, draft);
+        let next = match self.kept(vertex, count_one(ballots, before)) {
+            Some(winner) => self.adopt(vertex, winner, sheet),
+            None => self.contest((v, before), clock, sheet),
+        };
+        Choice {
+            before,
+            label: next.label,
+            redrafted: self.program.has_columns() && next.redrafted,
+            arcs: degree,
+            nan: P::Score::HAS_NAN && next.nan,
         }
-        choice
+    }
+
+    /// What a label that won makes of the vertex.
+    #[inline]
+    fn adopt(&self, vertex: Vertex<'_>, winner: Winner<P::Score>, sheet: &mut Sheet) -> Next {
+        let Sheet { votes, draft } = sheet;
+        let carried = match self.program.carries() {
+            true => self.carried(vertex, winner.label, votes.ballots()),
+            false => 0.0,
+        };
+        if self.program.has_columns() {
+            self.columns.begin_draft(vertex.id, draft);
+        }
+        let Winner { frequency, cast, .. } = winner;
+        let (v, before) = (vertex.id, vertex.label);
+        let mut vertex = VertexMut { vertex, draft, carried, frequency, cast };
+        let label = self.program.update_vertex(&mut vertex, winner.label, winner.score);
+        let label = if label == before { before } else { self.known(label) };
+        let redrafted = self.program.has_columns() && self.columns.differ(v, draft);
+        Next { label, redrafted, nan: false }
     }
 
     /// A label as it is, or none where it is not a vertex.
@@ -251,9 +282,9 @@ impl<'a, P: Program> Field<'a, P> {
 
     /// The largest carry of those who voted for a label; `ballots` are the votes, in the order of
     /// the neighbours.
-    fn carried(&self, heard: Heard<'_>, v: Vertex<'_>, label: Label, mut ballots: &[Vote]) -> f32 {
+    fn carried(&self, v: Vertex<'_>, label: Label, mut ballots: &[Vote]) -> f32 {
         let mut most: Option<f32> = None;
-        heard.each(|neighbors, weights| {
+        self.lists.of(v.id).each(|neighbors, weights| {
             let (here, rest) = ballots.split_at(neighbors.len().min(ballots.len()));
             ballots = rest;
             let list = NeighborList { ids: neighbors, weights, labels: &self.labels };
@@ -264,28 +295,47 @@ impl<'a, P: Program> Field<'a, P> {
         most.unwrap_or(0.0)
     }
 
+    /// The vertex's own label, by the votes for it, where it wins without knowing how many each
+    /// other one got: all others together cannot beat it. Most vertices keep theirs by this.
+    #[inline]
+    fn kept(&self, v: Vertex<'_>, own: Count) -> Option<Winner<P::Score>> {
+        if own.top == 0 {
+            return None;
+        }
+        let (label, Count { cast, top: frequency }) = (v.label, own);
+        let score = self.score(v, label, frequency, own, self.totals.kept());
+        let wins = score.is_eligible() && score > self.program.score_bound(cast - frequency);
+        wins.then_some(Winner { label, frequency, cast, score })
+    }
+
+    /// What a vertex with this id and label chooses where its own label is not sure to win.
+    ///
+    /// A function of its own, as is fetching ahead: with the loops of all vertices, its loops would
+    /// want more registers than there are. The view is made here: handed over, it would be written
+    /// to the stack.
+    #[inline(never)]
+    fn contest(&self, (id, label): (VertexId, Label), clock: Clock, sheet: &mut Sheet) -> Next {
+        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        let vertex = Vertex { id, label, scene };
+        let Best { winner, nan } = self.best(vertex, &mut sheet.votes);
+        match winner {
+            Some(winner) => Next { nan, ..self.adopt(vertex, winner, sheet) },
+            None => Next { label, redrafted: false, nan },
+        }
+    }
+
     /// The label that wins the votes, if any may.
     ///
-    /// Three steps, each for what the one before leaves open. Most vertices keep a label that most
-    /// of their neighbours have: then all others together cannot beat it, and nobody needs to know
-    /// how many votes each of them got. Nearly always else one of the most frequent labels wins, so
-    /// only they are looked at; all others only where the program's bound does not rule them out.
+    /// Nearly always one of the most frequent labels wins, so only they are looked at; all others
+    /// only where the program's bound does not rule them out.
     #[inline]
     fn best(&self, v: Vertex<'_>, votes: &mut Votes) -> Best<P::Score> {
         let best = |winner| Best { winner, nan: false };
-        let (label, own) = (v.label, votes.count_one(v.label));
-        if own.top > 0 {
-            let score = self.score(v, label, own.top, own, self.totals.kept());
-            if score.is_eligible() && score > self.program.score_bound(own.cast - own.top) {
-                let (frequency, cast) = (own.top, own.cast);
-                return best(Some(Winner { label, frequency, cast, score }));
-            }
-        }
         let count = votes.count();
         if count.top == 0 {
             return best(None);
         }
-        let leader = self.leader(votes, count.top, tie_key(v)).unwrap_or(v.label);
+        let leader = self.leader(votes, count.top, self.tie_key(v.id)).unwrap_or(v.label);
         let bound = |frequency| self.program.score_bound(frequency);
         let wins = |score: P::Score| {
             score.is_eligible() && score >= bound(count.top) && score > bound(count.top - 1)
@@ -304,10 +354,7 @@ impl<'a, P: Program> Field<'a, P> {
     }
 
     /// Of the labels with the most votes, the one that wins a tie.
-    ///
-    /// A function of its own, as are [`Votes::count`] and fetching ahead: together, their loops
-    /// would want more registers than there are.
-    #[inline(never)]
+    #[inline]
     fn leader(&self, votes: &Votes, top: u64, key: u32) -> Option<Label> {
         let leaders = votes.leaders(top);
         match self.ties {
@@ -330,7 +377,7 @@ impl<'a, P: Program> Field<'a, P> {
     ) -> Best<P::Score> {
         let scene = Scene { graph: self.graph, columns: &self.columns, clock };
         let (v, mut nan) = (Vertex { id, label, scene }, false);
-        let key = tie_key(v);
+        let key = self.tie_key(id);
         let rank_of = |label| match self.ties {
             Ties::Hashed => mix(label ^ key),
             Ties::Smallest => label,
@@ -354,6 +401,12 @@ impl<'a, P: Program> Field<'a, P> {
             }
         }
         Best { winner: best.map(|(winner, _)| winner), nan }
+    }
+
+    /// What a label is mixed with to draw its rank in a tie at `v`.
+    #[inline]
+    fn tie_key(&self, v: VertexId) -> u32 {
+        mix(v ^ self.tie_key)
     }
 
     #[inline]
@@ -397,12 +450,18 @@ impl<'a, P: Program> Field<'a, P> {
         if wake == Wake::Always || (wake == Wake::Disagreement && !relabelled) {
             return;
         }
-        let labels = &*self.labels;
-        let agrees = |u: VertexId| labels[u as usize].load(Relaxed) == label;
         self.lists.of(v).each(|neighbors, _| match wake {
-            Wake::Disagreement => self.active.insert_unless(neighbors, agrees),
+            Wake::Disagreement => self.wake_those_who_disagree(neighbors, label),
             Wake::Change | Wake::Always => self.active.insert_unless(neighbors, |_| false),
         });
+    }
+
+    /// A function of its own, so that what its loop needs is handed over in registers.
+    #[inline(never)]
+    fn wake_those_who_disagree(&self, neighbors: &[VertexId], label: Label) {
+        let labels = &*self.labels;
+        let agrees = |u: VertexId| labels[u as usize].load(Relaxed) == label;
+        self.active.insert_unless(neighbors, agrees);
     }
 
     /// When the program wants vertices looked at again.
@@ -429,10 +488,4 @@ impl<'a, P: Program> Field<'a, P> {
         let labels = self.labels.into_iter().map(AtomicU32::into_inner).collect();
         (labels, self.columns.into_written(self.program.columns()))
     }
-}
-
-/// What a label is mixed with to draw its rank in a tie at `v`.
-#[inline]
-fn tie_key(v: Vertex<'_>) -> u32 {
-    mix(v.id ^ v.scene.clock.key(Stream::Tie as u32))
 }

@@ -1,13 +1,17 @@
 //! A graph's neighbour lists as plain slices, and how to have them in the cache in time.
 
+use rayon::prelude::*;
 use ripplet_graph::{Graph, Neighbors, VertexId};
 use std::sync::atomic::AtomicU32;
 
 /// A graph's neighbour lists as plain slices: looked up once a run, not once a vertex.
 pub(super) struct Lists<'a> {
-    shards: Vec<ShardLists<'a>>,
+    /// The first shard's, mostly the only one's: a small graph finds them without a search.
+    first: ShardLists<'a>,
+    others: Vec<ShardLists<'a>>,
 }
 
+#[derive(Default)]
 struct ShardLists<'a> {
     first: VertexId,
     end: VertexId,
@@ -48,18 +52,29 @@ impl<'a> Heard<'a> {
 
 impl<'a> Lists<'a> {
     pub fn new(graph: &'a Graph) -> Lists<'a> {
-        let shards = graph.shards().iter().map(|shard| {
+        let mut shards = graph.shards().iter().map(|shard| {
             let (vertices, out, incoming) = (shard.vertices(), shard.out(), shard.incoming());
             ShardLists { first: vertices.start, end: vertices.end, out, incoming }
         });
-        Lists { shards: shards.collect() }
+        Lists { first: shards.next().unwrap_or_default(), others: shards.collect() }
+    }
+
+    /// The summed weights of the arcs that touch a vertex, over all vertices.
+    pub fn strength(&self) -> u64 {
+        let shards = std::iter::once(&self.first).chain(&self.others);
+        let lists = shards.flat_map(|shard| [Some(shard.out), shard.incoming]);
+        let strength = |lists: Neighbors<'_>| match lists.weights() {
+            Some(weights) => weights.par_iter().map(|&weight| u64::from(weight)).sum(),
+            None => lists.neighbors().len() as u64,
+        };
+        lists.flatten().map(strength).sum()
     }
 
     #[inline]
     pub fn of(&self, v: VertexId) -> Place<'_, 'a> {
-        let shard = match &*self.shards {
-            [only] => only,
-            shards => &shards[shards.partition_point(|shard| shard.end <= v)],
+        let shard = match v < self.first.end {
+            true => &self.first,
+            false => &self.others[self.others.partition_point(|shard| shard.end <= v)],
         };
         Place { shard, local: (v - shard.first) as usize }
     }
@@ -83,12 +98,19 @@ impl<'a> Place<'_, 'a> {
     /// The summed weights of the arcs that touch the vertex.
     #[inline]
     pub fn strength(self) -> u64 {
+        if self.shard.out.weights().is_some() {
+            return self.weighted_strength();
+        }
+        let degree = |lists: &Neighbors<'_>| u64::from(lists.degree(self.local));
+        degree(&self.shard.out) + self.shard.incoming.as_ref().map_or(0, degree)
+    }
+
+    /// A function of its own, so that a strength without weights is few instructions.
+    #[inline(never)]
+    fn weighted_strength(self) -> u64 {
         let mut sum = 0;
-        self.each(|neighbors, weights| {
-            sum += match weights {
-                Some(weights) => weights.iter().map(|&w| u64::from(w)).sum(),
-                None => neighbors.len() as u64,
-            }
+        self.each(|_, weights| {
+            sum += weights.into_iter().flatten().map(|&weight| u64::from(weight)).sum::<u64>();
         });
         sum
     }

@@ -260,7 +260,7 @@ impl Part<'_> {
 
 impl<P: Program> Rounds for PhasedRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
-        let clock = self.field.clock(index);
+        let clock = self.field.begin_round(index);
         let mut round = Round::default();
         for phase in 0..self.phases {
             self.gather(clock, phase);

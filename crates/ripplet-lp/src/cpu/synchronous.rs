@@ -100,7 +100,7 @@ impl<'a, P: Program> SyncRounds<'a, P> {
 
 impl<P: Program> Rounds for SyncRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
-        let clock = self.field.clock(index);
+        let clock = self.field.begin_round(index);
         let mut round =
             self.field.for_active_words(observer, |words, desk| self.choose(words, clock, desk))?;
         std::mem::swap(&mut self.field.labels, &mut self.next);

@@ -36,28 +36,24 @@ impl Totals {
         labels: &[AtomicU32],
         seed: u64,
     ) -> Result<Totals, OutOfMemory> {
-        let vertices = 0..labels.len() as u32;
         let share = match kept {
             LabelTotal::None => {
                 let (of_label, most) = (Vec::new(), AtomicU32::new(0));
                 return Ok(Totals { of_label, grand: 0, most, share: Share::One });
             }
             LabelTotal::Members => Share::One,
-            LabelTotal::Volume => {
-                let strengths = vertices.clone().into_par_iter().map(|v| lists.of(v).strength());
-                Share::Volume(VolumeUnit::for_all(strengths.sum(), seed))
-            }
+            LabelTotal::Volume => Share::Volume(VolumeUnit::for_all(lists.strength(), seed)),
         };
         let mut of_label = memory::with_room(labels.len())?;
-        of_label.par_extend(vertices.clone().into_par_iter().map(|_| AtomicU32::new(0)));
-        let add = |v: VertexId| {
-            let share = share.of(v, lists);
-            if let Some(total) = of_label.get(labels[v as usize].load(Relaxed) as usize) {
+        of_label.par_extend(labels.par_iter().map(|_| AtomicU32::new(0)));
+        let add = |(v, label): (usize, &AtomicU32)| {
+            let share = share.of(v as VertexId, lists);
+            if let Some(total) = of_label.get(label.load(Relaxed) as usize) {
                 total.fetch_add(share, Relaxed);
             }
             u64::from(share)
         };
-        let grand = vertices.into_par_iter().map(add).sum();
+        let grand = labels.par_iter().enumerate().map(add).sum();
         let most = of_label.par_iter().map(|total| total.load(Relaxed)).max().unwrap_or(0);
         Ok(Totals { of_label, grand, most: AtomicU32::new(most), share })
     }

@@ -53,13 +53,14 @@ impl Votes {
         (votes * (size_of::<Vote>() + size_of::<u64>()) + slots * size_of::<Slot>()) as u64
     }
 
-    /// Begins a vertex with at most this many votes.
+    /// Begins a vertex with so many votes, which must be written into what this gives.
     #[inline]
-    pub fn begin(&mut self, degree: usize) {
-        self.cast = 0;
+    pub fn begin(&mut self, degree: usize) -> &mut [Vote] {
         if degree > self.sums.len() {
             self.grow(degree);
         }
+        self.cast = degree;
+        &mut self.ballots[..degree]
     }
 
     #[cold]
@@ -72,40 +73,8 @@ impl Votes {
         self.slots = vec![Slot::default(); slots_for(votes)];
     }
 
-    /// Adds so many votes, which `write` writes down; beyond what [`Votes::begin`] was told, none.
-    #[inline]
-    pub fn collect(&mut self, count: usize, write: impl FnOnce(&mut [Vote])) {
-        let end = (self.cast + count).min(self.ballots.len());
-        write(&mut self.ballots[self.cast..end]);
-        self.cast = end;
-    }
-
-    /// The votes for one label as if it were the top, in one pass without the table.
-    ///
-    /// Comes before everything else that is asked of the votes: those for [`NO_LABEL`] say nothing
-    /// from here on.
-    #[inline]
-    pub fn count_one(&mut self, label: Label) -> Count {
-        let mut silent = false;
-        let count = |ballots: &[Vote], silent: &mut bool| {
-            ballots.iter().fold(Count { cast: 0, top: 0 }, |count, ballot| {
-                let weight = u64::from(ballot.weight);
-                let own = if ballot.label == label { weight } else { 0 };
-                *silent |= ballot.label == NO_LABEL;
-                Count { cast: count.cast + weight, top: count.top + own }
-            })
-        };
-        let counted = count(&self.ballots[..self.cast], &mut silent);
-        if !silent {
-            return counted;
-        }
-        let unsaid = self.ballots[..self.cast].iter_mut().filter(|ballot| ballot.label == NO_LABEL);
-        unsaid.for_each(|ballot| ballot.weight = 0);
-        count(&self.ballots[..self.cast], &mut silent)
-    }
-
     /// Counts the votes collected since [`Votes::begin`].
-    #[inline(never)]
+    #[inline]
     pub fn count(&mut self) -> Count {
         if self.number == u32::MAX {
             self.slots.fill(Slot::default());
@@ -148,6 +117,30 @@ impl Votes {
         let ballots = self.ballots[..self.cast].iter();
         ballots.map(|ballot| (ballot.label, find(slots, self.number, ballot.label).sum))
     }
+}
+
+/// The votes for one label as if it were the top, in one pass without the table.
+///
+/// Comes before everything else that is asked of the votes: those for [`NO_LABEL`] say nothing from
+/// here on.
+#[inline]
+pub(super) fn count_one(ballots: &mut [Vote], label: Label) -> Count {
+    let mut silent = false;
+    let count = |ballots: &[Vote], silent: &mut bool| {
+        ballots.iter().fold(Count { cast: 0, top: 0 }, |count, ballot| {
+            let weight = u64::from(ballot.weight);
+            let own = if ballot.label == label { weight } else { 0 };
+            *silent |= ballot.label == NO_LABEL;
+            Count { cast: count.cast + weight, top: count.top + own }
+        })
+    };
+    let counted = count(ballots, &mut silent);
+    if !silent {
+        return counted;
+    }
+    let unsaid = ballots.iter_mut().filter(|ballot| ballot.label == NO_LABEL);
+    unsaid.for_each(|ballot| ballot.weight = 0);
+    count(ballots, &mut silent)
 }
 
 /// The slot that has a label, or the free one where it belongs. `slots` is a power of two long
@@ -206,10 +199,8 @@ mod tests {
                 for vote in list.iter().map(ballot) {
                     *expected.entry(vote.label).or_default() += u64::from(vote.weight);
                 }
-                votes.begin(list.len());
-                votes.collect(list.len(), |written| {
-                    written.iter_mut().zip(&list).for_each(|(vote, said)| *vote = ballot(said));
-                });
+                let ballots = votes.begin(list.len()).iter_mut().zip(&list);
+                ballots.for_each(|(vote, said)| *vote = ballot(said));
                 let count = votes.count();
                 let top = expected.values().copied().max().unwrap_or(0);
                 prop_assert_eq!(count, Count { cast: expected.values().sum(), top });
@@ -231,19 +222,17 @@ mod tests {
             (vec![(NO_LABEL, 5)], 0, Count { cast: 0, top: 0 }),
             (vec![(NO_LABEL, 0), (2, 7), (3, 1)], 1, Count { cast: 8, top: 7 }),
         ] {
-            let begin = |votes: &mut Votes| {
-                votes.begin(list.len());
-                votes.collect(list.len(), |written| {
-                    let said = list.iter().map(|&(label, weight)| Vote { label, weight });
-                    written.iter_mut().zip(said).for_each(|(vote, said)| *vote = said);
-                });
+            let count_one_of = |votes: &mut Votes, label| {
+                let said = list.iter().map(|&(label, weight)| Vote { label, weight });
+                let ballots = votes.begin(list.len());
+                ballots.iter_mut().zip(said).for_each(|(vote, said)| *vote = said);
+                count_one(ballots, label)
             };
-            begin(&mut votes);
-            assert_eq!(votes.count_one(3), Count { cast: expected.cast, top: own });
+            let counted = count_one_of(&mut votes, 3);
+            assert_eq!(counted, Count { cast: expected.cast, top: own });
             assert_eq!(votes.count(), expected);
             assert!(votes.all().all(|(label, sum)| label != NO_LABEL || sum == 0));
-            begin(&mut votes);
-            assert_eq!(votes.count_one(NO_LABEL).top, 0);
+            assert_eq!(count_one_of(&mut votes, NO_LABEL).top, 0);
         }
     }
 

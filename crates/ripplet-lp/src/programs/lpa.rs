@@ -128,7 +128,7 @@ mod program {
 mod tests {
     use super::program::exceeds_chance;
     use super::*;
-    use crate::hooks::Candidate;
+    use crate::hooks::{Candidate, Program};
     use crate::views::Total;
     use std::sync::atomic::AtomicU32;
 
@@ -140,6 +140,11 @@ mod tests {
         for bad in [-1.0, 65536.0, f64::NAN, f64::INFINITY] {
             assert!(Resolution::new(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_program_without_columns_says_so() {
+        assert!(!Lpa::default().has_columns() && Lpa::default().columns().is_empty());
     }
 
     #[test]

@@ -110,6 +110,7 @@ fn what_follows_from_the_text_is_added() {
     assert_eq!(program.label_total(), LabelTotal::Members);
     let parameters = [Scalar::F32(0.5), Scalar::U32(3), Scalar::Bool(true)];
     assert_eq!(program.parameters(), parameters);
+    assert!(program.has_columns());
     assert_eq!(program.columns(), ByHand(program).columns());
     assert_eq!(HopAttenuated::plain(2).parameters()[0], Scalar::F32(0.0));
 }

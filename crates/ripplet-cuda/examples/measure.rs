@@ -1,0 +1,196 @@
+//! Measures label propagation on a GPU: `measure web 22 [--check] [--runs N]` for web, social, rmat, road.
+//!
+//! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
+//! labels with the CPU's. Times are of the device, the graph resident.
+
+use ripplet_cuda::lp::{Profile, Tuning};
+use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_graph::generate::{Rmat, Road, Social, Web};
+use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
+use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Slpa};
+use ripplet_lp::quality::Summary;
+use ripplet_lp::{Executor, Program, Schedule, Settings, Stop};
+use std::error::Error;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let family = arguments.first().map_or("web", String::as_str);
+    let scale: u32 = arguments.get(1).map_or(Ok(20), |text| text.parse())?;
+
+    let start = Instant::now();
+    let graph = GraphBuilder::new().build(edges(family, scale)?)?;
+    println!(
+        "# {family} {scale}: {} vertices, {} arcs, largest degree {}, made in {:.1} s",
+        graph.vertices(),
+        graph.arcs(),
+        graph.max_degree(),
+        start.elapsed().as_secs_f64()
+    );
+    for fused in [false, true] {
+        let tuning = Tuning { fused, ..Tuning::default() };
+        let executor = DeviceExecutor::new(CudaDevice::new(0)?).with_tuning(tuning);
+        if !fused {
+            profile(&executor, &graph, "cdlp", &Cdlp, Schedule::cdlp())?;
+            profile(&executor, &graph, "lpa", &Lpa::default(), Schedule::sync())?;
+            let plain = DeviceExecutor::new(CudaDevice::new(0)?)
+                .with_tuning(Tuning { packed: false, ..tuning });
+            profile(&plain, &graph, "cdlp, no tiles", &Cdlp, Schedule::cdlp())?;
+            let ten = Stop::after(10);
+            run(&executor, &graph, "cdlp x10", &Cdlp, Schedule::cdlp(), ten, has("--check"))?;
+            let lpa = Lpa::default();
+            run(
+                &executor,
+                &graph,
+                "lpa async",
+                &lpa,
+                Schedule::asynchronous(),
+                Stop::default(),
+                false,
+            )?;
+            let plain = Lpa::new(Resolution::OFF);
+            run(
+                &executor,
+                &graph,
+                "plain async",
+                &plain,
+                Schedule::asynchronous(),
+                Stop::default(),
+                false,
+            )?;
+        }
+        let name = if fused { "fused" } else { "staged" };
+        let lpa = Lpa::default();
+        let check = has("--check");
+        run(
+            &executor,
+            &graph,
+            &format!("lpa phased, {name}"),
+            &lpa,
+            Schedule::phased(),
+            Stop::default(),
+            check,
+        )?;
+        if has("--programs") && !fused {
+            let llp = Llp::new(Gamma::new(0.25)?);
+            run(&executor, &graph, "llp phased", &llp, Schedule::phased(), Stop::after(5), check)?;
+            run(
+                &executor,
+                &graph,
+                "slpa phased",
+                &Slpa::default(),
+                Schedule::phased(),
+                Stop::after(5),
+                check,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn edges(family: &str, scale: u32) -> Result<EdgeTable, Box<dyn Error>> {
+    Ok(match family {
+        "web" => Web::new(scale).generate()?,
+        "social" => Social::new(scale).generate()?,
+        "rmat" => Rmat::new(scale).generate()?,
+        "road" => Road::new(scale).generate()?,
+        _ => return Err("expected web, social, rmat or road".into()),
+    })
+}
+
+fn profile<P: Program>(
+    executor: &DeviceExecutor<CudaDevice>,
+    graph: &Graph,
+    name: &str,
+    program: &P,
+    schedule: Schedule,
+) -> Result<(), Box<dyn Error>> {
+    let settings = Settings { schedule, ..Settings::default() };
+    let found = executor.profile(graph, program, &settings, 10)?;
+    let Profile { arcs, stream, gather, iterations } = &found;
+    let rate = |arcs: u64, seconds: f64| arcs as f64 / seconds / 1e9;
+    println!(
+        "## {name}: stream {:.3} ms ({:.0} G arcs/s), gather {:.3} ms ({:.0} G arcs/s)",
+        stream * 1e3,
+        rate(*arcs, *stream),
+        gather * 1e3,
+        rate(*arcs, *gather)
+    );
+    for (index, iteration) in iterations.iter().enumerate() {
+        println!(
+            "iteration {:2}: {:.3} ms, {:.0} G arcs/s, {:.2} of gather; {} changed",
+            index + 1,
+            iteration.seconds * 1e3,
+            rate(*arcs, iteration.seconds),
+            gather / iteration.seconds,
+            iteration.changed
+        );
+        if index == 0 || index == 2 || index + 1 == iterations.len() {
+            for part in &iteration.parts {
+                println!(
+                    "    {:40} {:>9} vertices {:>10} arcs {:.3} ms {:.0} G arcs/s",
+                    part.name,
+                    part.vertices,
+                    part.arcs,
+                    part.seconds * 1e3,
+                    rate(part.arcs, part.seconds)
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run<P: Program>(
+    executor: &DeviceExecutor<CudaDevice>,
+    graph: &Graph,
+    name: &str,
+    program: &P,
+    schedule: Schedule,
+    stop: Stop,
+    check: bool,
+) -> Result<(), Box<dyn Error>> {
+    let settings = Settings { schedule, stop, keep_disconnected: true, ..Settings::default() };
+    let mut seconds = Vec::new();
+    let mut last = None;
+    for _ in 0..3 {
+        let found = executor.run(graph, program, &settings, &mut ())?;
+        seconds.push(found.rounds.iter().map(|round| round.seconds).sum::<f64>());
+        last = Some(found);
+    }
+    let found = last.ok_or("no run")?;
+    let Summary { communities, modularity } = Summary::of(graph, &found.labels)?;
+    let times: Vec<String> = seconds.iter().map(|s| format!("{:.3}", s * 1e3)).collect();
+    println!(
+        "## {name}: {} ms, {} rounds ({}), {:.2} scans, Q {modularity:.4}, {communities} communities",
+        times.join(" "),
+        found.rounds.len(),
+        found.reason.name(),
+        found.scanned() as f64 / graph.arcs() as f64
+    );
+    let rounds = found
+        .rounds
+        .iter()
+        .map(|round| format!("{:.3}/{}/{}", round.seconds * 1e3, round.visited, round.changed));
+    println!("    ms/visited/changed: {}", rounds.collect::<Vec<_>>().join(" "));
+    if check {
+        let expected = CpuExecutor::new(None)?.run(graph, program, &settings, &mut ())?;
+        let differ = expected.labels.iter().zip(&found.labels).filter(|(a, b)| a != b).count();
+        let cpu: f64 = expected.rounds.iter().map(|round| round.seconds).sum();
+        let same = |of: fn(&ripplet_lp::Round) -> u64| {
+            expected.rounds.iter().map(of).eq(found.rounds.iter().map(of))
+        };
+        println!(
+            "    {} labels differ from the CPU's, columns equal {}, counts equal {} {} {}; CPU {:.0} ms",
+            differ,
+            expected.columns == found.columns,
+            same(|round| round.visited),
+            same(|round| round.scanned),
+            same(|round| round.changed),
+            cpu * 1e3
+        );
+    }
+    Ok(())
+}

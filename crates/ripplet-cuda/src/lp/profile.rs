@@ -1,0 +1,172 @@
+//! Where the time of a full iteration goes, class by class, beside what no iteration can beat.
+
+use super::layout::{Classes, LISTED};
+use super::rounds::{DeviceRounds, Steps, filling};
+use super::source::{Kernels, source};
+use super::{DeviceExecutor, failed};
+use crate::device::{Device, DeviceError, Launch};
+use ripplet_graph::Graph;
+use ripplet_lp::engine::Rounds;
+use ripplet_lp::{Order, Program, RunError, Settings};
+
+/// Names of the degree classes.
+const CLASSES: [&str; LISTED + 1] = [
+    "degree 1-4: tiles of 4 lanes",
+    "degree 5-8: tiles of 8 lanes",
+    "degree 9-16: tiles of 16 lanes",
+    "degree 17-32: a warp's lanes",
+    "degree 33-256: a warp, a table",
+    "degree 257-2048: a block, a table",
+    "higher: a block, a table and a sketch",
+    "highest: many blocks",
+];
+
+/// What full iterations take: every vertex active, one phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Arcs of the graph.
+    pub arcs: u64,
+    /// Seconds that it takes to read each arc's neighbour, and nothing else.
+    pub stream: f64,
+    /// Seconds that it takes to read each arc's label as well, when labels are vertices.
+    pub gather: f64,
+    /// The iterations, from the first.
+    pub iterations: Vec<Iteration>,
+}
+
+/// A full iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Iteration {
+    /// Seconds that it took as a whole.
+    pub seconds: f64,
+    /// Vertices that changed.
+    pub changed: u64,
+    /// Its parts, each launched and measured for itself.
+    pub parts: Vec<Part>,
+}
+
+/// A part of an iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it does.
+    pub name: &'static str,
+    /// Vertices that it is for.
+    pub vertices: u64,
+    /// Their arcs.
+    pub arcs: u64,
+    /// Seconds that it took.
+    pub seconds: f64,
+}
+
+impl<D: Device> DeviceExecutor<D> {
+    /// Measures so many full iterations of a program on a graph.
+    ///
+    /// Every vertex is active in each of them, in one phase, whatever the settings say; labels go on
+    /// from one to the next. Each is measured twice, as a whole and in parts, by two runs of the same
+    /// draws.
+    ///
+    /// # Errors
+    /// As a run.
+    pub fn profile<P: Program>(
+        &self,
+        graph: &Graph,
+        program: &P,
+        settings: &Settings,
+        iterations: u32,
+    ) -> Result<Profile, RunError> {
+        let mut settings = settings.clone();
+        if settings.schedule.order != Order::Async {
+            settings.schedule.order = Order::Sync;
+        }
+        settings.check(graph.vertices(), &program.columns())?;
+        let classes = Classes::of(graph, &self.tuning);
+        let layout = self.layout(graph, program, &settings);
+        self.check_memory(&layout.plan)?;
+        let source = source(graph, program, &settings, Kernels::Measured)?;
+        let module = self.device.load(&source).map_err(failed)?;
+        let begin = || {
+            let layout = layout.clone();
+            DeviceRounds::new(&self.device, &module, layout, self.tuning, graph, program, &settings)
+        };
+
+        let mut whole = begin()?;
+        let (stream, gather) = self.ceilings(&module, &whole).map_err(failed)?;
+        let mut done = Vec::new();
+        for index in 0..iterations {
+            whole.activate_all().map_err(failed)?;
+            let mut round = None;
+            let seconds = self.device.timed(&mut || {
+                round = Some(whole.round(index, &()));
+                Ok(())
+            });
+            let changed = round.transpose()?.map_or(0, |round| round.changed);
+            done.push(Iteration { seconds: seconds.map_err(failed)?, changed, parts: Vec::new() });
+        }
+        drop(whole);
+
+        let mut parts = begin()?;
+        for (index, iteration) in (0..).zip(&mut done) {
+            parts.activate_all().map_err(failed)?;
+            iteration.parts = parts.round_in_parts(index, &classes).map_err(failed)?;
+        }
+        let arcs = classes.arcs.iter().sum();
+        Ok(Profile { arcs, stream, gather, iterations: done })
+    }
+
+    /// The least of some measurements of reading all arcs, and all arcs' labels.
+    fn ceilings(
+        &self,
+        module: &D::Module,
+        rounds: &DeviceRounds<'_, D>,
+    ) -> Result<(f64, f64), DeviceError> {
+        let least = |kernel| {
+            let launch = filling(&self.device, module, kernel, 0, false)?;
+            let mut least = f64::INFINITY;
+            for _ in 0..5 {
+                least = least.min(self.device.timed(&mut || rounds.launch_run(&launch))?);
+            }
+            Ok(least)
+        };
+        Ok((least("ripplet_read_ids")?, least("ripplet_gather_labels")?))
+    }
+}
+
+impl<D: Device> DeviceRounds<'_, D> {
+    /// A round whose steps, and within them the degree classes, are launched one by one.
+    fn round_in_parts(&mut self, index: u32, classes: &Classes) -> Result<Vec<Part>, DeviceError> {
+        let Some(steps) = self.steps() else { return Ok(Vec::new()) };
+        self.begin_round(index);
+        let step = self.step(0, 1);
+        let all = classes.vertices.iter().sum();
+        let all_arcs = classes.arcs.iter().sum();
+        let part = |name, vertices, arcs, seconds| Part { name, vertices, arcs, seconds };
+        let mut parts = Vec::new();
+        parts.push(part("gather the active", all, all_arcs, self.time(&steps.gather, &step)?));
+        let members = self.tallies()?.members;
+        for class in (0..LISTED).rev().filter(|&class| members[class] > 0) {
+            // Only this class has members for now.
+            let alone = std::array::from_fn(|at| if at == class { members[at] } else { 0 });
+            self.set_members(alone)?;
+            let seconds = self.time(Self::kernel_of(&steps, class), &step)?;
+            let (vertices, arcs) = (classes.vertices[class], classes.arcs[class]);
+            parts.push(part(CLASSES[class], vertices, arcs, seconds));
+        }
+        if self.has_spread() {
+            let spread = self.tallies()?.members[LISTED];
+            let seconds = self.time(&steps.spread, &step)?;
+            let (vertices, arcs) = (u64::from(spread), classes.arcs[LISTED]);
+            parts.push(part(CLASSES[LISTED], vertices, arcs, seconds));
+        }
+        parts.push(part("wake neighbours", all, all_arcs, self.time(&steps.wake, &step)?));
+        self.end_phases(1);
+        Ok(parts)
+    }
+
+    fn kernel_of(steps: &Steps, class: usize) -> &Launch {
+        &steps.choose[class.saturating_sub(3)]
+    }
+
+    fn time(&self, launch: &Launch, step: &[u8]) -> Result<f64, DeviceError> {
+        self.device().timed(&mut || self.launch(launch, step))
+    }
+}
