@@ -40,26 +40,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             profile(&plain, &graph, "cdlp, no tiles", &Cdlp, Schedule::cdlp())?;
             let ten = Stop::after(10);
             run(&executor, &graph, "cdlp x10", &Cdlp, Schedule::cdlp(), ten, has("--check"))?;
-            let lpa = Lpa::default();
-            run(
-                &executor,
-                &graph,
-                "lpa async",
-                &lpa,
-                Schedule::asynchronous(),
-                Stop::default(),
-                false,
-            )?;
-            let plain = Lpa::new(Resolution::OFF);
-            run(
-                &executor,
-                &graph,
-                "plain async",
-                &plain,
-                Schedule::asynchronous(),
-                Stop::default(),
-                false,
-            )?;
+            for async_phases in [1, 2, 4, 8] {
+                let executor = DeviceExecutor::new(CudaDevice::new(0)?)
+                    .with_tuning(Tuning { async_phases, ..tuning });
+                let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
+                let name = |program: &str| format!("{program} async, {async_phases} parts");
+                let plain = Lpa::new(Resolution::OFF);
+                run(&executor, &graph, &name("lpa"), &Lpa::default(), schedule, stop, false)?;
+                run(&executor, &graph, &name("plain"), &plain, schedule, stop, false)?;
+            }
         }
         let name = if fused { "fused" } else { "staged" };
         let lpa = Lpa::default();

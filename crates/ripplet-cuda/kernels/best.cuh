@@ -3,7 +3,7 @@
 //
 //     struct Sums {
 //         void count();                        // all threads of the team
-//         u64 top() const;                     // the largest sum of a label that this thread knows of
+//         u64 top() const;                     // the largest sum of a label; all threads
 //         template <class F> void each(F) const;   // f(label, sum): each label at one thread, at least
 //     };
 #pragma once
@@ -194,7 +194,7 @@ RIPPLET_FN Verdict judge(const Team& team, const Chooser& v, bool present, u64 o
     if (!team.any(open)) return agreed(team, verdict);
 
     sums.count();
-    const u64 top = team.largest(sums.top());
+    const u64 top = sums.top();
     Best leader = {};
     if (leads(team, v, top, cast, sums, &leader) && open) {
         verdict.best = leader;

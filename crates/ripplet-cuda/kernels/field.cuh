@@ -16,18 +16,20 @@ constexpr u32 WAKE_DISAGREEMENT = 0, WAKE_CHANGE = 1, WAKE_ALWAYS = 2;
 constexpr u32 TOTAL_NONE = 0, TOTAL_MEMBERS = 1, TOTAL_VOLUME = 2;
 
 // Threads of every block, and its shared memory in bytes.
-constexpr u32 BLOCK = 256, WARPS = BLOCK / 32, SHARED = 32768;
+constexpr u32 BLOCK = 256, WARPS = BLOCK / 32, SHARED = 57344;
 
 // Degree classes. Tiles are parts of a warp; a held vertex's votes stay in registers, 8 a thread.
 constexpr u32 TILE_4 = 0, TILE_8 = 1, TILE_16 = 2, TILE_32 = 3;
 constexpr u32 HELD_WARP = 4, HELD_BLOCK = 5, SCANNED = 6, SPREAD = 7, CLASSES = 8;
 constexpr u32 HELD = 8;
+// Vertices whose turns a warp ends together, at most: as many as lanes, or as have room beside a table.
+constexpr u32 BATCH = 32, HELD_BATCH = 8;
 constexpr u32 WARP_MOST = 32 * HELD, BLOCK_MOST = BLOCK * HELD;
 
 // Arcs of a large vertex that a block takes at a time.
 constexpr u32 PIECE = BLOCK_MOST;
 
-// Who wakes a changed vertex's neighbours: eight lanes, a warp, or blocks by the piece.
+// Who wakes a changed vertex's neighbours: four lanes, a warp, or blocks by the piece.
 constexpr u32 WAKE_TILE = 0, WAKE_WARP = 1, WAKE_PIECES = 2, WAKE_CLASSES = 3;
 constexpr u32 WAKE_TILE_MOST = 64, WAKE_WARP_MOST = BLOCK_MOST;
 
@@ -60,6 +62,8 @@ struct Tallies {
     u32 most_total;
     // By class: members of the phase at work.
     u32 members[CLASSES];
+    // By class: how much of that has been taken.
+    u32 taken[CLASSES];
     u32 spread_pieces, spread_batches;
     // By parity of the phase and by class: vertices that changed, or pieces of them.
     u32 changes[2][WAKE_CLASSES];

@@ -17,6 +17,8 @@ RIPPLET_FN void choose(const Run& run, Turn turn) {
     choose_by_blocks(run, turn);
     __syncthreads();
     choose_by_warps(run, turn);
+    // Tiles use shared memory otherwise.
+    __syncthreads();
     choose_tiles<32>(run, turn, TILE_32);
     choose_tiles<16>(run, turn, TILE_16);
     choose_tiles<8>(run, turn, TILE_8);
@@ -41,7 +43,11 @@ RIPPLET_KERNEL(ripplet_gather, Step, step, 256, 1) {
     ripplet::commit_changes(step.run.field, step.turn.parity ^ 1);
     ripplet::gather(step.run, step.turn);
 }
-RIPPLET_KERNEL(ripplet_choose_tiles, Step, step, 256, 6) {
+RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 4) { ripplet::choose(step.run, step.turn); }
+#endif
+
+#if RIPPLET_MEASURED
+RIPPLET_KERNEL(ripplet_choose_tiles, Step, step, 256, 5) {
     ripplet::choose_tiles<32>(step.run, step.turn, ripplet::TILE_32);
     ripplet::choose_tiles<16>(step.run, step.turn, ripplet::TILE_16);
     ripplet::choose_tiles<8>(step.run, step.turn, ripplet::TILE_8);
@@ -56,6 +62,9 @@ RIPPLET_KERNEL(ripplet_choose_by_blocks, Step, step, 256, 4) {
 RIPPLET_KERNEL(ripplet_choose_scanned, Step, step, 256, 4) {
     ripplet::choose_scanned(step.run, step.turn);
 }
+#endif
+
+#if RIPPLET_STAGED
 // Cooperative.
 RIPPLET_KERNEL(ripplet_choose_spread, Step, step, 256, 4) {
     ripplet::choose_spread(step.run, step.turn);

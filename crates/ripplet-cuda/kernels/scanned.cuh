@@ -8,6 +8,27 @@ namespace ripplet {
 // Of a block's shared memory, what the sketch gets.
 constexpr u32 SKETCH_BYTES = 8192;
 
+// Calls `visit(arc, vote)` for each vote, a block's threads together; several are read at a time.
+template <class Visit>
+RIPPLET_FN void each_vote(const Chooser& v, const Place& place, Visit visit) {
+    const u32 degree = place.degree();
+    for (u32 first = threadIdx.x; first < degree; first += BLOCK * HELD) {
+        Arc arcs[HELD];
+        Vote votes[HELD];
+#pragma unroll
+        for (u32 index = 0; index < HELD; index++) {
+            const u32 at = first + index * BLOCK;
+            arcs[index] = at < degree ? arc_at(v.run->field, place, at) : Arc{0, 0};
+        }
+#pragma unroll
+        for (u32 index = 0; index < HELD; index++)
+            votes[index] = first + index * BLOCK < degree ? v.vote(arcs[index]) : Vote{NO_LABEL, 0};
+#pragma unroll
+        for (u32 index = 0; index < HELD; index++)
+            if (first + index * BLOCK < degree) visit(arcs[index], votes[index]);
+    }
+}
+
 template <class Sum> struct ScannedSums {
     Block team;
     const Chooser& v;
@@ -22,21 +43,18 @@ template <class Sum> struct ScannedSums {
         table.clear(team.rank(), Block::SIZE);
         sketch.clear(team.rank(), Block::SIZE);
         team.sync();
-        const u32 degree = place.degree();
         bool any_outside = false;
-        for (u32 at = team.rank(); at < degree; at += Block::SIZE) {
-            const Vote vote = v.vote(arc_at(v.run->field, place, at));
+        each_vote(v, place, [&](const Arc&, const Vote& vote) {
             // The own label was counted before: it is the one that would be waited for most.
-            if (vote.weight == 0 || vote.label == v.label) continue;
-            if (table.add(vote.label, vote.weight, PROBES)) continue;
+            if (vote.weight == 0 || vote.label == v.label) return;
+            if (table.add(vote.label, vote.weight, PROBES)) return;
             sketch.add(vote.label, vote.weight);
             any_outside = true;
-        }
+        });
         outside = team.count(any_outside) > 0 ? sketch.bound(team) : 0;
     }
     RIPPLET_FN u64 top() const {
-        const u64 most = table.top(team.rank(), Block::SIZE);
-        return team.rank() == 0 ? max(most, own) : most;
+        return max((u64)team.largest(table.top(team.rank(), Block::SIZE)), own);
     }
     template <class F> RIPPLET_FN void each(F visit) const {
         if (team.rank() == 0 && own > 0) visit(v.label, own);
@@ -79,35 +97,34 @@ RIPPLET_FN void choose_scanned(const Run& run, Turn turn) {
     const u32 count = field.tallies->members[SCANNED];
     const Block team = {shared_memory()};
     Seen seen = {0, 0};
-    for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
+    if (count == 0) return;
+    for (u32 item; (item = take(field, SCANNED, team.memory)) < count;) {
         const u32 id = field.members[SCANNED][item];
         const Place place = place_of(field, id);
         const u32 degree = place.degree();
         const Chooser v(run, id, field.labels[id]);
         u64 own = 0, cast = 0;
-        for (u32 at = team.rank(); at < degree; at += Block::SIZE) {
-            const Vote vote = v.vote(arc_at(field, place, at));
+        each_vote(v, place, [&](const Arc&, const Vote& vote) {
             cast += vote.weight;
             if (vote.label == v.label) own += vote.weight;
-        }
+        });
         own = team.sum(own);
         cast = team.sum(cast);
-        Verdict verdict;
+        Ended end = {};
+        end.cast = cast;
         const bool settled = cast <= U32_MAX
-                                 ? judge_scanned<u32>(team, v, place, own, cast, &verdict)
-                                 : judge_scanned<u64>(team, v, place, own, cast, &verdict);
-        u32 carried = 0;
-        if (CARRIES && settled && verdict.best.found) {
-            for (u32 at = team.rank(); at < degree; at += Block::SIZE) {
-                const Arc arc = arc_at(field, place, at);
-                const Vote vote = v.vote(arc);
-                if (vote.weight > 0 && vote.label == verdict.best.label)
-                    carried = max(carried, v.carry(arc));
-            }
-            carried = team.largest(carried);
+                                 ? judge_scanned<u32>(team, v, place, own, cast, &end.verdict)
+                                 : judge_scanned<u64>(team, v, place, own, cast, &end.verdict);
+        const Best& best = end.verdict.best;
+        if (CARRIES && settled && best.found) {
+            each_vote(v, place, [&](const Arc& arc, const Vote& vote) {
+                if (vote.weight > 0 && vote.label == best.label)
+                    end.carried = max(end.carried, v.carry(arc));
+            });
+            end.carried = team.largest(end.carried);
         }
         if (!settled && team.rank() == 0) spread_out(field, id, degree);
-        end_turn(run, turn, settled && team.rank() == 0, v, degree, verdict, cast, carried, &seen);
+        end_turn(run, turn, settled && team.rank() == 0, id, v.label, degree, end, &seen);
         team.sync();
     }
     seen.report(field);

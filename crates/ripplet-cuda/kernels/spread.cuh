@@ -208,8 +208,8 @@ RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
             const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
             const Verdict verdict = verdict_on(v, spread);
             const u32 degree = place_of(field, v.id).degree();
-            end_turn(run, turn, lane_id() == 0, v, degree, verdict, spread.cast, spread.carried,
-                     &seen);
+            const Ended end = {verdict, spread.cast, spread.carried};
+            end_turn(run, turn, lane_id() == 0, v.id, v.label, degree, end, &seen);
         }
     }
     seen.report(field);

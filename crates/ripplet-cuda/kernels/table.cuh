@@ -40,7 +40,8 @@ template <class Sum> struct Table {
         }
         return false;
     }
-    RIPPLET_FN u64 top(u32 rank, u32 size) const {
+    // The largest sum that this thread has; in few bits where sums are.
+    RIPPLET_FN Sum top(u32 rank, u32 size) const {
         Sum most = 0;
         for (u32 at = rank; at < slots; at += size) most = max(most, sums[at]);
         return most;
@@ -76,7 +77,7 @@ template <class Sum> struct Sketch {
             Sum most = 0;
             for (u32 at = team.rank(); at < width; at += Team::SIZE)
                 most = max(most, rows[row * width + at]);
-            least = min(least, team.largest((u64)most));
+            least = min(least, (u64)team.largest(most));
         }
         return least;
     }

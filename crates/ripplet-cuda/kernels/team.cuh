@@ -28,7 +28,13 @@ template <u32 WIDTH> struct Tile {
             x = max(x, (T)__shfl_xor_sync(ALL_LANES, x, step));
         return x;
     }
-    template <class T> RIPPLET_FN T sum(T x) const {
+    RIPPLET_FN u64 sum(u64 x) const {
+        // Nearly always there is no need of 64 bits, for which there is no instruction.
+        if (__all_sync(ALL_LANES, x < 1u << 26)) return small_sum((u32)x);
+        for (u32 step = WIDTH / 2; step > 0; step /= 2) x += __shfl_xor_sync(ALL_LANES, x, step);
+        return x;
+    }
+    RIPPLET_FN u32 small_sum(u32 x) const {
         if constexpr (WIDTH == 32) return warp_sum(x);
         for (u32 step = WIDTH / 2; step > 0; step /= 2) x += __shfl_xor_sync(ALL_LANES, x, step);
         return x;
@@ -90,8 +96,8 @@ struct Block {
     template <class T> RIPPLET_FN T largest(T x) const {
         return across(warp_max(x), [](T a, T b) { return max(a, b); });
     }
-    template <class T> RIPPLET_FN T sum(T x) const {
-        return across(warp_sum(x), [](T a, T b) { return a + b; });
+    RIPPLET_FN u64 sum(u64 x) const {
+        return across(Warp{}.sum(x), [](u64 a, u64 b) { return a + b; });
     }
     RIPPLET_FN u32 label_of_least(bool has, Ranked mine) const {
         // A label that nobody has ranks behind all.

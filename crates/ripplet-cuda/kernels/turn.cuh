@@ -15,6 +15,22 @@ struct Seen {
     }
 };
 
+// The next of a class's members that nobody has taken, so many together: who is done early takes
+// more. A warp's, or where `memory` is given, a block's.
+RIPPLET_FN u32 take(const Field& field, u32 of_class, u32 together) {
+    u32 first = 0;
+    if (lane_id() == 0) first = atomicAdd(&field.tallies->taken[of_class], together);
+    return __shfl_sync(ALL_LANES, first, 0);
+}
+RIPPLET_FN u32 take(const Field& field, u32 of_class, unsigned char* memory) {
+    __syncthreads();
+    if (threadIdx.x == 0) *(u32*)memory = atomicAdd(&field.tallies->taken[of_class], 1u);
+    __syncthreads();
+    const u32 item = *(u32*)memory;
+    __syncthreads();
+    return item;
+}
+
 // What a vertex adds to its label's total.
 RIPPLET_FN u32 share_of(const Field& field, u32 v) {
     if (TOTAL == TOTAL_MEMBERS) return 1;
@@ -78,31 +94,57 @@ RIPPLET_FN void list_change(const Field& field, Turn turn, bool listed, u32 v, u
     }
 }
 
+// What a lane knows of its vertex of a batch.
+struct Member {
+    Place place;
+    u32 id, label;
+
+    RIPPLET_FN Member of_lane(u32 lane) const {
+        Member other = {};
+        other.place.out = __shfl_sync(ALL_LANES, place.out, lane);
+        other.place.out_degree = __shfl_sync(ALL_LANES, place.out_degree, lane);
+        if (DIRECTED) {
+            other.place.incoming = __shfl_sync(ALL_LANES, place.incoming, lane);
+            other.place.in_degree = __shfl_sync(ALL_LANES, place.in_degree, lane);
+        }
+        other.id = __shfl_sync(ALL_LANES, id, lane);
+        other.label = __shfl_sync(ALL_LANES, label, lane);
+        return other;
+    }
+};
+
+// What a vertex's votes came to: what is left to do is to end its turn.
+struct Ended {
+    Verdict verdict;
+    u64 cast;
+    u32 carried;
+};
+
 // Ends the turns of the vertices of those lanes that have one. All lanes of the warp call it.
-RIPPLET_FN void end_turn(const Run& run, Turn turn, bool present, const Chooser& v, u32 degree,
-                         const Verdict& verdict, u64 cast, u32 carried, Seen* seen) {
+RIPPLET_FN void end_turn(const Run& run, Turn turn, bool present, u32 id, u32 before, u32 degree,
+                         const Ended& end, Seen* seen) {
     const Field& field = run.field;
     bool relabelled = false, redrafted = false;
-    if (present && verdict.best.found) {
-        const Best& best = verdict.best;
+    if (present && end.verdict.best.found) {
+        const Best& best = end.verdict.best;
         Access access = {&field, false};
-        VertexMut vertex = {&access, v.id, v.label, carried_of(carried), best.frequency, cast};
-        if (DRAFT_LENGTH > 0) begin_draft(field, v.id);
+        VertexMut vertex = {&access, id, before, carried_of(end.carried), best.frequency, end.cast};
+        if (DRAFT_LENGTH > 0) begin_draft(field, id);
         u32 label = program::update_vertex(run.parameters, vertex, best.label, best.score);
         // What is no vertex is no label.
-        if (label != v.label && label >= field.vertices) label = NO_LABEL;
-        relabelled = label != v.label;
-        redrafted = DRAFT_LENGTH > 0 && is_redrafted(field, v.id);
-        if (IN_PLACE && redrafted) commit_draft(field, v.id);
-        if (relabelled) (IN_PLACE ? field.labels : field.next)[v.id] = label;
-        if (IN_PLACE && relabelled) move_share(field, v.id, v.label, label);
+        if (label != before && label >= field.vertices) label = NO_LABEL;
+        relabelled = label != before;
+        redrafted = DRAFT_LENGTH > 0 && is_redrafted(field, id);
+        if (IN_PLACE && redrafted) commit_draft(field, id);
+        if (relabelled) (IN_PLACE ? field.labels : field.next)[id] = label;
+        if (IN_PLACE && relabelled) move_share(field, id, before, label);
     }
     const bool changed = relabelled || redrafted;
     seen->changed += changed;
-    seen->nan_scores += present && verdict.nan;
+    seen->nan_scores += present && end.verdict.nan;
     // In place, a change is listed for those alone whom it wakes.
     const bool wakes = WAKE == WAKE_CHANGE || (WAKE == WAKE_DISAGREEMENT && relabelled);
-    list_change(field, turn, IN_PLACE ? changed && wakes : changed, v.id, degree);
+    list_change(field, turn, IN_PLACE ? changed && wakes : changed, id, degree);
 }
 
 }  // namespace ripplet

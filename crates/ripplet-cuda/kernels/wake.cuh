@@ -32,7 +32,28 @@ struct Changed {
     }
     RIPPLET_FN void wake(const Field& field, u32 u) const {
         if (WAKE == WAKE_DISAGREEMENT && (IN_PLACE ? field.labels : field.next)[u] == label) return;
-        if (!field.active[u]) field.active[u] = 1;
+        field.active[u] = 1;
+    }
+    // Wakes those of a thread's neighbours, from number `first` on, that must look again. Several are
+    // asked at a time: first whether they are awake, which after a while nearly all are.
+    RIPPLET_FN void wake_all(const Field& field, const Place& place, u32 first, u32 end,
+                             u32 step) const {
+        constexpr u32 AT_ONCE = 4;
+        for (; first < end; first += AT_ONCE * step) {
+            u32 ids[AT_ONCE];
+            bool sleeps[AT_ONCE];
+#pragma unroll
+            for (u32 index = 0; index < AT_ONCE; index++) {
+                const u32 at = first + index * step;
+                ids[index] = at < end ? arc_at(field, place, at).id : U32_MAX;
+            }
+#pragma unroll
+            for (u32 index = 0; index < AT_ONCE; index++)
+                sleeps[index] = ids[index] != U32_MAX && !field.active[ids[index]];
+#pragma unroll
+            for (u32 index = 0; index < AT_ONCE; index++)
+                if (sleeps[index]) wake(field, ids[index]);
+        }
     }
 };
 
@@ -47,8 +68,7 @@ RIPPLET_FN void wake_by_tiles(const Field& field, Turn turn, u32 kind, u64* prin
         const Changed changed(field, v);
         if (!changed.wakes) continue;
         const Place place = place_of(field, v);
-        for (u32 at = rank; at < place.degree(); at += WIDTH)
-            changed.wake(field, arc_at(field, place, at).id);
+        changed.wake_all(field, place, rank, place.degree(), WIDTH);
     }
 }
 
@@ -62,8 +82,7 @@ RIPPLET_FN void wake_by_pieces(const Field& field, Turn turn, u64* print) {
         if (!changed.wakes) continue;
         const Place place = place_of(field, v);
         const u32 first = piece.index * PIECE, end = min(place.degree(), first + PIECE);
-        for (u32 at = first + threadIdx.x; at < end; at += BLOCK)
-            changed.wake(field, arc_at(field, place, at).id);
+        changed.wake_all(field, place, first + threadIdx.x, end, BLOCK);
     }
 }
 
@@ -74,7 +93,7 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
     if (WAKE != WAKE_ALWAYS || field.traced) {
         wake_by_pieces(field, turn, &print);
         wake_by_tiles<32>(field, turn, WAKE_WARP, &print);
-        wake_by_tiles<8>(field, turn, WAKE_TILE, &print);
+        wake_by_tiles<4>(field, turn, WAKE_TILE, &print);
     }
     if (field.traced) {
         print = warp_sum(print);
@@ -83,6 +102,7 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
     // Nobody reads these before the next phase.
     if (blockIdx.x == 0 && threadIdx.x < CLASSES) {
         tallies->members[threadIdx.x] = 0;
+        tallies->taken[threadIdx.x] = 0;
         tallies->spread_pieces = 0;
         if (threadIdx.x < WAKE_CLASSES) tallies->changes[turn.parity ^ 1][threadIdx.x] = 0;
     }

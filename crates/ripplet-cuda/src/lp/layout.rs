@@ -59,6 +59,7 @@ pub struct Tallies {
     pub region_used: u64,
     pub most_total: u32,
     pub members: [u32; 8],
+    pub taken: [u32; 8],
     pub spread_pieces: u32,
     pub spread_batches: u32,
     pub changes: [[u32; 3]; 2],
@@ -110,7 +111,7 @@ pub struct Classes {
     /// Vertices and arcs of each class, the spread one included.
     pub vertices: [u64; LISTED + 1],
     pub arcs: [u64; LISTED + 1],
-    /// Those whose neighbours are woken by eight lanes, or a warp.
+    /// Those whose neighbours are woken by four lanes, or a warp.
     pub woken: [u64; 2],
     /// Vertices of more neighbours than a block holds, and their pieces.
     pub large: u64,
@@ -277,7 +278,7 @@ impl Layout {
         to.spread = to.place(SPREAD_BYTES, classes.large);
         to.spread_pieces = to.place(8, classes.pieces);
         to.found = to.place(BEST_BYTES, classes.pieces);
-        to.region_slots = classes.slots_of_largest.max(classes.slots.min(vertices));
+        to.region_slots = classes.slots_of_largest.max(classes.slots.min(4 * vertices));
         to.region_labels = to.place(4, to.region_slots);
         to.region_sums = to.place(SLOT_BYTES - 4, to.region_slots);
 

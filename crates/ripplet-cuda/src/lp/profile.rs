@@ -1,8 +1,9 @@
 //! Where the time of a full iteration goes, class by class, beside what no iteration can beat.
 
 use super::layout::{Classes, LISTED};
-use super::rounds::{DeviceRounds, Steps, filling};
+use super::rounds::{DeviceRounds, filling};
 use super::source::{Kernels, source};
+use super::tuning::{SHARED, TILE_SHARED};
 use super::{DeviceExecutor, failed};
 use crate::device::{Device, DeviceError, Launch};
 use ripplet_graph::Graph;
@@ -105,9 +106,10 @@ impl<D: Device> DeviceExecutor<D> {
         drop(whole);
 
         let mut parts = begin()?;
+        let kernels = class_kernels(&self.device, &module).map_err(failed)?;
         for (index, iteration) in (0..).zip(&mut done) {
             parts.activate_all().map_err(failed)?;
-            iteration.parts = parts.round_in_parts(index, &classes).map_err(failed)?;
+            iteration.parts = parts.round_in_parts(index, &classes, &kernels).map_err(failed)?;
         }
         let arcs = classes.arcs.iter().sum();
         Ok(Profile { arcs, stream, gather, iterations: done })
@@ -131,9 +133,25 @@ impl<D: Device> DeviceExecutor<D> {
     }
 }
 
+/// The kernels of tiles, held by warps, held by blocks, and scanned.
+fn class_kernels<D: Device>(device: &D, module: &D::Module) -> Result<[Launch; 4], DeviceError> {
+    let kernel = |name, shared| filling(device, module, name, shared, false);
+    Ok([
+        kernel("ripplet_choose_tiles", TILE_SHARED)?,
+        kernel("ripplet_choose_by_warps", SHARED)?,
+        kernel("ripplet_choose_by_blocks", SHARED)?,
+        kernel("ripplet_choose_scanned", SHARED)?,
+    ])
+}
+
 impl<D: Device> DeviceRounds<'_, D> {
     /// A round whose steps, and within them the degree classes, are launched one by one.
-    fn round_in_parts(&mut self, index: u32, classes: &Classes) -> Result<Vec<Part>, DeviceError> {
+    fn round_in_parts(
+        &mut self,
+        index: u32,
+        classes: &Classes,
+        kernels: &[Launch; 4],
+    ) -> Result<Vec<Part>, DeviceError> {
         let Some(steps) = self.steps() else { return Ok(Vec::new()) };
         self.begin_round(index);
         let step = self.step(0, 1);
@@ -147,7 +165,7 @@ impl<D: Device> DeviceRounds<'_, D> {
             // Only this class has members for now.
             let alone = std::array::from_fn(|at| if at == class { members[at] } else { 0 });
             self.set_members(alone)?;
-            let seconds = self.time(Self::kernel_of(&steps, class), &step)?;
+            let seconds = self.time(&kernels[class.saturating_sub(3)], &step)?;
             let (vertices, arcs) = (classes.vertices[class], classes.arcs[class]);
             parts.push(part(CLASSES[class], vertices, arcs, seconds));
         }
@@ -160,10 +178,6 @@ impl<D: Device> DeviceRounds<'_, D> {
         parts.push(part("wake neighbours", all, all_arcs, self.time(&steps.wake, &step)?));
         self.end_phases(1);
         Ok(parts)
-    }
-
-    fn kernel_of(steps: &Steps, class: usize) -> &Launch {
-        &steps.choose[class.saturating_sub(3)]
     }
 
     fn time(&self, launch: &Launch, step: &[u8]) -> Result<f64, DeviceError> {

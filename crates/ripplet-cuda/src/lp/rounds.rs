@@ -61,7 +61,7 @@ enum Work {
 #[derive(Clone, Copy)]
 pub(super) struct Steps {
     pub gather: Launch,
-    pub choose: [Launch; 4],
+    pub choose: Launch,
     pub spread: Launch,
     pub wake: Launch,
 }
@@ -79,17 +79,10 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     seen: Tallies,
     wake: Wake,
     in_place: bool,
-    /// Which classes the graph has vertices of: no others are launched for.
-    has: Has,
+    /// Whether the graph has vertices that many blocks may share.
+    has_spread: bool,
     /// Phases done, over all rounds.
     turns: u32,
-}
-
-/// Which steps have something to do.
-#[derive(Clone, Copy)]
-struct Has {
-    choose: [bool; 4],
-    spread: bool,
 }
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
@@ -106,20 +99,11 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let memory = device.reserve(layout.bytes).map_err(failed)?;
         let kernels = Kernels::new(device, module, tuning.is_fused(settings)).map_err(failed)?;
         let specs = program.columns();
-        let has_some = |range: &Range<u64>| !range.is_empty();
-        let has = Has {
-            choose: [
-                layout.members[..4].iter().any(has_some),
-                has_some(&layout.members[4]),
-                has_some(&layout.members[5]),
-                has_some(&layout.members[6]),
-            ],
-            spread: has_some(&layout.spread),
-        };
         let mut rounds = DeviceRounds {
             field: layout.field(device.address(&memory)),
             device,
             module,
+            has_spread: !layout.spread.is_empty(),
             memory,
             layout,
             kernels,
@@ -128,7 +112,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             seen: Tallies::default(),
             wake: program.wake(),
             in_place: settings.schedule.order == Order::Async,
-            has,
             turns: 0,
         };
         rounds.field.vertices = graph.vertices();
@@ -138,7 +121,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.least_class = tuning.least_class();
         rounds.field.phases = match settings.schedule.order {
             Order::Phased { phases } => phases,
-            Order::Sync | Order::Async => 1,
+            Order::Sync => 1,
+            Order::Async => tuning.async_phases,
         };
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
         rounds.upload_graph(graph).map_err(failed)?;
@@ -319,7 +303,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     pub(super) fn has_spread(&self) -> bool {
-        self.has.spread
+        self.has_spread
     }
 
     pub(super) fn begin_round(&mut self, index: u32) {
@@ -368,12 +352,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     fn launch_phase(&self, steps: &Steps, step: &[u8]) -> Result<(), DeviceError> {
         self.launch(&steps.gather, step)?;
-        for (launch, has) in steps.choose.iter().zip(self.has.choose).rev() {
-            if has {
-                self.launch(launch, step)?;
-            }
-        }
-        if self.has.spread {
+        self.launch(&steps.choose, step)?;
+        if self.has_spread {
             self.launch(&steps.spread, step)?;
         }
         self.launch(&steps.wake, step)
@@ -444,12 +424,7 @@ impl Kernels {
             true => Work::Fused(kernel("ripplet_phases", SHARED, true)?),
             false => Work::Staged(Steps {
                 gather: kernel("ripplet_gather", 64, false)?,
-                choose: [
-                    kernel("ripplet_choose_tiles", 0, false)?,
-                    kernel("ripplet_choose_by_warps", SHARED, false)?,
-                    kernel("ripplet_choose_by_blocks", SHARED, false)?,
-                    kernel("ripplet_choose_scanned", SHARED, false)?,
-                ],
+                choose: kernel("ripplet_choose", SHARED, false)?,
                 spread: kernel("ripplet_choose_spread", SHARED, true)?,
                 wake: kernel("ripplet_wake", 0, false)?,
             }),

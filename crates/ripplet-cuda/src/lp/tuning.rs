@@ -8,12 +8,15 @@ pub const WARP_MOST: u64 = 256;
 pub const BLOCK_MOST: u64 = 2048;
 /// Neighbours of a piece of a large vertex.
 pub const PIECE: u64 = BLOCK_MOST;
-/// Neighbours that eight lanes wake.
+/// Neighbours that four lanes wake.
 pub const WAKE_TILE_MOST: u64 = 64;
 /// Threads of every block.
 pub const BLOCK: u32 = 256;
 /// Bytes of shared memory of every block that counts.
-pub const SHARED: u32 = 32768;
+pub const SHARED: u32 = 57344;
+
+/// Bytes of shared memory of blocks of tiles: 32 vertices of each warp whose turns it ends.
+pub const TILE_SHARED: u32 = 8 * 32 * 56;
 
 /// What may be chosen differently from run to run. It changes nothing but speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub struct Tuning {
     /// Whether the phases of a round are one launch, whose blocks wait for one another, instead of
     /// some launches each.
     pub fused: bool,
+    /// Parts of an `async` round, one after the other: what is done at once does not see itself.
+    pub async_phases: u32,
     /// Whether vertices of low degree share warps and are counted in registers.
     pub packed: bool,
 }
@@ -41,6 +46,6 @@ impl Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { scan_most: 1 << 15, fused: true, packed: true }
+        Tuning { scan_most: 1 << 14, fused: true, async_phases: 2, packed: true }
     }
 }
