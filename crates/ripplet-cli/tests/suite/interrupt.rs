@@ -57,7 +57,7 @@ fn ticks(child: &Child) -> u64 {
 fn while_reading() {
     for name in ["-INT", "-TERM"] {
         let sandbox = Sandbox::new();
-        let mut child = start(&sandbox, "communities - -o out.txt --stats s.json", Stdio::piped());
+        let mut child = start(&sandbox, "communities - -o out.txt --device cpu", Stdio::piped());
         // More is expected, and does not come.
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"1 2\n2 3\n").unwrap();
@@ -78,7 +78,7 @@ fn while_computing() {
         "--schedule sync --iterations 4000000000 --resolution 0",
         "--program cdlp --iterations 4000000000",
     ] {
-        let run = format!("communities star.txt -o out.txt --stats s.json {schedule}");
+        let run = format!("communities star.txt -o out.txt --stats s.json --device cpu {schedule}");
         let child = start(&sandbox, &run, Stdio::null());
         // Reading takes a tenth of this.
         wait_for("the run", || ticks(&child) > 100);
