@@ -70,10 +70,10 @@ impl DeviceArguments {
         self.device == Choice::Auto
     }
 
-    /// The machine that was asked for; under `auto`, the CPU where there is no GPU.
-    pub fn open(&self, threads: &ThreadArguments, console: &Console) -> Result<Machine, Failure> {
+    /// Opens the GPU that was asked for, before any data is touched; under `auto`, where one works.
+    pub fn open(&self) -> Result<Opened, Failure> {
         let number = match self.device {
-            Choice::Cpu => return Machine::cpu(threads),
+            Choice::Cpu => return Ok(Opened::Cpu { why: None }),
             Choice::Auto => 0,
             Choice::Cuda(number) => number,
         };
@@ -81,24 +81,48 @@ impl DeviceArguments {
             Ok(device) => {
                 let limit = self.device_memory.map(|size| size.0);
                 let executor = Box::new(DeviceExecutor::new(device).with_memory(limit));
-                Ok(Machine::Cuda { number, executor })
+                Ok(Opened::Gpu(Machine::Cuda { number, executor }))
             }
             Err(error) if self.is_auto() => {
-                let reason = match error {
+                let why = match error {
                     // Nothing is amiss on a machine without a GPU: no more words than it takes.
                     DeviceError::NoLibrary => "there is no NVIDIA driver".into(),
                     error => error.to_string(),
                 };
-                if self.device_memory.is_some() {
-                    return Err(Failure::refused(
-                        format!("--device-memory is for a GPU, but no GPU can be used: {reason}"),
+                match self.device_memory {
+                    None => Ok(Opened::Cpu { why: Some(why) }),
+                    Some(_) => Err(Failure::refused(
+                        format!("--device-memory is for a GPU, but no GPU can be used: {why}"),
                         "leave --device-memory out",
-                    ));
+                    )),
                 }
-                console.remark(&format!("running on the CPU: {reason}"));
-                Machine::cpu(threads)
             }
             Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// What was found before there is a graph.
+pub enum Opened {
+    /// The CPU, whose threads start when there is a graph: they take memory from reading. `why` it is
+    /// no GPU, where one was looked for.
+    Cpu {
+        /// A sentence.
+        why: Option<String>,
+    },
+    /// A GPU.
+    Gpu(Machine),
+}
+
+impl Opened {
+    /// The machine, ready to run; says why it is the CPU where that was not asked for.
+    pub fn start(self, threads: &ThreadArguments, console: &Console) -> Result<Machine, Failure> {
+        match self {
+            Opened::Gpu(machine) => Ok(machine),
+            Opened::Cpu { why } => {
+                why.iter().for_each(|why| console.remark(&format!("running on the CPU: {why}")));
+                Machine::cpu(threads)
+            }
         }
     }
 }

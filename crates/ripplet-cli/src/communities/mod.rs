@@ -1,8 +1,8 @@
 //! `ripplet communities`: from a graph in a file to communities in a file.
 //!
 //! ```text
-//! arguments ─▶ Job ─▶ places ─▶ machine ─▶ graph ─▶ plan ─▶ run ─▶ summary ─▶ output ─▶ stats ─▶ last line
-//!                     (no data touched yet)          └ --estimate ends here
+//! arguments ─▶ Job ─▶ places ─▶ GPU ─▶ graph ─▶ plan ─▶ run ─▶ summary ─▶ output ─▶ stats ─▶ last line
+//!                   (no data touched yet)        └ --estimate ends here
 //! ```
 
 mod arguments;
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let mut job = arguments.resolve()?;
     check_places(&job)?;
     let threads = job.threads.start()?;
-    let machine = job.device.open(job.threads, console)?;
+    let opened = job.device.open()?;
     let reading = format!("reading {}", job.input.display());
     let loaded =
         memory::within(job.host_memory, &reading, || load(&job.input, &job.load, console))?;
@@ -54,6 +54,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         job.settings.initial = Some(io::read_labels(labels, &options, loaded.graph.ids())?);
     }
     interrupt::check()?;
+    let machine = opened.start(job.threads, console)?;
     let settings = std::mem::take(&mut job.settings);
     let mut work = Work { job: &job, settings, console, loaded: &loaded, threads, machine };
     match &job.program {

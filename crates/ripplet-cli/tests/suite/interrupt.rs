@@ -57,7 +57,7 @@ fn ticks(child: &Child) -> u64 {
 fn while_reading() {
     for name in ["-INT", "-TERM"] {
         let sandbox = Sandbox::new();
-        let mut child = start(&sandbox, "communities - -o out.txt --device cpu", Stdio::piped());
+        let mut child = start(&sandbox, "communities - -o out.txt --stats s.json", Stdio::piped());
         // More is expected, and does not come.
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"1 2\n2 3\n").unwrap();
