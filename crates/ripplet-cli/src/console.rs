@@ -55,6 +55,13 @@ impl Console {
         }
     }
 
+    /// A line about how it was done; the outcome is what was asked for.
+    pub fn remark(&self, what: &str) {
+        if !self.quiet {
+            self.note(what);
+        }
+    }
+
     /// A line about what else should be known; said even where only errors are.
     pub fn note(&self, what: &str) {
         let note = || {
@@ -100,6 +107,10 @@ pub struct Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
+    fn on_stage(&mut self, name: &'static str) {
+        self.console.stage(name);
+    }
+
     fn on_round(&mut self, index: usize, round: &Round) {
         let (round_number, changed) = (index + 1, round.changed);
         self.console.stage(format!("round {round_number}: {changed} vertices changed"));

@@ -1,8 +1,10 @@
 //! What can go wrong, as a sentence, what to do about it, and the exit code.
 
 use crate::interrupt::{self, Interrupted};
+use crate::size::Size;
 use miette::Diagnostic;
 use ripplet::ProgramErrors;
+use ripplet::cuda::DeviceError;
 use ripplet::graph::{BuildError, generate::GenerateError};
 use ripplet::io::{ReadError, WriteError};
 use ripplet::jit::JitError;
@@ -57,6 +59,15 @@ pub enum Failure {
     #[error(transparent)]
     #[diagnostic(help("ask for fewer --threads"))]
     Threads(#[from] ThreadError),
+    /// A GPU that is not there, does not work, or is too small.
+    #[error("{sentence}")]
+    #[diagnostic(help("{help}"))]
+    Device {
+        /// What is wrong.
+        sentence: String,
+        /// What to do.
+        help: String,
+    },
     /// A run that ended without labels.
     #[error(transparent)]
     Run(RunError),
@@ -97,6 +108,11 @@ impl Failure {
         }
     }
 
+    /// Whether the CPU could do what failed.
+    pub fn is_of_device(&self) -> bool {
+        matches!(self, Failure::Device { .. } | Failure::Run(RunError::NoDeviceSource { .. }))
+    }
+
     /// 2 where the arguments or the input are wrong, 1 where the run failed.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
@@ -105,7 +121,7 @@ impl Failure {
             Failure::Program(_) | Failure::Compile(_) => WRONG,
             Failure::Generate(GenerateError::OutOfMemory { .. }) => FAILED,
             Failure::Build(_) | Failure::Generate(_) => WRONG,
-            Failure::Run(RunError::Settings(_)) => WRONG,
+            Failure::Run(RunError::Settings(_) | RunError::NoDeviceSource { .. }) => WRONG,
             // The writer's own refusals: a format that cannot hold the graph.
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => WRONG,
             Failure::Quality(QualityError::OutOfMemory { .. }) => FAILED,
@@ -114,6 +130,7 @@ impl Failure {
             | Failure::Print(_)
             | Failure::Pool(_)
             | Failure::Threads(_)
+            | Failure::Device { .. }
             | Failure::Run(_) => FAILED,
             Failure::Validation { .. } | Failure::Interrupted(_) => FAILED,
         })
@@ -136,8 +153,32 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
         match error {
             RunError::Cancelled => Interrupted.into(),
+            RunError::Device(sentence) => Failure::Device { sentence, help: WITHOUT_A_GPU.into() },
+            RunError::DeviceMemory { device, needed, graph, room, limited } => {
+                let [all, graph, room] = [needed, graph, room].map(Size);
+                let (of, help) = match limited {
+                    true => ("is what --device-memory allows", format!("allow {needed}, or")),
+                    false => ("is free", "end what else runs there, or".into()),
+                };
+                Failure::Device {
+                    sentence: format!(
+                        "the run needs {all} of the memory of {device} ({graph} of it for the \
+                         graph), but {room} {of}"
+                    ),
+                    help: format!("{help} run it with --device cpu"),
+                }
+            }
             error => Failure::Run(error),
         }
+    }
+}
+
+/// What to do where a GPU fails.
+const WITHOUT_A_GPU: &str = "run it with --device cpu; `ripplet devices` tells what is here";
+
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Failure {
+        Failure::Device { sentence: error.to_string(), help: WITHOUT_A_GPU.into() }
     }
 }
 

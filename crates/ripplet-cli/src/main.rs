@@ -10,6 +10,7 @@ mod generate;
 mod graphalytics;
 mod info;
 mod interrupt;
+mod machine;
 mod memory;
 mod output;
 mod quality;

@@ -3,7 +3,7 @@
 use crate::size::Size;
 use ripplet::graph::{Direction, Graph};
 use ripplet::lp::quality::Summary;
-use ripplet::lp::{Item, NO_LABEL, Outcome, Plan};
+use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
 use std::fmt::Write;
 use std::fs;
@@ -22,8 +22,8 @@ pub struct Choices {
     /// How the adjacency is kept.
     pub storage: &'static str,
     /// Who computes.
-    pub device: &'static str,
-    /// Its threads.
+    pub device: String,
+    /// Threads of the CPU, which reads and writes whoever computes.
     pub threads: usize,
     /// What draws depend on.
     pub seed: u64,
@@ -51,6 +51,8 @@ pub struct Seconds {
     pub read: f64,
     /// From edges to a graph.
     pub build: f64,
+    /// Compiling a GPU's kernels, or finding them compiled.
+    pub kernels: f64,
     /// To and from a device.
     pub transfer: f64,
     /// The run: rounds and the splitting of what is not connected; no judging.
@@ -77,7 +79,7 @@ pub struct Bytes {
     /// The largest memory that the process had until the end of the run, reading included; null
     /// where the system does not tell.
     pub peak_host: Option<u64>,
-    /// The largest memory on a device.
+    /// What was reserved on devices.
     pub peak_device: u64,
 }
 
@@ -152,6 +154,14 @@ pub struct Estimate {
     pub algorithm_host: u64,
     /// Both.
     pub planned_host: u64,
+    /// What the run needs beside the graph on a device, by purpose; empty on the CPU.
+    pub device_plan: Vec<Need>,
+    /// The graph, on a device.
+    pub graph_device: u64,
+    /// The sum of `device_plan`.
+    pub algorithm_device: u64,
+    /// Both.
+    pub planned_device: u64,
 }
 
 /// One purpose and its bytes.
@@ -174,18 +184,29 @@ impl Shape {
 }
 
 impl Bytes {
-    /// Memory of a run on the CPU.
-    pub fn of_host(plan: &Plan, peak_host: Option<u64>) -> Bytes {
+    /// Memory of a run that is done.
+    pub fn new(plan: &Plan, peak_host: Option<u64>) -> Bytes {
         Bytes {
             graph_host: plan.graph_host,
-            graph_device: 0,
+            graph_device: plan.graph_device,
             algorithm_host: plan.algorithm_host(),
-            algorithm_device: 0,
+            algorithm_device: plan.algorithm_device(),
             planned_host: plan.total_host(),
-            planned_device: 0,
+            planned_device: plan.total_device(),
             peak_host,
-            peak_device: 0,
+            // One piece, reserved as it was planned.
+            peak_device: plan.total_device(),
         }
+    }
+}
+
+impl Seconds {
+    /// Adds a run that took so long in all.
+    pub fn add_run(&mut self, all: f64, outcome: &Outcome) {
+        let DeviceSeconds { kernels, transfer } = outcome.device_seconds;
+        self.kernels += kernels;
+        self.transfer += transfer;
+        self.compute += (all - kernels - transfer).max(0.0);
     }
 }
 
@@ -233,20 +254,32 @@ impl Estimate {
             graph_host: plan.graph_host,
             algorithm_host: plan.algorithm_host(),
             planned_host: plan.total_host(),
+            device_plan: plan.device_items.iter().map(need).collect(),
+            graph_device: plan.graph_device,
+            algorithm_device: plan.algorithm_device(),
+            planned_device: plan.total_device(),
         }
     }
 
     /// The estimate as lines for a person.
     pub fn lines(&self) -> String {
-        let graph = ("graph", self.graph_host);
-        let needs = self.plan.iter().map(|need| (need.purpose, need.bytes));
-        let total = ("in all", self.planned_host);
-        let mut text = String::new();
-        for (purpose, bytes) in [graph].into_iter().chain(needs).chain([total]) {
-            let _ = writeln!(text, "{purpose:<28}{:>12}", Size(bytes).to_string());
+        let mut text = table(self.graph_host, &self.plan, self.planned_host);
+        if self.planned_device > 0 {
+            let device = table(self.graph_device, &self.device_plan, self.planned_device);
+            let _ = write!(text, "\non {}\n{device}", self.choices.device);
         }
         text
     }
+}
+
+/// The graph, what comes beside it, and the sum, a line each.
+fn table(graph: u64, needs: &[Need], total: u64) -> String {
+    let needs = needs.iter().map(|need| (need.purpose, need.bytes));
+    let mut text = String::new();
+    for (purpose, bytes) in [("graph", graph)].into_iter().chain(needs).chain([("in all", total)]) {
+        let _ = writeln!(text, "{purpose:<28}{:>12}", Size(bytes).to_string());
+    }
+    text
 }
 
 /// The largest resident memory that this process had, where the system tells.

@@ -131,11 +131,17 @@ pub trait Device {
 /// What a device, or the way to it, refused.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DeviceError {
-    /// No driver.
+    /// No driver, as far as anybody can see.
+    #[error(
+        "no NVIDIA driver: no library libcuda.so.1 (nvcuda.dll on Windows) that can be loaded; it \
+         comes with NVIDIA's driver, version 525 or newer"
+    )]
+    NoLibrary,
+    /// No driver that works.
     #[error("no NVIDIA driver: {0}")]
     NoDriver(String),
     /// No device, or none of this number.
-    #[error("no GPU number {number}: {count} here, numbered from 0")]
+    #[error("{}", no_such_device(*.number, *.count))]
     NoSuchDevice {
         /// The number asked for.
         number: usize,
@@ -175,4 +181,11 @@ pub enum DeviceError {
         /// What the driver said.
         reason: String,
     },
+}
+
+fn no_such_device(number: usize, count: usize) -> String {
+    match count {
+        0 => "the NVIDIA driver finds no GPU".to_owned(),
+        _ => format!("no GPU number {number}: {count} here, numbered from 0"),
+    }
 }

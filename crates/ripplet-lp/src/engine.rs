@@ -5,7 +5,7 @@
 //! stop. What a round must do is said by [`Schedule`](crate::Schedule) and
 //! [`Program`](crate::Program), and shown by [`cpu`](crate::cpu).
 
-pub use crate::rounds::{Rounds, run_rounds};
+pub use crate::rounds::{Finished, Rounds, run_rounds};
 pub use crate::volume::VolumeUnit;
 
 use crate::ColumnSpec;

@@ -48,7 +48,7 @@ pub mod quality;
 pub use columns::{Column, ColumnError, ColumnKind, ColumnSpec, ColumnValues};
 pub use counter::Counter;
 pub use hash::Clock;
-pub use outcome::{Outcome, Round, StopReason};
+pub use outcome::{DeviceSeconds, Outcome, Round, StopReason};
 pub use plan::{Item, Plan};
 pub use program::{DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score, Wake};
 pub use rounds::{Executor, Observer, RunError};

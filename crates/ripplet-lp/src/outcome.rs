@@ -16,6 +16,17 @@ pub struct Outcome {
     pub reason: StopReason,
     /// Communities that splitting what was not connected added; `None` where it was not asked for.
     pub split: Option<u32>,
+    /// What a device took beside the rounds.
+    pub device_seconds: DeviceSeconds,
+}
+
+/// Seconds that a device takes before and after the rounds: zeros on the CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DeviceSeconds {
+    /// Compiling the kernels, or finding them compiled.
+    pub kernels: f64,
+    /// Moving the graph and what a run begins with to the device, and labels and columns back.
+    pub transfer: f64,
 }
 
 /// What happened in a round.

@@ -1,7 +1,7 @@
 //! The run loop, once for all executors: rounds until a stop rule holds, then the finish.
 
 use crate::communities::split_disconnected;
-use crate::{Column, Label, Outcome, Plan, Program, Round, Settings, SettingsError};
+use crate::{Column, DeviceSeconds, Label, Outcome, Plan, Program, Round, Settings, SettingsError};
 use ripplet_graph::Graph;
 use std::time::Instant;
 use thiserror::Error;
@@ -29,6 +29,9 @@ pub trait Executor {
 
 /// Who watches a run and may end it; `()` does neither.
 pub trait Observer: Sync + Send {
+    /// Called where something begins that may take a while; its name, for a user.
+    fn on_stage(&mut self, _name: &'static str) {}
+
     /// Called after each round, from 0.
     fn on_round(&mut self, _index: usize, _round: &Round) {}
 
@@ -64,6 +67,24 @@ pub enum RunError {
         /// The program's name.
         program: String,
     },
+    /// The run will not fit a device's memory.
+    #[error(
+        "the run needs {needed} bytes of {device}'s memory, {graph} of them for the graph, but \
+         {room} are {}; run it on the CPU, or on a GPU with more memory",
+        if *.limited { "allowed" } else { "free" }
+    )]
+    DeviceMemory {
+        /// The device's name.
+        device: String,
+        /// What the plan says.
+        needed: u64,
+        /// The part of it that is the graph.
+        graph: u64,
+        /// What there is.
+        room: u64,
+        /// Whether there is more, which the run is not allowed.
+        limited: bool,
+    },
     /// A device refused, or failed; what it said.
     #[error("{0}")]
     Device(String),
@@ -81,7 +102,18 @@ pub trait Rounds {
     ///
     /// # Errors
     /// Where a device fails.
-    fn finish(self) -> Result<(Vec<Label>, Vec<Column>), RunError>;
+    fn finish(self) -> Result<Finished, RunError>;
+}
+
+/// What rounds leave.
+#[derive(Clone, Debug, Default)]
+pub struct Finished {
+    /// Each vertex's label.
+    pub labels: Vec<Label>,
+    /// The columns that the program wrote, in its order.
+    pub columns: Vec<Column>,
+    /// Seconds that the graph and the results were on their way to and from a device.
+    pub transfer_seconds: f64,
 }
 
 /// Runs rounds until a stop rule holds, then splits what is not connected.
@@ -94,6 +126,7 @@ pub fn run_rounds(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, RunError> {
+    observer.on_stage("round 1");
     let mut done: Vec<Round> = Vec::new();
     let reason = loop {
         if let Some(reason) = settings.stop.reason(&done, graph.vertices()) {
@@ -105,11 +138,13 @@ pub fn run_rounds(
         observer.on_round(done.len(), &round);
         done.push(round);
     };
-    let (mut labels, columns) = rounds.finish()?;
+    let Finished { mut labels, columns, transfer_seconds } = rounds.finish()?;
     let split = if settings.keep_disconnected {
         None
     } else {
+        observer.on_stage("splitting what is not connected");
         Some(split_disconnected(graph, &mut labels, || observer.is_cancelled())?)
     };
-    Ok(Outcome { labels, columns, rounds: done, reason, split })
+    let device_seconds = DeviceSeconds { transfer: transfer_seconds, ..DeviceSeconds::default() };
+    Ok(Outcome { labels, columns, rounds: done, reason, split, device_seconds })
 }

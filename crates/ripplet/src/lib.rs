@@ -2,7 +2,7 @@
 //!
 //! | module | what it has |
 //! |---|---|
-//! | [`cuda`] | GPUs: which are here, and the way to them |
+//! | [`cuda`] | GPUs: which are here, the way to them, and the executor on one |
 //! | [`graph`] | graphs, the builder that makes them of edges, generators |
 //! | [`io`] | every file format, in and out |
 //! | [`jit`] | programs from files: [`read_program`], and machine code of them |

@@ -1,5 +1,6 @@
 //! The flags of `ripplet communities`.
 
+use crate::machine::DeviceArguments;
 use crate::reading::{BuildArguments, ReadArguments, format};
 use crate::size::Size;
 use crate::threads::ThreadArguments;
@@ -92,9 +93,8 @@ pub struct ChoiceArguments {
     /// How the adjacency is kept.
     #[arg(long, value_enum, default_value_t = StorageName::Plain)]
     pub storage: StorageName,
-    /// Who computes: auto or cpu.
-    #[arg(long, default_value = "auto", value_parser = device)]
-    pub device: Device,
+    #[command(flatten)]
+    pub device: DeviceArguments,
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
     ///
     /// Reading and building the graph are held to it as well, as they go (but not to less than
@@ -251,13 +251,6 @@ pub enum StorageName {
     Plain,
 }
 
-/// The devices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Device {
-    /// This machine's cores.
-    Cpu,
-}
-
 /// How `--estimate` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EstimateForm {
@@ -265,17 +258,6 @@ pub enum EstimateForm {
     Text,
     /// For a program
     Json,
-}
-
-fn device(text: &str) -> Result<Device, String> {
-    match text {
-        // Without a GPU engine, the best device is always the same.
-        "auto" | "cpu" => Ok(Device::Cpu),
-        _ if text == "cuda" || text.starts_with("cuda:") => {
-            Err("this build has no GPU engine: use cpu or auto".into())
-        }
-        _ => Err("expected auto or cpu".into()),
-    }
 }
 
 fn resolution(text: &str) -> Result<Resolution, String> {

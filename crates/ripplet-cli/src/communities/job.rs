@@ -1,9 +1,10 @@
 //! What the flags mean together: the five choices and the places, before any data is touched.
 
 use super::Arguments;
-use super::arguments::{CounterName, Device, EstimateForm, StorageName};
+use super::arguments::{CounterName, EstimateForm, StorageName};
 use super::program::Program;
 use crate::failure::Failure;
+use crate::machine::{DeviceArguments, Machine};
 use crate::output::is_standard;
 use crate::size::Size;
 use crate::stats::Choices;
@@ -24,7 +25,7 @@ pub struct Job<'a> {
     pub program: Program,
     pub settings: Settings,
     pub storage: StorageName,
-    pub device: Device,
+    pub device: &'a DeviceArguments,
     pub host_memory: Option<Size>,
     pub threads: &'a ThreadArguments,
 }
@@ -33,6 +34,7 @@ impl Arguments {
     /// What the flags mean together, or why they do not go together.
     pub fn resolve(&self) -> Result<Job<'_>, Failure> {
         let choices = &self.choices;
+        choices.device.check()?;
         let (program, schedule, stop) = self.resolve_program()?;
         if choices.phases.is_some() && !matches!(schedule.order, Order::Phased { .. }) {
             return Err(Failure::refused(
@@ -67,7 +69,7 @@ impl Arguments {
             },
             program,
             storage: choices.storage,
-            device: choices.device,
+            device: &choices.device,
             host_memory: choices.host_memory,
             threads: &self.threads,
         })
@@ -76,7 +78,7 @@ impl Arguments {
 
 impl Job<'_> {
     /// The choices by their names.
-    pub fn choices(&self, settings: &Settings, threads: usize) -> Choices {
+    pub fn choices(&self, settings: &Settings, machine: &Machine, threads: usize) -> Choices {
         let Settings { schedule, counter, seed, .. } = settings;
         Choices {
             program: self.program.name().into(),
@@ -89,9 +91,7 @@ impl Job<'_> {
             storage: match self.storage {
                 StorageName::Plain => "plain",
             },
-            device: match self.device {
-                Device::Cpu => "cpu",
-            },
+            device: machine.name(),
             threads,
             seed: *seed,
             deterministic: schedule.is_deterministic(),

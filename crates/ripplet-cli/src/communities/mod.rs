@@ -1,8 +1,8 @@
 //! `ripplet communities`: from a graph in a file to communities in a file.
 //!
 //! ```text
-//! arguments ─▶ Job ─▶ places ─▶ graph ─▶ plan ─▶ run ─▶ summary ─▶ output ─▶ stats ─▶ last line
-//!              (no data touched yet)      └ --estimate ends here
+//! arguments ─▶ Job ─▶ places ─▶ GPU ─▶ graph ─▶ plan ─▶ run ─▶ summary ─▶ output ─▶ stats ─▶ last line
+//!                   (no data touched yet)        └ --estimate ends here
 //! ```
 
 mod arguments;
@@ -16,6 +16,7 @@ pub use arguments::Arguments;
 
 use crate::console::{Console, print};
 use crate::failure::Failure;
+use crate::machine::Machine;
 use crate::output::{check_place, is_standard, json, write_json};
 use crate::reading::{Loaded, load};
 use crate::size::Size;
@@ -29,7 +30,7 @@ use program::{Program, rows_of_seeded};
 use ripplet::graph::{Graph, VertexIds};
 use ripplet::io::{self, ReadOptions, write};
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
-use ripplet::lp::{Executor, Outcome, Plan, Settings, cpu::CpuExecutor, quality::Summary};
+use ripplet::lp::{Executor, Outcome, Plan, Settings, quality::Summary};
 use rows::Rows;
 use std::path::Path;
 use std::time::Instant;
@@ -40,6 +41,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let mut job = arguments.resolve()?;
     check_places(&job)?;
     let threads = job.threads.start()?;
+    let opened = job.device.open()?;
     let reading = format!("reading {}", job.input.display());
     let loaded =
         memory::within(job.host_memory, &reading, || load(&job.input, &job.load, console))?;
@@ -52,9 +54,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         job.settings.initial = Some(io::read_labels(labels, &options, loaded.graph.ids())?);
     }
     interrupt::check()?;
-    let executor = CpuExecutor::new(job.threads.count())?;
+    let machine = opened.start(job.threads, console)?;
     let settings = std::mem::take(&mut job.settings);
-    let mut work = Work { job: &job, settings, console, loaded: &loaded, threads, executor };
+    let mut work = Work { job: &job, settings, console, loaded: &loaded, threads, machine };
     match &job.program {
         Program::Lpa(resolution) => work.run(&Lpa::new(*resolution)),
         Program::Cdlp => work.run(&Cdlp),
@@ -99,7 +101,15 @@ struct Work<'a> {
     console: &'a Console,
     loaded: &'a Loaded,
     threads: usize,
-    executor: CpuExecutor,
+    machine: Machine,
+}
+
+/// A run that is done, and what was chosen for it.
+struct Run {
+    choices: Choices,
+    plan: Plan,
+    outcome: Outcome,
+    seconds: Seconds,
 }
 
 impl Work<'_> {
@@ -114,34 +124,72 @@ impl Work<'_> {
         program: &P,
         rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
-        let Work { job, console, loaded, executor, .. } = &self;
-        let graph = &loaded.graph;
-        let plan = executor.plan(graph, program, &self.settings);
-        if let Some(form) = job.estimate {
-            return self.print_estimate(&plan, form);
+        let run = self.on_machine(|machine| self.compute(machine, program))?;
+        run.map_or(Ok(()), |run| self.finish(&run, None, rows))
+    }
+
+    /// Does `work` on the machine that was chosen; where that is a GPU which fails, and was not
+    /// insisted on, says so and does it on the CPU.
+    fn on_machine<T>(&self, work: impl Fn(&Machine) -> Result<T, Failure>) -> Result<T, Failure> {
+        let Work { job, console, machine, .. } = self;
+        let done = work(machine);
+        machine.notes().iter().for_each(|note| console.remark(note));
+        match done {
+            Err(failure) if job.device.is_auto() && failure.is_of_device() => {
+                console.remark(&format!("running on the CPU: {failure}"));
+                work(&Machine::cpu(job.threads)?)
+            }
+            done => done,
         }
-        check_memory(&plan, job)?;
-        console.stage("round 1");
+    }
+
+    /// Runs a program on a machine; `None` where only the plan is asked for.
+    fn compute<P: ripplet::lp::Program>(
+        &self,
+        machine: &Machine,
+        program: &P,
+    ) -> Result<Option<Run>, Failure> {
+        let graph = &self.loaded.graph;
+        let plan = machine.plan(graph, program, &self.settings);
+        if self.is_estimate(machine, &plan)? {
+            return Ok(None);
+        }
         let start = Instant::now();
-        let outcome = executor.run(graph, program, &self.settings, &mut console.watch())?;
-        let compute = start.elapsed().as_secs_f64();
-        self.finish(&plan, &outcome, compute, None, rows)
+        let outcome = machine.run(graph, program, &self.settings, &mut self.console.watch())?;
+        let mut seconds = Seconds::default();
+        seconds.add_run(start.elapsed().as_secs_f64(), &outcome);
+        Ok(Some(Run { choices: self.choices(machine), plan, outcome, seconds }))
+    }
+
+    /// Prints the plan where only that is asked for; otherwise refuses a run that will not fit.
+    fn is_estimate(&self, machine: &Machine, plan: &Plan) -> Result<bool, Failure> {
+        let Some(form) = self.job.estimate else {
+            check_memory(plan, self.job, machine)?;
+            return Ok(false);
+        };
+        if self.job.device.is_auto() {
+            // What does not fit a GPU would be run elsewhere, with another plan.
+            machine.check_memory(plan)?;
+        }
+        let estimate = Estimate::new(Shape::of(&self.loaded.graph), self.choices(machine), plan);
+        print(&match form {
+            EstimateForm::Text => estimate.lines(),
+            EstimateForm::Json => json(&estimate),
+        })?;
+        Ok(true)
     }
 
     /// Judges what was found, where a sweep has not, and writes it.
-    fn finish(
+    fn finish<'a>(
         &self,
-        plan: &Plan,
-        outcome: &Outcome,
-        compute: f64,
+        run: &'a Run,
         sweep: Option<Sweep>,
-        rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
+        rows: impl FnOnce(&'a Outcome) -> Result<Rows<'a>, Failure>,
     ) -> Result<(), Failure> {
         let Work { job, console, loaded, .. } = &self;
-        let graph = &loaded.graph;
+        let (graph, outcome) = (&loaded.graph, &run.outcome);
         let peak = peak_memory();
-        let mut seconds =
-            Seconds { read: loaded.read, build: loaded.build, compute, ..Seconds::default() };
+        let mut seconds = Seconds { read: loaded.read, build: loaded.build, ..run.seconds };
         let told = job.stats.is_some() || !console.is_quiet();
         let summary = match &sweep {
             Some(sweep) => Some(sweep.best),
@@ -157,25 +205,17 @@ impl Work<'_> {
         }
         let Some(summary) = summary else { return Ok(()) };
         if let Some(path) = &job.stats {
-            let bytes = Bytes::of_host(plan, peak);
-            let (shape, choices) = (Shape::of(graph), self.choices());
+            let bytes = Bytes::new(&run.plan, peak);
+            let (shape, choices) = (Shape::of(graph), run.choices.clone());
             let stats = Stats::new(shape, choices, outcome, summary, seconds, bytes);
             write_json(path, &Stats { sweep: sweep.map(|sweep| sweep.layers), ..stats })?;
         }
-        console.say(&self.last_line(outcome, summary, compute));
+        console.say(&self.last_line(run, summary));
         Ok(())
     }
 
-    fn print_estimate(&self, plan: &Plan, form: EstimateForm) -> Result<(), Failure> {
-        let estimate = Estimate::new(Shape::of(&self.loaded.graph), self.choices(), plan);
-        print(&match form {
-            EstimateForm::Text => estimate.lines(),
-            EstimateForm::Json => json(&estimate),
-        })
-    }
-
-    fn choices(&self) -> Choices {
-        self.job.choices(&self.settings, self.threads)
+    fn choices(&self, machine: &Machine) -> Choices {
+        self.job.choices(&self.settings, machine, self.threads)
     }
 
     /// Writes the communities; returns the seconds that it took.
@@ -190,20 +230,25 @@ impl Work<'_> {
         Ok(start.elapsed().as_secs_f64())
     }
 
-    fn last_line(&self, outcome: &Outcome, summary: Summary, compute: f64) -> String {
+    fn last_line(&self, run: &Run, summary: Summary) -> String {
+        let Run { choices, outcome, seconds: Seconds { compute, .. }, .. } = run;
         let Summary { communities, modularity } = summary;
         let (rounds, reason) = (outcome.rounds.len(), outcome.reason.name());
         let place = match &self.job.output {
             Some(path) if !is_standard(path) => format!("; see {}", path.display()),
             _ => String::new(),
         };
-        let differs = match self.settings.schedule.is_deterministic() {
+        let device = match &*choices.device {
+            "cpu" => String::new(),
+            device => format!(" on {device}"),
+        };
+        let differs = match choices.deterministic {
             true => "",
             false => " (async: another run may differ)",
         };
         format!(
             "{communities} communities, modularity {modularity:.4}, after {rounds} rounds \
-             ({reason}) in {compute:.3} s{place}{differs}"
+             ({reason}) in {compute:.3} s{device}{place}{differs}"
         )
     }
 }
@@ -217,7 +262,7 @@ fn judge(console: &Console, graph: &Graph, outcome: &Outcome) -> Result<Summary,
 ///
 /// `limit` is for everything; without it, what comes beside the graph, which is in memory already,
 /// must fit what is free.
-fn check_memory(plan: &Plan, job: &Job) -> Result<(), Failure> {
+fn check_memory(plan: &Plan, job: &Job, machine: &Machine) -> Result<(), Failure> {
     let (needed, room, of) = match job.host_memory {
         Some(limit) => (plan.total_host(), Some(limit.0), "is what --host-memory allows"),
         None => (plan.algorithm_host(), available_memory(), "is what is free beside the graph"),
@@ -232,12 +277,13 @@ fn check_memory(plan: &Plan, job: &Job) -> Result<(), Failure> {
         Some(_) => format!("allow --host-memory {}", needed.0),
         None => "end other programs, or use a larger machine".into(),
     };
-    let least = match job.program {
-        Program::Cdlp => "",
-        _ => ", or --schedule async, which needs the least",
+    let less = match job.program {
+        _ if !machine.is_cpu() => "",
+        Program::Cdlp => ", or use fewer --threads",
+        _ => ", or use fewer --threads, or --schedule async, which needs the least",
     };
     Err(Failure::refused(
         format!("the run needs {needed}{largest}, but {room} {of}"),
-        format!("{way_out}, or use fewer --threads{least}"),
+        format!("{way_out}{less}"),
     ))
 }

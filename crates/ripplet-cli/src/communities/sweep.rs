@@ -2,10 +2,11 @@
 
 use super::program::SweepJob;
 use super::rows::Rows;
-use super::{Work, check_memory, judge};
+use super::{Run, Work, judge};
 use crate::failure::Failure;
+use crate::machine::Machine;
 use crate::output::written;
-use crate::stats::Layer;
+use crate::stats::{Layer, Seconds};
 use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
 use ripplet::lp::programs::{Gamma, LayeredOrder, Llp, sweep};
 use ripplet::lp::quality::Summary;
@@ -20,34 +21,51 @@ pub struct Sweep {
     pub best: Summary,
 }
 
+/// A sweep that is done: its best run, and the order that all of them make.
+struct Swept {
+    run: Run,
+    sweep: Sweep,
+    order: Option<LayeredOrder>,
+}
+
 impl Work<'_> {
     /// Runs the program at each γ, keeps the communities of the highest modularity, and writes the
     /// order of the vertices where one is asked for.
     pub(super) fn sweep(&self, job: &SweepJob) -> Result<(), Failure> {
+        let swept = self.on_machine(|machine| self.sweep_on(machine, job))?;
+        let Some(Swept { run, sweep, order }) = swept else { return Ok(()) };
+        if let (Some(order), Some(path)) = (order, &job.order) {
+            let values = ColumnData::U32(order.places());
+            let places = VertexColumn { name: "place", len: 1, values };
+            written(write_vertex_table(path, self.loaded.graph.ids(), &[places]))?;
+        }
+        self.finish(&run, Some(sweep), |outcome| Ok(Rows::of_labels(outcome)))
+    }
+
+    fn sweep_on(&self, machine: &Machine, job: &SweepJob) -> Result<Option<Swept>, Failure> {
         let graph = &self.loaded.graph;
         let gammas = Gamma::halved(job.halvings);
-        let mut plan = self.executor.plan(graph, &Llp::new(Gamma::ZERO), &self.settings);
+        let mut plan = machine.plan(graph, &Llp::new(Gamma::ZERO), &self.settings);
         plan = plan.with("the best labels so far", 4 * u64::from(graph.vertices()));
         if job.order.is_some() {
             plan = plan.with("the layered order", LayeredOrder::bytes_for(graph.vertices()));
         }
-        if let Some(form) = self.job.estimate {
-            return self.print_estimate(&plan, form);
+        if self.is_estimate(machine, &plan)? {
+            return Ok(None);
         }
-        check_memory(&plan, self.job)?;
         let refused = |_| Failure::Run(RunError::OutOfMemory { bytes: plan.algorithm_host() });
         let mut order = match job.order {
             Some(_) => Some(LayeredOrder::new(graph.vertices()).map_err(refused)?),
             None => None,
         };
         let (mut layers, mut best): (Vec<Layer>, Option<(Summary, Outcome)>) = (Vec::new(), None);
-        let (mut judged, mut seconds, mut start) = (Ok(()), 0.0, Instant::now());
+        let (mut judged, mut seconds, mut start) = (Ok(()), Seconds::default(), Instant::now());
         let watch = &mut self.console.watch();
-        sweep(&self.executor, graph, &gammas, &self.settings, watch, |gamma, outcome| {
+        sweep(machine, graph, &gammas, &self.settings, watch, |gamma, outcome| {
             if let Some(order) = &mut order {
                 order.refine(&outcome.labels);
             }
-            seconds += start.elapsed().as_secs_f64();
+            seconds.add_run(start.elapsed().as_secs_f64(), &outcome);
             let gamma = gamma.value();
             match judge(self.console, graph, &outcome) {
                 Err(failure) => judged = Err(failure),
@@ -61,13 +79,11 @@ impl Work<'_> {
             start = Instant::now();
         })?;
         judged?;
-        if let (Some(order), Some(path)) = (order, &job.order) {
-            let values = ColumnData::U32(order.places());
-            let places = VertexColumn { name: "place", len: 1, values };
-            written(write_vertex_table(path, graph.ids(), &[places]))?;
-        }
-        let Some((best, outcome)) = best else { return Ok(()) };
-        let found = Some(Sweep { layers, best });
-        self.finish(&plan, &outcome, seconds, found, |outcome| Ok(Rows::of_labels(outcome)))
+        let choices = self.choices(machine);
+        Ok(best.map(|(best, outcome)| Swept {
+            run: Run { choices, plan, outcome, seconds },
+            sweep: Sweep { layers, best },
+            order,
+        }))
     }
 }

@@ -151,7 +151,6 @@ impl Workload {
             keep_disconnected: true,
             ..Settings::default()
         };
-        console.stage("round 1");
         let start = Instant::now();
         let outcome = executor.run(graph, &Cdlp, &settings, &mut console.watch())?;
         Ok((outcome, start.elapsed().as_secs_f64()))

@@ -12,39 +12,21 @@ fn devices_are_told() {
 #[cfg(target_os = "linux")]
 mod drivers {
     use super::*;
-    use std::process::Command;
-
-    const FAKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ripplet-cuda/tests/fake_driver.c");
-
-    /// Compiles C as the driver's library, by the names under which it may be looked for.
-    fn driver(sandbox: &Sandbox, source: &str) {
-        let library = sandbox.path("libcuda.so");
-        let mut compiler = Command::new("cc");
-        compiler.args(["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o"]);
-        let status = compiler.arg(&library).arg(source).status().expect("a C compiler");
-        assert!(status.success(), "{source}");
-        std::fs::copy(&library, sandbox.path("libcuda.so.1")).expect("copied");
-    }
+    use crate::driver::{FAKE, driver, no_driver, run};
 
     /// What `ripplet devices` says with the sandbox's driver.
     fn devices(sandbox: &Sandbox, environment: &[(&str, &str)]) -> String {
-        let mut command = sandbox.command("devices");
-        command.env("LD_LIBRARY_PATH", sandbox.path(""));
-        command.envs(environment.iter().copied());
-        let output = command.output().expect("it runs");
-        let text = String::from_utf8(output.stdout).expect("text");
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), &*error), (Some(0), ""), "{text}");
-        assert!(text.starts_with("cpu "), "{text}");
-        text
+        let said = run(sandbox, "devices", environment);
+        assert_eq!((said.code, &*said.error), (Some(0), ""), "{said:?}");
+        assert!(said.out.starts_with("cpu "), "{said:?}");
+        said.out
     }
 
     #[test]
     fn a_library_that_is_none_is_said() {
         let sandbox = Sandbox::new();
         for bytes in [&b""[..], b"this is no library", b"\x7fELF\x02\x01\x01"] {
-            sandbox.write("libcuda.so", bytes);
-            sandbox.write("libcuda.so.1", bytes);
+            no_driver(&sandbox, bytes);
             let text = devices(&sandbox, &[]);
             assert!(text.contains("cuda    none: no NVIDIA driver: no library"), "{text}");
         }

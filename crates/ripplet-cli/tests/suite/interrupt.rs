@@ -78,7 +78,7 @@ fn while_computing() {
         "--schedule sync --iterations 4000000000 --resolution 0",
         "--program cdlp --iterations 4000000000",
     ] {
-        let run = format!("communities star.txt -o out.txt --stats s.json {schedule}");
+        let run = format!("communities star.txt -o out.txt --stats s.json --device cpu {schedule}");
         let child = start(&sandbox, &run, Stdio::null());
         // Reading takes a tenth of this.
         wait_for("the run", || ticks(&child) > 100);

@@ -3,7 +3,11 @@
 mod arguments;
 mod bad_input;
 mod devices;
+#[cfg(target_os = "linux")]
+mod driver;
 mod flow;
+#[cfg(target_os = "linux")]
+mod gpu;
 mod graphalytics;
 mod interrupt;
 #[cfg(target_os = "linux")]

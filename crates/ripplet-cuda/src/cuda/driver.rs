@@ -88,9 +88,7 @@ pub fn ready() -> Result<Ready, DeviceError> {
 fn find() -> Result<(Driver, Version, bool), DeviceError> {
     // SAFETY: loading a library runs its initializers; that of the driver's name is the driver.
     if !unsafe { sys::is_culib_present() } {
-        let reason = "no library libcuda.so.1 (nvcuda.dll on Windows) that can be loaded; it comes \
-                      with NVIDIA's driver, version 525 or newer";
-        return Err(DeviceError::NoDriver(reason.to_owned()));
+        return Err(DeviceError::NoLibrary);
     }
     // SAFETY: the library is there, as was just seen.
     let driver = unsafe { Driver::find() }.map_err(|name| {

@@ -17,6 +17,7 @@ use ripplet_graph::Graph;
 use ripplet_lp::engine::run_rounds;
 use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
 use rounds::DeviceRounds;
+use std::time::Instant;
 
 /// Runs label propagation on a device.
 #[derive(Debug)]
@@ -55,20 +56,23 @@ impl<D: Device> DeviceExecutor<D> {
     }
 
     /// Refuses a run that will not fit.
-    fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
+    ///
+    /// # Errors
+    /// [`RunError::DeviceMemory`], and where the device does not tell what is free.
+    pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
         let free = self.device.free_memory().map_err(failed)?;
         let room = self.limit.map_or(free, |limit| limit.min(free));
         let needed = plan.total_device();
         if needed <= room {
             return Ok(());
         }
-        Err(RunError::Device(format!(
-            "the run needs {needed} bytes of {}'s memory, {} of them for the graph, but {room} are \
-             {}; run it on the CPU, or on a GPU with more memory",
-            self.device.properties().name,
-            plan.graph_device,
-            if room < free { "allowed" } else { "free" },
-        )))
+        Err(RunError::DeviceMemory {
+            device: self.device.properties().name.clone(),
+            needed,
+            graph: plan.graph_device,
+            room,
+            limited: room < free,
+        })
     }
 }
 
@@ -92,7 +96,11 @@ impl<D: Device> Executor for DeviceExecutor<D> {
         let source = source(graph, program, settings, kernels)?;
         let layout = self.layout(graph, program, settings);
         self.check_memory(&layout.plan)?;
+        observer.on_stage("compiling the kernels");
+        let start = Instant::now();
         let module = self.device.load(&source).map_err(failed)?;
+        let kernels = start.elapsed().as_secs_f64();
+        observer.on_stage("moving the graph to the device");
         let rounds = DeviceRounds::new(
             &self.device,
             &module,
@@ -102,7 +110,9 @@ impl<D: Device> Executor for DeviceExecutor<D> {
             program,
             settings,
         )?;
-        run_rounds(rounds, graph, settings, observer)
+        let mut outcome = run_rounds(rounds, graph, settings, observer)?;
+        outcome.device_seconds.kernels = kernels;
+        Ok(outcome)
     }
 }
 

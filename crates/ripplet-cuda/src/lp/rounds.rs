@@ -8,12 +8,13 @@ use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::memory;
 use ripplet_graph::{Graph, Neighbors, VertexId};
-use ripplet_lp::engine::{Rounds, VolumeUnit};
+use ripplet_lp::engine::{Finished, Rounds, VolumeUnit};
 use ripplet_lp::{
-    Clock, ColumnKind, ColumnSpec, ColumnValues, Label, LabelTotal, Observer, Order, Program,
-    Round, RunError, Scalar, Settings, Wake,
+    Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, Observer, Order, Program, Round,
+    RunError, Scalar, Settings, Wake,
 };
 use std::ops::Range;
+use std::time::Instant;
 
 /// As `Turn`, and what follows it in `Step`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -83,6 +84,7 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     has_spread: bool,
     /// Phases done, over all rounds.
     turns: u32,
+    transfer_seconds: f64,
 }
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
@@ -113,6 +115,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             wake: program.wake(),
             in_place: settings.schedule.order == Order::Async,
             turns: 0,
+            transfer_seconds: 0.0,
         };
         rounds.field.vertices = graph.vertices();
         rounds.field.shard_count = graph.shards().len() as u32;
@@ -125,11 +128,14 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             Order::Async => tuning.async_phases,
         };
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
+        let start = Instant::now();
         rounds.upload_graph(graph).map_err(failed)?;
         rounds.upload_shares(graph, program, settings.seed)?;
         rounds.upload_columns(settings).map_err(failed)?;
         rounds.tail.extend(parameters(program));
+        // It ends with a read, which waits for all that was written.
         rounds.start(settings).map_err(failed)?;
+        rounds.transfer_seconds = start.elapsed().as_secs_f64();
         Ok(rounds)
     }
 
@@ -397,13 +403,15 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
         })
     }
 
-    fn finish(self) -> Result<(Vec<Label>, Vec<ripplet_lp::Column>), RunError> {
+    fn finish(self) -> Result<Finished, RunError> {
         if !self.in_place && self.turns > 0 {
             // What the last phase changed is not shown yet.
             let turn = Turn { parity: self.turns.wrapping_sub(1) & 1, ..Turn::default() };
             let step = [bytemuck::bytes_of(&turn), &*self.run()].concat();
             self.launch(&self.kernels.commit, &step).map_err(failed)?;
         }
+        self.device.wait().map_err(failed)?;
+        let start = Instant::now();
         let labels = self.download(&self.layout.labels)?;
         let written = self.specs.iter().zip(&self.layout.columns).filter(|(spec, _)| spec.written);
         let columns = written.map(|(spec, place)| {
@@ -413,7 +421,9 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
             };
             Ok(ripplet_lp::Column { name: spec.name.clone(), len: spec.len, values })
         });
-        Ok((labels, columns.collect::<Result<_, RunError>>()?))
+        let columns = columns.collect::<Result<_, RunError>>()?;
+        let transfer_seconds = self.transfer_seconds + start.elapsed().as_secs_f64();
+        Ok(Finished { labels, columns, transfer_seconds })
     }
 }
 

@@ -13,4 +13,5 @@ mod machines;
 mod oracle;
 #[path = "../../../ripplet-lp/tests/suite/probe.rs"]
 mod probe;
+mod runs;
 mod shim;

@@ -19,8 +19,8 @@
 
 use super::field::{Choice, Desk, Field, Sheet};
 use crate::hash::Clock;
-use crate::rounds::{Observer, Rounds};
-use crate::{Column, Label, Program, Round, RunError, Wake};
+use crate::rounds::{Finished, Observer, Rounds};
+use crate::{Program, Round, RunError, Wake};
 use ripplet_graph::VertexId;
 use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
@@ -93,7 +93,7 @@ impl<P: Program> Rounds for AsyncRounds<'_, P> {
         Ok(round)
     }
 
-    fn finish(self) -> Result<(Vec<Label>, Vec<Column>), RunError> {
+    fn finish(self) -> Result<Finished, RunError> {
         Ok(self.field.finish())
     }
 }

@@ -6,11 +6,11 @@ use super::totals::Totals;
 use super::votes::{Count, Votes, count_one};
 use crate::columns::Columns;
 use crate::hash::{Clock, Stream, mix};
-use crate::rounds::Observer;
+use crate::rounds::{Finished, Observer};
 use crate::views::{Scene, Total};
 use crate::{
-    Candidate, Column, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings,
-    Ties, Vertex, VertexMut, Vote, Wake,
+    Candidate, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings, Ties,
+    Vertex, VertexMut, Vote, Wake,
 };
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
@@ -484,8 +484,11 @@ impl<'a, P: Program> Field<'a, P> {
     }
 
     /// Gives labels and written columns back.
-    pub fn finish(self) -> (Vec<Label>, Vec<Column>) {
-        let labels = self.labels.into_iter().map(AtomicU32::into_inner).collect();
-        (labels, self.columns.into_written(self.program.columns()))
+    pub fn finish(self) -> Finished {
+        Finished {
+            labels: self.labels.into_iter().map(AtomicU32::into_inner).collect(),
+            columns: self.columns.into_written(self.program.columns()),
+            transfer_seconds: 0.0,
+        }
     }
 }

@@ -27,8 +27,8 @@
 use super::drafts::Drafts;
 use super::field::{Desk, Field};
 use crate::hash::{Clock, Stream, mix, part_of};
-use crate::rounds::{Observer, Rounds};
-use crate::{Column, Label, NO_LABEL, Program, Round, RunError};
+use crate::rounds::{Finished, Observer, Rounds};
+use crate::{Label, NO_LABEL, Program, Round, RunError};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, VertexId};
@@ -276,7 +276,7 @@ impl<P: Program> Rounds for PhasedRounds<'_, P> {
         Ok(round)
     }
 
-    fn finish(self) -> Result<(Vec<Label>, Vec<Column>), RunError> {
+    fn finish(self) -> Result<Finished, RunError> {
         drop((self.members, self.chosen, self.drafts));
         Ok(self.field.finish())
     }

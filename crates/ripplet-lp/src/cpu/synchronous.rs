@@ -11,8 +11,8 @@
 use super::drafts::Drafts;
 use super::field::{Desk, Field};
 use crate::hash::{Clock, mix};
-use crate::rounds::{Observer, Rounds};
-use crate::{Column, Label, Program, Round, RunError};
+use crate::rounds::{Finished, Observer, Rounds};
+use crate::{Label, Program, Round, RunError};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
@@ -120,7 +120,7 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
         Ok(round)
     }
 
-    fn finish(self) -> Result<(Vec<Label>, Vec<Column>), RunError> {
+    fn finish(self) -> Result<Finished, RunError> {
         drop((self.next, self.drafts));
         Ok(self.field.finish())
     }

@@ -10,8 +10,8 @@ use ripplet_lp::programs::{
     memberships, strengths, sweep,
 };
 use ripplet_lp::{
-    Column, ColumnValues, Executor, NO_LABEL, Outcome, Program, Scalar, Schedule, Settings, Stop,
-    StopReason,
+    Column, ColumnValues, DeviceSeconds, Executor, NO_LABEL, Outcome, Program, Scalar, Schedule,
+    Settings, Stop, StopReason,
 };
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -127,6 +127,7 @@ fn memberships_are_shares_of_a_memory() {
         rounds: vec![],
         reason: StopReason::RoundLimit,
         split: None,
+        device_seconds: DeviceSeconds::default(),
     };
     let of = |threshold| {
         let all = memberships(&found, threshold).unwrap();

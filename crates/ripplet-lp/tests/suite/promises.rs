@@ -372,11 +372,18 @@ fn cancelling_ends_the_run_within_a_round() {
 
 /// Remembers what it was told.
 #[derive(Default)]
-struct Log(Vec<(usize, u64)>);
+struct Log {
+    stages: Vec<&'static str>,
+    rounds: Vec<(usize, u64)>,
+}
 
 impl Observer for Log {
+    fn on_stage(&mut self, name: &'static str) {
+        self.stages.push(name);
+    }
+
     fn on_round(&mut self, index: usize, round: &Round) {
-        self.0.push((index, round.changed));
+        self.rounds.push((index, round.changed));
     }
 }
 
@@ -386,5 +393,6 @@ fn the_observer_sees_every_round() {
     let mut log = Log::default();
     let found = executor().run(&graph, &Lpa::default(), &Settings::default(), &mut log).unwrap();
     let rounds = found.rounds.iter().map(|round| round.changed).enumerate();
-    assert_eq!(log.0, rounds.collect::<Vec<_>>());
+    assert_eq!(log.rounds, rounds.collect::<Vec<_>>());
+    assert_eq!(log.stages, ["round 1", "splitting what is not connected"]);
 }

@@ -1,0 +1,53 @@
+//! What a run on a device tells beside its labels.
+
+use crate::graphs::cliques;
+use ripplet_cuda::DeviceExecutor;
+use ripplet_cuda::device::Device;
+use ripplet_cuda::shim::ShimDevice;
+use ripplet_graph::MAX_SHARD_ARCS;
+use ripplet_lp::programs::Lpa;
+use ripplet_lp::{DeviceSeconds, Executor, Observer, RunError, Settings};
+
+/// Remembers what began.
+#[derive(Default)]
+struct Stages(Vec<&'static str>);
+
+impl Observer for Stages {
+    fn on_stage(&mut self, name: &'static str) {
+        self.0.push(name);
+    }
+}
+
+#[test]
+fn a_run_tells_what_the_device_does_and_how_long() {
+    let graph = cliques(3, 4).graph(MAX_SHARD_ARCS);
+    let (executor, mut stages) = (DeviceExecutor::new(ShimDevice::new()), Stages::default());
+    let found = executor.run(&graph, &Lpa::default(), &Settings::default(), &mut stages).unwrap();
+    let DeviceSeconds { kernels, transfer } = found.device_seconds;
+    assert!(kernels > 0.0 && transfer > 0.0, "{kernels} {transfer}");
+    let device = ["compiling the kernels", "moving the graph to the device"];
+    let all = ["round 1", "splitting what is not connected"];
+    assert_eq!(stages.0, [device, all].concat());
+}
+
+#[test]
+fn a_run_that_does_not_fit_is_refused_with_the_plan() {
+    let graph = cliques(3, 4).graph(MAX_SHARD_ARCS);
+    let (program, settings) = (Lpa::default(), Settings::default());
+    let refused = |executor: DeviceExecutor<ShimDevice>, room, limited| {
+        let plan = executor.plan(&graph, &program, &settings);
+        let error = RunError::DeviceMemory {
+            device: executor.device().properties().name.clone(),
+            needed: plan.total_device(),
+            graph: plan.graph_device,
+            room,
+            limited,
+        };
+        assert_eq!(executor.check_memory(&plan), Err(error.clone()));
+        assert_eq!(executor.run(&graph, &program, &settings, &mut ()), Err(error));
+    };
+    let small = || ShimDevice::new().with_memory(1000);
+    refused(DeviceExecutor::new(small()), 1000, false);
+    refused(DeviceExecutor::new(small()).with_memory(Some(5000)), 1000, false);
+    refused(DeviceExecutor::new(small()).with_memory(Some(10)), 10, true);
+}
