@@ -1,28 +1,85 @@
-//! Who runs the conformance suite here: the kernels on the shim, in launches and in one.
+//! Who runs the conformance suite here: the kernels on the shim, and where `RIPPLET_GPU` is set, on
+//! the first GPU.
 
 use crate::graphs::Edges;
 use crate::oracle::{Rules, Variant};
-use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lp::Tuning;
 use ripplet_cuda::shim::ShimDevice;
+use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_graph::Graph;
+use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
 
 /// An executor under test.
 pub struct Machine {
     pub name: String,
-    pub executor: DeviceExecutor<ShimDevice>,
+    pub executor: On,
+}
+
+/// An executor on one device or the other.
+pub enum On {
+    Shim(DeviceExecutor<ShimDevice>),
+    Gpu(DeviceExecutor<CudaDevice>),
+}
+
+impl Executor for On {
+    fn plan<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Plan {
+        match self {
+            On::Shim(executor) => executor.plan(graph, program, settings),
+            On::Gpu(executor) => executor.plan(graph, program, settings),
+        }
+    }
+
+    fn run<P: Program>(
+        &self,
+        graph: &Graph,
+        program: &P,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        match self {
+            On::Shim(executor) => executor.run(graph, program, settings, observer),
+            On::Gpu(executor) => executor.run(graph, program, settings, observer),
+        }
+    }
+}
+
+fn on_gpu() -> bool {
+    std::env::var_os("RIPPLET_GPU").is_some()
+}
+
+/// An executor of this tuning; on the shim, its threads come in an order that `order` draws.
+pub fn machine(order: u64, tuning: Tuning) -> Machine {
+    if on_gpu() {
+        let device = CudaDevice::new(0).expect("a GPU, as RIPPLET_GPU asks for");
+        let executor = On::Gpu(DeviceExecutor::new(device).with_tuning(tuning));
+        return Machine { name: format!("on a GPU, {tuning:?}"), executor };
+    }
+    let device = ShimDevice::with_order(order);
+    let executor = On::Shim(DeviceExecutor::new(device).with_tuning(tuning));
+    Machine { name: format!("on the shim in order {order}, {tuning:?}"), executor }
 }
 
 pub fn machines() -> Vec<Machine> {
-    let on = |(order, fused)| Machine {
-        name: format!("on the shim in order {order}, {}", if fused { "fused" } else { "staged" }),
-        executor: DeviceExecutor::new(ShimDevice::with_order(order))
-            .with_tuning(Tuning { fused, ..Tuning::default() }),
-    };
-    [(0, false), (1, true)].map(on).into()
+    [(0, false), (1, true)]
+        .map(|(order, fused)| machine(order, Tuning { fused, ..Tuning::default() }))
+        .into()
 }
 
-/// Whether these rules are run on this graph here. Each kind of graph and program is compiled
-/// anew, so not all are.
-pub fn takes(_: &Edges, rules: Rules) -> bool {
-    !matches!(rules.variant, Variant::Probe { .. })
+/// Whether these rules are run on this graph here.
+///
+/// The shim compiles each kind of graph, program and schedule anew, so it is not asked for all of
+/// their combinations; a GPU is.
+pub fn takes(edges: &Edges, rules: Rules) -> bool {
+    let plain = !edges.directed && edges.weights.is_none();
+    match rules.variant {
+        // It is known in Rust alone.
+        Variant::Probe { .. } => false,
+        _ if on_gpu() => true,
+        Variant::Cdlp => plain || rules.smallest_wins_ties,
+        _ if rules.smallest_wins_ties || rules.phases == 2 => false,
+        Variant::Lpa { resolution } => [0, 65536].contains(&resolution),
+        Variant::Seeded { attenuation } => attenuation == 0.625,
+        Variant::Llp { gamma } => plain && gamma == 1 << 14,
+        Variant::Slpa { memory } => plain && memory == 2,
+    }
 }

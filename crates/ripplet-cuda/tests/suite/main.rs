@@ -8,6 +8,7 @@ mod cuda;
 mod fake;
 #[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
 mod graphs;
+mod large;
 mod machines;
 #[path = "../../../ripplet-lp/tests/suite/oracle.rs"]
 mod oracle;

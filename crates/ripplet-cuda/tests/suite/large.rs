@@ -1,0 +1,91 @@
+//! Vertices of high degree: those that a block scans, those whose labels find no room in its table,
+//! and those that many blocks share. What the CPU finds is what they must find.
+
+use crate::graphs::Edges;
+use crate::machines::machine;
+use ripplet_cuda::lp::Tuning;
+use ripplet_graph::MAX_SHARD_ARCS;
+use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::programs::{Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding};
+use ripplet_lp::{Executor, Program, Schedule, Settings, Stop};
+
+/// A ring, two vertices that know all others or every second, and one of middling degree.
+fn hubs(vertices: u32) -> Edges {
+    let ring = (3..vertices).map(move |v| (v, if v + 1 < vertices { v + 1 } else { 3 }));
+    let all = (3..vertices).map(|v| (0, v));
+    let second = (3..vertices).step_by(2).map(|v| (1, v));
+    let some = (3..vertices).step_by(9).map(|v| (2, v));
+    Edges::new(vertices, ring.chain(all).chain(second).chain(some))
+}
+
+/// Tunings that lead a vertex of 7,000 neighbours through each of the ways.
+fn tunings() -> [Tuning; 3] {
+    [
+        // Spread at once.
+        Tuning { scan_most: 0, fused: false, ..Tuning::default() },
+        // Scanned by a block whose table is too small for as many labels, then spread.
+        Tuning { scan_most: u32::MAX, fused: false, ..Tuning::default() },
+        Tuning { scan_most: u32::MAX, fused: true, ..Tuning::default() },
+    ]
+}
+
+fn check<P: Program>(edges: &Edges, program: &P, settings: &Settings) {
+    let graph = edges.graph(MAX_SHARD_ARCS);
+    let expected = CpuExecutor::new(Some(2)).unwrap();
+    let expected = expected.run(&graph, program, settings, &mut ()).unwrap();
+    for (order, tuning) in (0..).zip(tunings()) {
+        let machine = machine(order, tuning);
+        let found = machine.executor.run(&graph, program, settings, &mut ()).unwrap();
+        let name = format!("{} {}, {:?}", program.name(), machine.name, settings.schedule);
+        assert_eq!(found.labels, expected.labels, "{name}");
+        assert_eq!(found.columns, expected.columns, "{name}");
+        assert_eq!(found.reason, expected.reason, "{name}");
+        let counts = |outcome: &ripplet_lp::Outcome| -> Vec<[u64; 3]> {
+            let of = |round: &ripplet_lp::Round| [round.changed, round.visited, round.scanned];
+            outcome.rounds.iter().map(of).collect()
+        };
+        assert_eq!(counts(&found), counts(&expected), "{name}");
+    }
+}
+
+fn settings(schedule: Schedule) -> Settings {
+    Settings { schedule, stop: Stop::after(3), keep_disconnected: true, ..Settings::default() }
+}
+
+#[test]
+fn many_labels() {
+    let edges = hubs(7000);
+    check(&edges, &Lpa::default(), &settings(Schedule::phased()));
+    check(&edges, &Lpa::new(Resolution::OFF), &settings(Schedule::sync()));
+}
+
+#[test]
+fn scores_that_fall_with_the_size_of_a_label() {
+    check(&hubs(5000), &Llp::new(Gamma::new(0.25).unwrap()), &settings(Schedule::sync()));
+}
+
+#[test]
+fn few_labels_and_what_is_carried() {
+    let edges = hubs(7000);
+    let graph = edges.graph(MAX_SHARD_ARCS);
+    let seed = |vertex: u32| Seed { vertex, label: vertex % 50, strength: 0.5 };
+    let seeds: Vec<Seed> = (3..7000).step_by(2).map(seed).collect();
+    let settings = settings(Schedule::sync());
+    let settings = Seeded::begin(settings, 7000, &seeds, Seeding::Initial).unwrap();
+    check(&edges, &Seeded::new(&graph, 0.75).unwrap(), &settings);
+}
+
+#[test]
+fn sums_of_more_than_32_bits() {
+    let mut edges = hubs(6000);
+    edges.weights = Some((0..edges.pairs.len() as u32).map(|row| 1 + row % 7 * (1 << 20)).collect());
+    check(&edges, &Lpa::default(), &settings(Schedule::sync()));
+}
+
+#[test]
+fn a_table_region_that_all_do_not_fit_at_once() {
+    // Some tens of vertices that know all others: together they need several times the region.
+    let few = (0..24).flat_map(|hub| (24..2400).map(move |v| (hub, v)));
+    let ring = (24..2400).map(|v| (v, if v + 1 < 2400 { v + 1 } else { 24 }));
+    check(&Edges::new(2400, few.chain(ring)), &Lpa::default(), &settings(Schedule::sync()));
+}
