@@ -29,52 +29,28 @@ fn main() -> Result<(), Box<dyn Error>> {
         graph.max_degree(),
         start.elapsed().as_secs_f64()
     );
-    for fused in [false, true] {
-        let tuning = Tuning { fused, ..Tuning::default() };
-        let executor = DeviceExecutor::new(CudaDevice::new(0)?).with_tuning(tuning);
-        if !fused {
-            profile(&executor, &graph, "cdlp", &Cdlp, Schedule::cdlp())?;
-            profile(&executor, &graph, "lpa", &Lpa::default(), Schedule::sync())?;
-            let plain = DeviceExecutor::new(CudaDevice::new(0)?)
-                .with_tuning(Tuning { packed: false, ..tuning });
-            profile(&plain, &graph, "cdlp, no tiles", &Cdlp, Schedule::cdlp())?;
-            let ten = Stop::after(10);
-            run(&executor, &graph, "cdlp x10", &Cdlp, Schedule::cdlp(), ten, has("--check"))?;
-            for async_phases in [1, 2, 4, 8] {
-                let executor = DeviceExecutor::new(CudaDevice::new(0)?)
-                    .with_tuning(Tuning { async_phases, ..tuning });
-                let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
-                let name = |program: &str| format!("{program} async, {async_phases} parts");
-                let plain = Lpa::new(Resolution::OFF);
-                run(&executor, &graph, &name("lpa"), &Lpa::default(), schedule, stop, false)?;
-                run(&executor, &graph, &name("plain"), &plain, schedule, stop, false)?;
-            }
-        }
-        let name = if fused { "fused" } else { "staged" };
-        let lpa = Lpa::default();
-        let check = has("--check");
-        run(
-            &executor,
-            &graph,
-            &format!("lpa phased, {name}"),
-            &lpa,
-            Schedule::phased(),
-            Stop::default(),
-            check,
-        )?;
-        if has("--programs") && !fused {
-            let llp = Llp::new(Gamma::new(0.25)?);
-            run(&executor, &graph, "llp phased", &llp, Schedule::phased(), Stop::after(5), check)?;
-            run(
-                &executor,
-                &graph,
-                "slpa phased",
-                &Slpa::default(),
-                Schedule::phased(),
-                Stop::after(5),
-                check,
-            )?;
-        }
+    let executor = DeviceExecutor::new(CudaDevice::new(0)?);
+    let check = has("--check");
+    profile(&executor, &graph, "cdlp", &Cdlp, Schedule::cdlp())?;
+    profile(&executor, &graph, "lpa", &Lpa::default(), Schedule::sync())?;
+    run(&executor, &graph, "cdlp x10", &Cdlp, Schedule::cdlp(), Stop::after(10), check)?;
+    let (lpa, plain) = (Lpa::default(), Lpa::new(Resolution::OFF));
+    for async_phases in [1, 2, 3, 4] {
+        let executor = DeviceExecutor::new(CudaDevice::new(0)?)
+            .with_tuning(Tuning { async_phases, ..Tuning::default() });
+        let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
+        let name = |program: &str| format!("{program} async, {async_phases} parts");
+        run(&executor, &graph, &name("lpa"), &lpa, schedule, stop, false)?;
+        run(&executor, &graph, &name("plain"), &plain, schedule, stop, false)?;
+    }
+    let (schedule, stop) = (Schedule::phased(), Stop::default());
+    run(&executor, &graph, "lpa phased", &lpa, schedule, stop, check)?;
+    run(&executor, &graph, "plain phased", &plain, schedule, stop, check)?;
+    if has("--programs") {
+        let llp = Llp::new(Gamma::new(0.25)?);
+        run(&executor, &graph, "llp phased", &llp, schedule, Stop::after(5), check)?;
+        let slpa = Slpa::default();
+        run(&executor, &graph, "slpa phased", &slpa, schedule, Stop::after(5), check)?;
     }
     Ok(())
 }

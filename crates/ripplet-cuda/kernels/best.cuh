@@ -18,6 +18,9 @@ struct Run {
     Parameters parameters;
 };
 
+// Whether every vote weighs 1, which leaves nothing to add up: votes are counted.
+constexpr bool UNIT = !WEIGHTED && !program::has_load_neighbor;
+
 RIPPLET_FN bool is_eligible(u64 score) { return score > 0; }
 RIPPLET_FN bool is_eligible(i64) { return true; }
 RIPPLET_FN bool is_eligible(f32 score) { return !is_nan(score); }
@@ -130,8 +133,9 @@ RIPPLET_FN bool leads(const Team& team, const Chooser& v, u64 top, u64 cast, con
     Ranked mine = {U32_MAX, NO_LABEL};
     bool has = false;
     sums.each([&](u32 label, u64 sum) {
+        if (sum != top) return;
         const u32 rank = v.rank_of(label);
-        if (sum != top || (has && rank > mine.rank)) return;
+        if (has && rank > mine.rank) return;
         mine = Ranked{rank, label};
         has = true;
     });

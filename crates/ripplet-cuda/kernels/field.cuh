@@ -15,23 +15,16 @@ namespace ripplet {
 constexpr u32 WAKE_DISAGREEMENT = 0, WAKE_CHANGE = 1, WAKE_ALWAYS = 2;
 constexpr u32 TOTAL_NONE = 0, TOTAL_MEMBERS = 1, TOTAL_VOLUME = 2;
 
-// Threads of every block, and its shared memory in bytes.
-constexpr u32 BLOCK = 256, WARPS = BLOCK / 32, SHARED = 57344;
+// Threads of a block, but for those of the class SCANNED.
+constexpr u32 BLOCK = 256, SCAN_BLOCK = 1024;
 
-// Degree classes. Tiles are parts of a warp; a held vertex's votes stay in registers, 8 a thread.
-constexpr u32 TILE_4 = 0, TILE_8 = 1, TILE_16 = 2, TILE_32 = 3;
-constexpr u32 HELD_WARP = 4, HELD_BLOCK = 5, SCANNED = 6, SPREAD = 7, CLASSES = 8;
-constexpr u32 HELD = 8;
-// Vertices whose turns a warp ends together, at most: as many as lanes, or as have room beside a table.
-constexpr u32 BATCH = 32, HELD_BATCH = 8;
-constexpr u32 WARP_MOST = 32 * HELD, BLOCK_MOST = BLOCK * HELD;
+// Degree classes: up to 4, up to 8, … as `MOST` says. Up to 1024 a warp's lanes count; up to 4096 a
+// block; a scanned vertex has a block to itself; a spread one has many.
+constexpr u32 UP_TO_4 = 0, UP_TO_8 = 1, UP_TO_16 = 2, UP_TO_32 = 3, UP_TO_1024 = 8;
+constexpr u32 UP_TO_4096 = 9, SCANNED = 10, SPREAD = 11, CLASSES = 12;
 
-// Arcs of a large vertex that a block takes at a time.
-constexpr u32 PIECE = BLOCK_MOST;
-
-// Who wakes a changed vertex's neighbours: four lanes, a warp, or blocks by the piece.
-constexpr u32 WAKE_TILE = 0, WAKE_WARP = 1, WAKE_PIECES = 2, WAKE_CLASSES = 3;
-constexpr u32 WAKE_TILE_MOST = 64, WAKE_WARP_MOST = BLOCK_MOST;
+// Arcs of a spread vertex that a block takes at a time.
+constexpr u32 PIECE = 4096;
 
 struct Lists {
     const u32 *offsets, *ids, *weights;
@@ -49,7 +42,7 @@ struct Column {
     u32 draft;
 };
 
-// A part of a large vertex: `owner` is the vertex, or the number of a spread one.
+// A part of the spread vertex of number `owner`.
 struct Piece {
     u32 owner, index;
 };
@@ -60,13 +53,12 @@ struct Tallies {
     // Slots of the region that a batch of spread vertices uses.
     u64 region_used;
     u32 most_total;
-    // By class: members of the phase at work.
-    u32 members[CLASSES];
-    // By class: how much of that has been taken.
+    u32 spread_batches;
+    // By parity of the phase and by class: its members.
+    u32 members[2][CLASSES];
+    u32 spread_pieces[2];
+    // By class: how many of the members have been taken.
     u32 taken[CLASSES];
-    u32 spread_pieces, spread_batches;
-    // By parity of the phase and by class: vertices that changed, or pieces of them.
-    u32 changes[2][WAKE_CLASSES];
     Barrier barrier;
 };
 
@@ -74,6 +66,14 @@ struct Tallies {
 struct Spread {
     u64 region, own, cast;
     u32 vertex, first_piece, pieces, slots, carried, nan;
+    // Whether it changed, and wakes its neighbours.
+    u32 changed, wakes;
+};
+
+// A slot of a table in global memory; one sector of it, so that a vote touches no other.
+struct Slot {
+    u64 sum;
+    u32 label, padding;
 };
 
 struct Best;
@@ -82,31 +82,29 @@ struct Field {
     Lists out, incoming;
     const ShardStart* shards;
     u32 *labels, *next;
-    unsigned char* active;
+    // A bit a vertex.
+    u32* active;
     u32 *totals, *shares, *drafts;
     Tallies* tallies;
-    // By class: the members of the phase; for SPREAD, records.
-    u32* members[CLASSES - 1];
+    // By class: the members of the phase; U32_MAX in the place of those who had their turn and did not
+    // change. For SPREAD there are records.
+    u32* members[SPREAD];
     Spread* spread;
     Piece* spread_pieces;
     // What each piece of a spread vertex found best; a `Best`.
     Best* found;
     // Tables of spread vertices.
-    u32* region_labels;
-    u64* region_sums;
-    u32* changes[WAKE_PIECES];
-    // For each changed large vertex its pieces, and once the vertex.
-    Piece* change_pieces;
+    Slot* region;
     // Arcs in `out.ids`.
     u64 arcs, grand_total, region_slots;
     u32 vertices, shard_count, seed, volume_shift;
     u32 round, phases;
-    // Degrees up to this are scanned by one block.
-    u32 scan_most;
+    // Degrees up to this are scanned by one block, of so much shared memory in bytes.
+    u32 scan_most, scan_shared;
     // No vertex is of a lower class than this.
     u32 least_class;
     // Whether the round's fingerprint is wanted.
-    u32 traced, padding;
+    u32 traced;
     Column columns[COLUMNS > 0 ? COLUMNS : 1];
 };
 
@@ -166,13 +164,12 @@ RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
 }
 
 RIPPLET_FN u32 class_of(const Field& field, u32 degree) {
-    if (degree > BLOCK_MOST) return degree <= field.scan_most ? SCANNED : SPREAD;
-    const u32 own = degree <= 4           ? TILE_4
-                    : degree <= 8         ? TILE_8
-                    : degree <= 16        ? TILE_16
-                    : degree <= 32        ? TILE_32
-                    : degree <= WARP_MOST ? HELD_WARP
-                                          : HELD_BLOCK;
+    u32 own;
+    if (degree <= 1024) {
+        own = degree <= 4 ? UP_TO_4 : 30 - leading_zeros(degree - 1);
+    } else {
+        own = degree <= 4096 ? UP_TO_4096 : degree <= field.scan_most ? SCANNED : SPREAD;
+    }
     return max(own, field.least_class);
 }
 

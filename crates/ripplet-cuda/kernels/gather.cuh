@@ -1,30 +1,7 @@
-// The beginning of a phase: what the phase before changed is shown to all, and the vertices whose
-// turn it is are listed by degree class.
+// The beginning of a phase: the active vertices whose turn it is are listed by degree class.
 #pragma once
 
 namespace ripplet {
-
-// Shows what a vertex chose.
-RIPPLET_FN void commit(const Field& field, u32 v) {
-    const u32 before = field.labels[v], label = field.next[v];
-    if (before != label) {
-        field.labels[v] = label;
-        move_share(field, v, before, label);
-    }
-    if (DRAFT_LENGTH > 0) commit_draft(field, v);
-}
-
-// Shows what the phase before changed; `parity` is its.
-RIPPLET_FN void commit_changes(const Field& field, u32 parity) {
-    if (IN_PLACE) return;
-    const u32 thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
-    const u32* counts = field.tallies->changes[parity];
-    for (u32 kind = WAKE_TILE; kind < WAKE_PIECES; kind++)
-        for (u32 item = thread; item < counts[kind]; item += threads)
-            commit(field, field.changes[kind][item]);
-    for (u32 item = thread; item < counts[WAKE_PIECES]; item += threads)
-        if (field.change_pieces[item].index == 0) commit(field, field.change_pieces[item].owner);
-}
 
 // Whose turn it is in a round: see `ripplet_lp::Order::Phased`.
 struct Turns {
@@ -36,55 +13,90 @@ struct Turns {
         const u32 drawn = part_of(mix(U32_MAX ^ key), 3);
         stride = min(2u << drawn, 1u << min(trailing_zeros(phases), 31u));
     }
-    // Member `member` of 8 of a block's unit in a phase. It may lie behind the last vertex.
-    RIPPLET_FN u64 vertex(u32 block, u32 member, u32 phase) const {
-        const u32 start = part_of(mix(block ^ key), phases);
+    // The first of the 8 vertices of a unit at this phase, each `stride` behind the one before. Some
+    // may lie behind the last vertex.
+    RIPPLET_FN u64 first_of(u32 unit, u32 phase) const {
+        const u32 start = part_of(mix(unit ^ key), phases);
         const u32 turn = (u32)(((u64)start + phase) % phases);
-        const u64 first = (u64)block * 8 * phases + (u64)(turn / stride) * 8 * stride + turn % stride;
-        return first + (u64)member * stride;
+        return (u64)unit * 8 * phases + (u64)(turn / stride) * 8 * stride + turn % stride;
     }
 };
 
-// Lists the active vertices at their turn, which stop being active.
+// Takes every `stride`-th of `8 * stride` bits, from number `first` on: what they were, as 8 bits. No
+// other unit's bits of this phase are as near.
+template <class Window> RIPPLET_FN u32 take_bits(u32* bits, u64 first) {
+    constexpr u32 STRIDE = sizeof(Window);
+    const u32 shift = (u32)(first % STRIDE);
+    Window* place = (Window*)bits + first / (8 * STRIDE);
+    const Window window = *place;
+    u32 taken = 0;
+    Window mask = 0;
+    for (u32 member = 0; member < 8; member++) {
+        const u32 bit = shift + member * STRIDE;
+        taken |= (u32)(window >> bit & 1) << member;
+        mask |= (Window)((Window)1 << bit);
+    }
+    if (taken != 0) *place = (Window)(window & ~mask);
+    return taken;
+}
+
+RIPPLET_FN u32 take_active(const Field& field, u64 first, u32 stride) {
+    switch (stride) {
+        case 1: return take_bits<unsigned char>(field.active, first);
+        case 2: return take_bits<unsigned short>(field.active, first);
+        case 4: return take_bits<u32>(field.active, first);
+        default: return take_bits<u64>(field.active, first);
+    }
+}
+
+// Lists the active vertices at their turn, which stop being active. A thread looks for those of a
+// unit; then a warp takes what its threads found.
 RIPPLET_FN void gather(const Run& run, Turn turn) {
     const Field& field = run.field;
     Tallies* tallies = field.tallies;
     u32* counts = (u32*)shared_memory();
     u32* starts = counts + CLASSES;
     const Turns turns(field);
-    const u64 blocks = ((u64)field.vertices + 8ull * turns.phases - 1) / (8ull * turns.phases);
-    const u64 candidates = blocks * 8;
+    const u64 units = ((u64)field.vertices + 8ull * turns.phases - 1) / (8ull * turns.phases);
     u64 scanned = 0;
     u32 visited = 0;
-    for (u64 first = (u64)blockIdx.x * BLOCK; first < candidates; first += (u64)gridDim.x * BLOCK) {
-        const u64 candidate = first + threadIdx.x;
-        u32 v = 0, degree = 0, class_of_v = CLASSES;
-        if (candidate < candidates) {
-            const u64 at = turns.vertex((u32)(candidate / 8), (u32)(candidate % 8), turn.phase);
-            if (at < field.vertices && field.active[at]) {
-                v = (u32)at;
-                field.active[v] = 0;
-                degree = place_of(field, v).degree();
-                visited++;
-                scanned += degree;
-                // Who hears nobody stays as it is.
-                if (degree > 0) class_of_v = class_of(field, degree);
-            }
-        }
+    for (u64 first = (u64)blockIdx.x * BLOCK; first < units; first += (u64)gridDim.x * BLOCK) {
+        const u64 unit = first + threadIdx.x;
+        const u64 at = unit < units ? turns.first_of((u32)unit, turn.phase) : field.vertices;
+        const u32 active = at < field.vertices ? take_active(field, at, turns.stride) : 0;
         if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
-        __syncthreads();
-        const bool listed = class_of_v < SPREAD;
-        const u32 alike = __match_any_sync(ALL_LANES, class_of_v);
-        const u32 before = __popc(alike & ((1u << lane_id()) - 1));
-        u32 rank = 0;
-        if (listed && before == 0) rank = atomicAdd(counts + class_of_v, (u32)__popc(alike));
-        rank = __shfl_sync(ALL_LANES, rank, __ffs(alike) - 1) + before;
+        if (!__syncthreads_or(active != 0)) continue;
+
+        u32 ids[8], classes[8], ranks[8];
+#pragma unroll
+        for (u32 step = 0; step < 8; step++) {
+            const u32 finder = step * 4 + lane_id() / 8, member = lane_id() % 8;
+            const u32 v = __shfl_sync(ALL_LANES, (u32)at, finder) + member * turns.stride;
+            const bool found = __shfl_sync(ALL_LANES, active, finder) >> member & 1;
+            const u32 degree = found ? place_of(field, v).degree() : 0;
+            visited += found;
+            scanned += degree;
+            // Who hears nobody stays as it is.
+            const u32 own = degree > 0 ? class_of(field, degree) : CLASSES;
+            const u32 alike = __match_any_sync(ALL_LANES, own);
+            const u32 before = __popc(alike & ((1u << lane_id()) - 1));
+            u32 rank = 0;
+            if (own < SPREAD && before == 0) rank = atomicAdd(counts + own, (u32)__popc(alike));
+            ids[step] = v;
+            classes[step] = own;
+            ranks[step] = __shfl_sync(ALL_LANES, rank, __ffs(alike) - 1) + before;
+            if (own == SPREAD) spread_out(field, turn, v, degree);
+        }
         __syncthreads();
         if (threadIdx.x < SPREAD && counts[threadIdx.x] > 0)
-            starts[threadIdx.x] = atomicAdd(&tallies->members[threadIdx.x], counts[threadIdx.x]);
+            starts[threadIdx.x] =
+                atomicAdd(&tallies->members[turn.parity][threadIdx.x], counts[threadIdx.x]);
         __syncthreads();
-        if (listed) field.members[class_of_v][starts[class_of_v] + rank] = v;
-        if (class_of_v == SPREAD) spread_out(field, v, degree);
+#pragma unroll
+        for (u32 step = 0; step < 8; step++) {
+            const u32 own = classes[step];
+            if (own < SPREAD) field.members[own][starts[own] + ranks[step]] = ids[step];
+        }
         __syncthreads();
     }
     scanned = warp_sum(scanned);

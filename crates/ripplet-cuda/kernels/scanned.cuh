@@ -1,133 +1,134 @@
-// Higher degrees, a block a vertex (GLP, section 4.1): a table in shared memory counts the labels that
-// find a slot, exactly; a count-min sketch bounds all others together. Mostly what wins in the table
-// beats that bound. Where it does not, the vertex goes to `spread.cuh`, which counts every label.
+// Higher degrees, a large block a vertex (GLP, section 4.1): a table in shared memory counts the labels
+// that find a slot, exactly; a count-min sketch bounds all others together. Mostly what wins in the
+// table beats that bound. Where it does not, the vertex goes to `spread.cuh`, which counts every label.
 #pragma once
 
 namespace ripplet {
 
+typedef Block<SCAN_BLOCK> ScanTeam;
+
 // Of a block's shared memory, what the sketch gets.
 constexpr u32 SKETCH_BYTES = 8192;
-
-// Calls `visit(arc, vote)` for each vote, a block's threads together; several are read at a time.
-template <class Visit>
-RIPPLET_FN void each_vote(const Chooser& v, const Place& place, Visit visit) {
-    const u32 degree = place.degree();
-    for (u32 first = threadIdx.x; first < degree; first += BLOCK * HELD) {
-        Arc arcs[HELD];
-        Vote votes[HELD];
-#pragma unroll
-        for (u32 index = 0; index < HELD; index++) {
-            const u32 at = first + index * BLOCK;
-            arcs[index] = at < degree ? arc_at(v.run->field, place, at) : Arc{0, 0};
-        }
-#pragma unroll
-        for (u32 index = 0; index < HELD; index++)
-            votes[index] = first + index * BLOCK < degree ? v.vote(arcs[index]) : Vote{NO_LABEL, 0};
-#pragma unroll
-        for (u32 index = 0; index < HELD; index++)
-            if (first + index * BLOCK < degree) visit(arcs[index], votes[index]);
-    }
-}
+// Votes that a thread reads at a time. Those that it read first stay in registers.
+constexpr u32 SCAN_HELD = UNIT ? 16 : 8;
+constexpr u32 SCAN_STEP = SCAN_HELD * SCAN_BLOCK;
 
 template <class Sum> struct ScannedSums {
-    Block team;
+    ScanTeam team;
     const Chooser& v;
     const Place& place;
+    const Vote (&held)[SCAN_HELD];
     u64 own;
-    Table<Sum> table;
+    Table<Sum, true> table;
     Sketch<Sum> sketch;
     // No label without a slot has more votes.
     u64 outside;
 
-    RIPPLET_FN void count() {
-        table.clear(team.rank(), Block::SIZE);
-        sketch.clear(team.rank(), Block::SIZE);
-        team.sync();
+    RIPPLET_FN bool add(const Vote (&votes)[SCAN_HELD], u32 probes) const {
         bool any_outside = false;
-        each_vote(v, place, [&](const Arc&, const Vote& vote) {
+        for (u32 index = 0; index < SCAN_HELD; index++) {
+            const Vote& vote = votes[index];
             // The own label was counted before: it is the one that would be waited for most.
-            if (vote.weight == 0 || vote.label == v.label) return;
-            if (table.add(vote.label, vote.weight, PROBES)) return;
+            if (vote.weight == 0 || vote.label == v.label) continue;
+            if (table.add(vote.label, vote.weight, probes)) continue;
             sketch.add(vote.label, vote.weight);
             any_outside = true;
-        });
+        }
+        return any_outside;
+    }
+    RIPPLET_FN void count() {
+        table.clear(team.rank(), SCAN_BLOCK);
+        sketch.clear(team.rank(), SCAN_BLOCK);
+        team.sync();
+        const u32 degree = place.degree();
+        // Where there is room for all labels, none is turned away.
+        const u32 probes = degree <= table.slots / 8 * 7 ? table.slots : PROBES;
+        bool any_outside = add(held, probes);
+        for (u32 first = SCAN_STEP; first < degree; first += SCAN_STEP) {
+            Vote votes[SCAN_HELD];
+            read_votes<SCAN_BLOCK>(v, place, first, votes);
+            any_outside |= add(votes, probes);
+        }
         outside = team.count(any_outside) > 0 ? sketch.bound(team) : 0;
     }
     RIPPLET_FN u64 top() const {
-        return max((u64)team.largest(table.top(team.rank(), Block::SIZE)), own);
+        return max((u64)team.largest(table.top(team.rank(), SCAN_BLOCK)), own);
     }
     template <class F> RIPPLET_FN void each(F visit) const {
         if (team.rank() == 0 && own > 0) visit(v.label, own);
-        table.each(team.rank(), Block::SIZE, visit);
+        table.each(team.rank(), SCAN_BLOCK, visit);
     }
 };
 
 // Judges the votes; false where a label outside of the table may win.
 template <class Sum>
-RIPPLET_FN bool judge_scanned(const Block& team, const Chooser& v, const Place& place, u64 own,
-                              u64 cast, Verdict* verdict) {
-    unsigned char* memory = team.memory + Block::BYTES;
-    const u32 bytes = SHARED - Block::BYTES - SKETCH_BYTES;
+RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Place& place,
+                              const Cast& cast, const Vote (&held)[SCAN_HELD], Verdict* verdict) {
+    unsigned char* memory = team.memory + ScanTeam::BYTES;
+    const u32 bytes = v.run->field.scan_shared - ScanTeam::BYTES - SKETCH_BYTES;
     ScannedSums<Sum> sums = {team,
                              v,
                              place,
-                             own,
-                             Table<Sum>::in(memory + SKETCH_BYTES, bytes, U32_MAX),
+                             held,
+                             cast.own,
+                             table_in<Sum>(memory + SKETCH_BYTES, bytes, 2 * place.degree()),
                              Sketch<Sum>::in(memory, SKETCH_BYTES),
                              0};
-    *verdict = judge(team, v, true, own, cast, sums);
+    *verdict = judge(team, v, true, cast.own, cast.all, sums);
     if (sums.outside == 0) return true;
     return verdict->best.found && verdict->best.score > v.bound(sums.outside);
 }
 
 // Leaves a vertex to many blocks. One thread calls it.
-RIPPLET_FN void spread_out(const Field& field, u32 v, u32 degree) {
+RIPPLET_FN void spread_out(const Field& field, Turn turn, u32 v, u32 degree) {
     Tallies* tallies = field.tallies;
-    const u32 number = atomicAdd(&tallies->members[SPREAD], 1u);
+    const u32 number = atomicAdd(&tallies->members[turn.parity][SPREAD], 1u);
     const u32 pieces = (degree + PIECE - 1) / PIECE;
-    const u32 first = atomicAdd(&tallies->spread_pieces, pieces);
+    const u32 first = atomicAdd(&tallies->spread_pieces[turn.parity], pieces);
     const u32 labels = min(degree, field.vertices);
-    field.spread[number] = Spread{0, 0, 0, v, first, pieces, labels + labels / 2 + 8, 0, 0};
+    field.spread[number] = Spread{0, 0, 0, v, first, pieces, labels + labels / 2 + 8, 0, 0, 0, 0};
     for (u32 index = 0; index < pieces; index++)
         field.spread_pieces[first + index] = Piece{number, index};
 }
 
-RIPPLET_FN void choose_scanned(const Run& run, Turn turn) {
+RIPPLET_FN void choose_scanned(const Run& run, Turn turn, Seen* seen) {
     const Field& field = run.field;
-    const u32 count = field.tallies->members[SCANNED];
-    const Block team = {shared_memory()};
-    Seen seen = {0, 0};
+    const u32 count = field.tallies->members[turn.parity][SCANNED];
+    const ScanTeam team = {shared_memory()};
     if (count == 0) return;
     for (u32 item; (item = take(field, SCANNED, team.memory)) < count;) {
         const u32 id = field.members[SCANNED][item];
         const Place place = place_of(field, id);
         const u32 degree = place.degree();
         const Chooser v(run, id, field.labels[id]);
-        u64 own = 0, cast = 0;
-        each_vote(v, place, [&](const Arc&, const Vote& vote) {
-            cast += vote.weight;
-            if (vote.label == v.label) own += vote.weight;
-        });
-        own = team.sum(own);
-        cast = team.sum(cast);
-        Ended end = {};
-        end.cast = cast;
-        const bool settled = cast <= U32_MAX
-                                 ? judge_scanned<u32>(team, v, place, own, cast, &end.verdict)
-                                 : judge_scanned<u64>(team, v, place, own, cast, &end.verdict);
-        const Best& best = end.verdict.best;
-        if (CARRIES && settled && best.found) {
-            each_vote(v, place, [&](const Arc& arc, const Vote& vote) {
-                if (vote.weight > 0 && vote.label == best.label)
-                    end.carried = max(end.carried, v.carry(arc));
-            });
-            end.carried = team.largest(end.carried);
+        Vote held[SCAN_HELD];
+        read_votes<SCAN_BLOCK>(v, place, 0, held);
+        Cast cast = {0, 0};
+        cast.add(v, held);
+        for (u32 first = SCAN_STEP; first < degree; first += SCAN_STEP) {
+            Vote votes[SCAN_HELD];
+            read_votes<SCAN_BLOCK>(v, place, first, votes);
+            cast.add(v, votes);
         }
-        if (!settled && team.rank() == 0) spread_out(field, id, degree);
-        end_turn(run, turn, settled && team.rank() == 0, id, v.label, degree, end, &seen);
+        cast.sum_up(team);
+        Ended end = {};
+        end.cast = cast.all;
+        const bool settled = UNIT || cast.all <= U32_MAX
+                                 ? judge_scanned<u32>(team, v, place, cast, held, &end.verdict)
+                                 : judge_scanned<u64>(team, v, place, cast, held, &end.verdict);
+        if (CARRIES && settled)
+            end.carried = team.largest(
+                carried_by(v, place, end.verdict.best, team.rank(), degree, SCAN_BLOCK));
+        if (team.rank() == 0) {
+            if (settled) {
+                end_turn_of(run, SCANNED, item, id, v.label, end, seen);
+            } else {
+                spread_out(field, turn, id, degree);
+                field.members[SCANNED][item] = U32_MAX;
+            }
+        }
         team.sync();
     }
-    seen.report(field);
 }
 
 }  // namespace ripplet

@@ -10,8 +10,8 @@ namespace ripplet {
 
 // Gives each spread vertex its table, until the region is full; the first warp of the grid. Tables
 // of later batches begin anew: a vertex is of batch `region / region_slots`.
-RIPPLET_FN void lay_out_tables(const Field& field) {
-    const u32 count = field.tallies->members[SPREAD];
+RIPPLET_FN void lay_out_tables(const Field& field, Turn turn) {
+    const u32 count = field.tallies->members[turn.parity][SPREAD];
     u64 batch = 0, used = 0;
     for (u32 first = 0; first < count; first += 32) {
         const u32 number = first + lane_id();
@@ -33,9 +33,11 @@ RIPPLET_FN void lay_out_tables(const Field& field) {
     field.tallies->region_used = batch == 0 ? used : field.region_slots;
 }
 
-RIPPLET_FN Table<u64> table_of(const Field& field, const Spread& spread) {
-    const u64 first = spread.region % field.region_slots;
-    return Table<u64>{field.region_sums + first, field.region_labels + first, spread.slots};
+// A part of a vertex's table, of `parts`.
+RIPPLET_FN Table<u64, false> table_of(const Field& field, const Spread& spread, u32 part, u32 parts) {
+    const u64 slots = spread.slots, first = slots * part / parts;
+    return table_of_slots(field.region + spread.region % field.region_slots + first,
+                          (u32)(slots * (part + 1) / parts - first));
 }
 
 RIPPLET_FN bool is_in_batch(const Field& field, const Spread& spread, u32 batch) {
@@ -44,71 +46,60 @@ RIPPLET_FN bool is_in_batch(const Field& field, const Spread& spread, u32 batch)
 
 // Adds the labels of one piece to the vertex's table.
 template <class Sum>
-RIPPLET_FN void add_piece(const Block& team, const Chooser& v, const Vote (&votes)[HELD],
-                          Table<u64> all) {
-    Table<Sum> here =
-        Table<Sum>::in(team.memory + Block::BYTES, SHARED - Block::BYTES, 2 * PIECE);
-    here.clear(team.rank(), Block::SIZE);
+RIPPLET_FN void add_piece(const Team& team, const Chooser& v, const Vote (&votes)[HELD],
+                          const Table<u64, false>& all) {
+    const Table<Sum, true> here =
+        table_in<Sum>(team.memory + Team::BYTES, SHARED - Team::BYTES, 2 * PIECE);
+    here.clear(team.rank(), BLOCK);
     team.sync();
     for (u32 index = 0; index < HELD; index++) {
         const Vote& vote = votes[index];
         if (vote.weight > 0 && vote.label != v.label) here.add(vote.label, vote.weight, here.slots);
     }
     team.sync();
-    here.each(team.rank(), Block::SIZE,
-              [&](u32 label, u64 sum) { all.add(label, sum, all.slots); });
+    here.each(team.rank(), BLOCK, [&](u32 label, u64 sum) { all.add(label, sum, all.slots); });
     team.sync();
 }
 
-RIPPLET_FN void count_pieces(const Run& run, u32 batch) {
+RIPPLET_FN void count_pieces(const Run& run, Turn turn, u32 batch) {
     const Field& field = run.field;
-    const u32 pieces = field.tallies->spread_pieces;
-    const Block team = {shared_memory()};
+    const u32 pieces = field.tallies->spread_pieces[turn.parity];
+    const Team team = {shared_memory()};
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
         const Piece piece = field.spread_pieces[item];
         Spread& spread = field.spread[piece.owner];
         if (!is_in_batch(field, spread, batch)) continue;
         const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
         const Place place = place_of(field, v.id);
-        const u32 degree = place.degree();
         Vote votes[HELD];
-        u64 own = 0, cast = 0;
-        for (u32 index = 0; index < HELD; index++) {
-            const u32 at = piece.index * PIECE + index * Block::SIZE + team.rank();
-            votes[index] = at < degree ? v.vote(arc_at(field, place, at)) : Vote{NO_LABEL, 0};
-            cast += votes[index].weight;
-            if (votes[index].label == v.label) own += votes[index].weight;
-        }
-        own = team.sum(own);
-        cast = team.sum(cast);
+        read_votes<BLOCK>(v, place, piece.index * PIECE, votes);
+        Cast cast = {0, 0};
+        cast.add(v, votes);
+        cast.sum_up(team);
         if (team.rank() == 0) {
-            if (own > 0) atomicAdd(&spread.own, own);
-            atomicAdd(&spread.cast, cast);
+            if (cast.own > 0) atomicAdd(&spread.own, cast.own);
+            atomicAdd(&spread.cast, cast.all);
         }
-        if (cast <= U32_MAX) {
-            add_piece<u32>(team, v, votes, table_of(field, spread));
+        const Table<u64, false> all = table_of(field, spread, 0, 1);
+        if (UNIT || cast.all <= U32_MAX) {
+            add_piece<u32>(team, v, votes, all);
         } else {
-            add_piece<u64>(team, v, votes, table_of(field, spread));
+            add_piece<u64>(team, v, votes, all);
         }
     }
 }
 
 // Judges as large a part of a vertex's table as a piece is of its neighbours.
-RIPPLET_FN void judge_pieces(const Run& run, u32 batch) {
+RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
     const Field& field = run.field;
-    const u32 pieces = field.tallies->spread_pieces;
-    const Block team = {shared_memory()};
+    const u32 pieces = field.tallies->spread_pieces[turn.parity];
+    const Team team = {shared_memory()};
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
         const Piece piece = field.spread_pieces[item];
         const Spread& spread = field.spread[piece.owner];
         if (!is_in_batch(field, spread, batch)) continue;
         const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
-        Table<u64> part = table_of(field, spread);
-        const u64 slots = part.slots;
-        const u64 first = slots * piece.index / spread.pieces;
-        part.slots = (u32)(slots * (piece.index + 1) / spread.pieces - first);
-        part.labels += first;
-        part.sums += first;
+        const Table<u64, false> part = table_of(field, spread, piece.index, spread.pieces);
         Best own = {};
         // In place, others' moves may change the answer before it is asked for again.
         const bool kept = !IN_PLACE && keeps(v, spread.own, spread.cast, &own);
@@ -123,7 +114,7 @@ RIPPLET_FN void judge_pieces(const Run& run, u32 batch) {
                 nan |= is_nan_score(score);
                 if (beats(score, rank, best)) best = Best{score, sum, label, rank, true};
             };
-            part.each(team.rank(), Block::SIZE, judged);
+            part.each(team.rank(), BLOCK, judged);
             if (piece.index == 0 && team.rank() == 0 && spread.own > 0) judged(v.label, spread.own);
         }
         best = team.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
@@ -151,9 +142,9 @@ RIPPLET_FN Verdict verdict_on(const Chooser& v, const Spread& spread) {
 }
 
 // What the neighbours that voted for the winner hand over.
-RIPPLET_FN void carry_pieces(const Run& run, u32 batch) {
+RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
     const Field& field = run.field;
-    const u32 pieces = field.tallies->spread_pieces;
+    const u32 pieces = field.tallies->spread_pieces[turn.parity];
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
         const Piece piece = field.spread_pieces[item];
         Spread& spread = field.spread[piece.owner];
@@ -162,15 +153,8 @@ RIPPLET_FN void carry_pieces(const Run& run, u32 batch) {
         // Each warp finds the winner again rather than wait for one that writes it down.
         const Verdict verdict = verdict_on(v, spread);
         const Place place = place_of(field, v.id);
-        u32 carried = 0;
-        for (u32 index = 0; index < HELD; index++) {
-            const u32 at = piece.index * PIECE + index * Block::SIZE + threadIdx.x;
-            if (at >= place.degree() || !verdict.best.found) continue;
-            const Arc arc = arc_at(field, place, at);
-            const Vote vote = v.vote(arc);
-            if (vote.weight > 0 && vote.label == verdict.best.label)
-                carried = max(carried, v.carry(arc));
-        }
+        const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
+        u32 carried = carried_by(v, place, verdict.best, first + threadIdx.x, end, BLOCK);
         carried = warp_max(carried);
         if (lane_id() == 0 && carried > 0) atomicMax(&spread.carried, carried);
     }
@@ -178,10 +162,10 @@ RIPPLET_FN void carry_pieces(const Run& run, u32 batch) {
 
 RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
     const Field& field = run.field;
-    const u32 count = field.tallies->members[SPREAD];
+    const u32 count = field.tallies->members[turn.parity][SPREAD];
     if (count == 0) return;
     Barrier* barrier = &field.tallies->barrier;
-    if (blockIdx.x == 0 && threadIdx.x < 32) lay_out_tables(field);
+    if (blockIdx.x == 0 && threadIdx.x < 32) lay_out_tables(field, turn);
     grid_barrier(barrier);
     const u32 thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
     const u32 warp = thread / 32, warps = threads / 32;
@@ -189,27 +173,25 @@ RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
     Seen seen = {0, 0};
     for (u32 batch = 0; batch < batches; batch++) {
         const u64 used = field.tallies->region_used;
-        for (u64 at = thread; at < used; at += threads) {
-            field.region_labels[at] = FREE;
-            field.region_sums[at] = 0;
-        }
+        for (u64 at = thread; at < used; at += threads) field.region[at] = Slot{0, FREE, 0};
         grid_barrier(barrier);
-        count_pieces(run, batch);
+        count_pieces(run, turn, batch);
         grid_barrier(barrier);
-        judge_pieces(run, batch);
+        judge_pieces(run, turn, batch);
         grid_barrier(barrier);
         if (CARRIES) {
-            carry_pieces(run, batch);
+            carry_pieces(run, turn, batch);
             grid_barrier(barrier);
         }
         for (u32 number = warp; number < count; number += warps) {
-            const Spread& spread = field.spread[number];
+            Spread& spread = field.spread[number];
             if (!is_in_batch(field, spread, batch)) continue;
             const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
-            const Verdict verdict = verdict_on(v, spread);
-            const u32 degree = place_of(field, v.id).degree();
-            const Ended end = {verdict, spread.cast, spread.carried};
-            end_turn(run, turn, lane_id() == 0, v.id, v.label, degree, end, &seen);
+            const Ended end = {verdict_on(v, spread), spread.cast, spread.carried};
+            if (lane_id() != 0) continue;
+            const Done done = end_turn(run, v.id, v.label, end, &seen);
+            spread.changed = done.changed;
+            spread.wakes = done.wakes;
         }
     }
     seen.report(field);

@@ -9,31 +9,32 @@ constexpr u32 FREE = NO_LABEL;
 // Slots that a label looks at where not all labels may fit.
 constexpr u32 PROBES = 16;
 
-template <class Sum> struct Table {
+// In shared memory, sums and labels apart, or in global memory, as `Slot`s.
+template <class Sum, bool IS_SHARED> struct Table {
+    static constexpr u32 SUM_STEP = IS_SHARED ? 1 : sizeof(Slot) / sizeof(Sum);
+    static constexpr u32 LABEL_STEP = IS_SHARED ? 1 : sizeof(Slot) / sizeof(u32);
+
     Sum* sums;
     u32 *labels, slots;
 
-    // A table of at most `wanted` slots in so many bytes.
-    RIPPLET_FN static Table in(unsigned char* memory, u32 bytes, u32 wanted) {
-        const u32 room = bytes / (sizeof(Sum) + sizeof(u32));
-        const u32 slots = min(wanted, room);
-        return Table{(Sum*)memory, (u32*)(memory + slots * sizeof(Sum)), slots};
-    }
-    RIPPLET_FN void clear(u32 rank, u32 size) {
+    RIPPLET_FN Sum& sum(u32 at) const { return sums[(u64)at * SUM_STEP]; }
+    RIPPLET_FN u32& label(u32 at) const { return labels[(u64)at * LABEL_STEP]; }
+
+    RIPPLET_FN void clear(u32 rank, u32 size) const {
         for (u32 at = rank; at < slots; at += size) {
-            labels[at] = FREE;
-            sums[at] = 0;
+            label(at) = FREE;
+            sum(at) = 0;
         }
     }
     // Adds a vote; false where its label has none of its first `probes` slots.
-    RIPPLET_FN bool add(u32 label, u64 weight, u32 probes) {
+    RIPPLET_FN bool add(u32 label_of_vote, u64 weight, u32 probes) const {
         // The golden ratio spreads consecutive labels over the table.
-        u32 at = part_of(label * 0x9e3779b9u, slots);
+        u32 at = part_of(label_of_vote * 0x9e3779b9u, slots);
         for (u32 probe = 0; probe < probes; probe++) {
-            u32 held = *(volatile u32*)(labels + at);
-            if (held == FREE) held = atomicCAS(labels + at, FREE, label);
-            if (held == FREE || held == label) {
-                atomicAdd(sums + at, (Sum)weight);
+            u32 held = *(volatile u32*)&label(at);
+            if (held == FREE) held = atomicCAS(&label(at), FREE, label_of_vote);
+            if (held == FREE || held == label_of_vote) {
+                atomicAdd(&sum(at), (Sum)weight);
                 return true;
             }
             at = at + 1 < slots ? at + 1 : 0;
@@ -43,14 +44,25 @@ template <class Sum> struct Table {
     // The largest sum that this thread has; in few bits where sums are.
     RIPPLET_FN Sum top(u32 rank, u32 size) const {
         Sum most = 0;
-        for (u32 at = rank; at < slots; at += size) most = max(most, sums[at]);
+        for (u32 at = rank; at < slots; at += size) most = max(most, sum(at));
         return most;
     }
     template <class F> RIPPLET_FN void each(u32 rank, u32 size, F visit) const {
         for (u32 at = rank; at < slots; at += size)
-            if (sums[at] > 0) visit(labels[at], (u64)sums[at]);
+            if (sum(at) > 0) visit(label(at), (u64)sum(at));
     }
 };
+
+// A table of at most `wanted` slots in so many bytes of shared memory.
+template <class Sum> RIPPLET_FN Table<Sum, true> table_in(unsigned char* memory, u32 bytes, u32 wanted) {
+    const u32 slots = min(wanted, bytes / (u32)(sizeof(Sum) + sizeof(u32)));
+    return Table<Sum, true>{(Sum*)memory, (u32*)(memory + slots * sizeof(Sum)), slots};
+}
+
+// A table in global memory.
+RIPPLET_FN Table<u64, false> table_of_slots(Slot* first, u32 slots) {
+    return Table<u64, false>{&first->sum, &first->label, slots};
+}
 
 // A count-min sketch (Cormode, Muthukrishnan, 2005) of the votes that a table has no slot for: it
 // bounds what any of their labels can have.
@@ -63,10 +75,10 @@ template <class Sum> struct Sketch {
     RIPPLET_FN static Sketch in(unsigned char* memory, u32 bytes) {
         return Sketch{(Sum*)memory, (u32)(bytes / ROWS / sizeof(Sum))};
     }
-    RIPPLET_FN void clear(u32 rank, u32 size) {
+    RIPPLET_FN void clear(u32 rank, u32 size) const {
         for (u32 at = rank; at < ROWS * width; at += size) rows[at] = 0;
     }
-    RIPPLET_FN void add(u32 label, u64 weight) {
+    RIPPLET_FN void add(u32 label, u64 weight) const {
         for (u32 row = 0; row < ROWS; row++)
             atomicAdd(rows + row * width + part_of(mix(label + row), width), (Sum)weight);
     }
@@ -75,7 +87,7 @@ template <class Sum> struct Sketch {
         u64 least = U64_MAX;
         for (u32 row = 0; row < ROWS; row++) {
             Sum most = 0;
-            for (u32 at = team.rank(); at < width; at += Team::SIZE)
+            for (u32 at = team.rank(); at < width; at += team.size())
                 most = max(most, rows[row * width + at]);
             least = min(least, (u64)team.largest(most));
         }

@@ -71,48 +71,6 @@ RIPPLET_FN void commit_draft(const Field& field, u32 v) {
     for (u32 index = 0; index < DRAFT_LENGTH; index++) *written(field, v, index) = draft[index];
 }
 
-// Lists the vertices of those lanes that have one to list. All lanes of the warp call it.
-RIPPLET_FN void list_change(const Field& field, Turn turn, bool listed, u32 v, u32 degree) {
-    const u32 kind = degree <= WAKE_TILE_MOST   ? WAKE_TILE
-                     : degree <= WAKE_WARP_MOST ? WAKE_WARP
-                                                : WAKE_PIECES;
-    u32* counts = field.tallies->changes[turn.parity];
-    for (u32 of_kind = WAKE_TILE; of_kind < WAKE_PIECES; of_kind++) {
-        const u32 lanes = __ballot_sync(ALL_LANES, listed && kind == of_kind);
-        if (lanes == 0) continue;
-        u32 first = 0;
-        if (lane_id() == 0) first = atomicAdd(counts + of_kind, (u32)__popc(lanes));
-        first = __shfl_sync(ALL_LANES, first, 0);
-        const u32 before = __popc(lanes & ((1u << lane_id()) - 1));
-        if (listed && kind == of_kind) field.changes[of_kind][first + before] = v;
-    }
-    if (listed && kind == WAKE_PIECES) {
-        const u32 pieces = (degree + PIECE - 1) / PIECE;
-        const u32 first = atomicAdd(counts + WAKE_PIECES, pieces);
-        for (u32 index = 0; index < pieces; index++)
-            field.change_pieces[first + index] = Piece{v, index};
-    }
-}
-
-// What a lane knows of its vertex of a batch.
-struct Member {
-    Place place;
-    u32 id, label;
-
-    RIPPLET_FN Member of_lane(u32 lane) const {
-        Member other = {};
-        other.place.out = __shfl_sync(ALL_LANES, place.out, lane);
-        other.place.out_degree = __shfl_sync(ALL_LANES, place.out_degree, lane);
-        if (DIRECTED) {
-            other.place.incoming = __shfl_sync(ALL_LANES, place.incoming, lane);
-            other.place.in_degree = __shfl_sync(ALL_LANES, place.in_degree, lane);
-        }
-        other.id = __shfl_sync(ALL_LANES, id, lane);
-        other.label = __shfl_sync(ALL_LANES, label, lane);
-        return other;
-    }
-};
-
 // What a vertex's votes came to: what is left to do is to end its turn.
 struct Ended {
     Verdict verdict;
@@ -120,12 +78,16 @@ struct Ended {
     u32 carried;
 };
 
-// Ends the turns of the vertices of those lanes that have one. All lanes of the warp call it.
-RIPPLET_FN void end_turn(const Run& run, Turn turn, bool present, u32 id, u32 before, u32 degree,
-                         const Ended& end, Seen* seen) {
+// What a turn did: whether the vertex changed, and whether that wakes its neighbours.
+struct Done {
+    bool changed, wakes;
+};
+
+// Ends a vertex's turn.
+RIPPLET_FN Done end_turn(const Run& run, u32 id, u32 before, const Ended& end, Seen* seen) {
     const Field& field = run.field;
     bool relabelled = false, redrafted = false;
-    if (present && end.verdict.best.found) {
+    if (end.verdict.best.found) {
         const Best& best = end.verdict.best;
         Access access = {&field, false};
         VertexMut vertex = {&access, id, before, carried_of(end.carried), best.frequency, end.cast};
@@ -141,10 +103,16 @@ RIPPLET_FN void end_turn(const Run& run, Turn turn, bool present, u32 id, u32 be
     }
     const bool changed = relabelled || redrafted;
     seen->changed += changed;
-    seen->nan_scores += present && end.verdict.nan;
-    // In place, a change is listed for those alone whom it wakes.
-    const bool wakes = WAKE == WAKE_CHANGE || (WAKE == WAKE_DISAGREEMENT && relabelled);
-    list_change(field, turn, IN_PLACE ? changed && wakes : changed, id, degree);
+    seen->nan_scores += end.verdict.nan;
+    return Done{changed, WAKE == WAKE_CHANGE || (WAKE == WAKE_DISAGREEMENT && relabelled)};
+}
+
+// The same for a class's member number `item`. In place, a change stays listed for those alone whom
+// it wakes: it is shown already.
+RIPPLET_FN void end_turn_of(const Run& run, u32 of_class, u32 item, u32 id, u32 before,
+                            const Ended& end, Seen* seen) {
+    const Done done = end_turn(run, id, before, end, seen);
+    if (!done.changed || (IN_PLACE && !done.wakes)) run.field.members[of_class][item] = U32_MAX;
 }
 
 }  // namespace ripplet

@@ -9,13 +9,13 @@ use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, engine}
 use std::ops::Range;
 
 /// Degree classes that are listed, as in `field.cuh`; spread vertices have records instead.
-pub const LISTED: usize = 7;
+pub const LISTED: usize = 11;
 
 /// Bytes of a `Spread` record and of a `Best`.
-const SPREAD_BYTES: u64 = 48;
+const SPREAD_BYTES: u64 = 56;
 const BEST_BYTES: u64 = 32;
-/// Bytes of a slot of the region: a label and a sum.
-const SLOT_BYTES: u64 = 12;
+/// Bytes of a slot of the region.
+const SLOT_BYTES: u64 = 16;
 /// Where parts begin: at multiples of this.
 const ALIGNMENT: u64 = 256;
 
@@ -58,13 +58,11 @@ pub struct Tallies {
     pub grand_total: u64,
     pub region_used: u64,
     pub most_total: u32,
-    pub members: [u32; 8],
-    pub taken: [u32; 8],
-    pub spread_pieces: u32,
     pub spread_batches: u32,
-    pub changes: [[u32; 3]; 2],
+    pub members: [[u32; LISTED + 1]; 2],
+    pub spread_pieces: [u32; 2],
+    pub taken: [u32; LISTED + 1],
     pub barrier: [u32; 2],
-    pub padding: u32,
 }
 
 /// As `Field` in `field.cuh`, but for the columns, which come behind it.
@@ -85,10 +83,7 @@ pub struct Field {
     pub spread: Address,
     pub spread_pieces: Address,
     pub found: Address,
-    pub region_labels: Address,
-    pub region_sums: Address,
-    pub changes: [Address; 2],
-    pub change_pieces: Address,
+    pub region: Address,
     pub arcs: u64,
     pub grand_total: u64,
     pub region_slots: u64,
@@ -99,9 +94,9 @@ pub struct Field {
     pub round: u32,
     pub phases: u32,
     pub scan_most: u32,
+    pub scan_shared: u32,
     pub least_class: u32,
     pub traced: u32,
-    pub padding: u32,
 }
 
 /// How many vertices of a graph are of which degree class, and what the large ones need.
@@ -111,9 +106,7 @@ pub struct Classes {
     /// Vertices and arcs of each class, the spread one included.
     pub vertices: [u64; LISTED + 1],
     pub arcs: [u64; LISTED + 1],
-    /// Those whose neighbours are woken by four lanes, or a warp.
-    pub woken: [u64; 2],
-    /// Vertices of more neighbours than a block holds, and their pieces.
+    /// Vertices that many blocks may share, and their pieces.
     pub large: u64,
     pub pieces: u64,
     /// Slots that one of them, and that all of them need.
@@ -136,23 +129,18 @@ impl Classes {
     }
 
     fn count(&mut self, degree: u64, vertices: u32, tuning: &Tuning) {
-        let bounds = [0, 4, 8, 16, 32, tuning::WARP_MOST, tuning::BLOCK_MOST];
         if degree == 0 {
             return;
         }
-        let own = bounds.iter().rposition(|&bound| degree > bound).unwrap_or(0);
-        let class = match own {
-            6 if degree > u64::from(tuning.scan_most) => LISTED,
-            6 => own,
-            _ => own.max(tuning.least_class() as usize),
-        };
+        let own = tuning::MOST.iter().position(|&most| degree <= most);
+        let own = own.unwrap_or(if degree <= u64::from(tuning.scan_most) { 10 } else { LISTED });
+        let class = own.max(tuning.least_class() as usize);
         if class < LISTED {
             self.listed[class] += 1;
         }
         self.vertices[class] += 1;
         self.arcs[class] += degree;
-        if degree <= tuning::BLOCK_MOST {
-            self.woken[usize::from(degree > tuning::WAKE_TILE_MOST)] += 1;
+        if class < tuning::MOST.len() {
             return;
         }
         let slots = slots_for(degree, vertices);
@@ -168,7 +156,6 @@ impl Classes {
             listed: std::array::from_fn(|at| sum(&self.listed, &other.listed, at)),
             vertices: std::array::from_fn(|at| sum(&self.vertices, &other.vertices, at)),
             arcs: std::array::from_fn(|at| sum(&self.arcs, &other.arcs, at)),
-            woken: std::array::from_fn(|at| sum(&self.woken, &other.woken, at)),
             large: self.large + other.large,
             pieces: self.pieces + other.pieces,
             slots_of_largest: self.slots_of_largest.max(other.slots_of_largest),
@@ -201,10 +188,7 @@ pub struct Layout {
     pub spread: Range<u64>,
     pub spread_pieces: Range<u64>,
     pub found: Range<u64>,
-    pub region_labels: Range<u64>,
-    pub region_sums: Range<u64>,
-    pub changes: [Range<u64>; 2],
-    pub change_pieces: Range<u64>,
+    pub region: Range<u64>,
     pub region_slots: u64,
     /// All bytes.
     pub bytes: u64,
@@ -251,7 +235,7 @@ impl Layout {
 
         to.labels = to.place(4, vertices);
         to.next = to.place(4, if in_place { 0 } else { vertices });
-        to.active = to.place(1, vertices);
+        to.active = to.place(8, vertices.div_ceil(64));
         let state = to.bytes;
 
         let total = program.label_total();
@@ -271,16 +255,13 @@ impl Layout {
 
         to.tallies = to.place(size_of::<Tallies>() as u64, 1);
         to.members = classes.listed.map(|count| to.place(4, count.min(phase)));
-        to.changes = classes.woken.map(|count| to.place(4, count.min(phase)));
-        to.change_pieces = to.place(8, classes.pieces);
         let lists = to.bytes;
 
         to.spread = to.place(SPREAD_BYTES, classes.large);
         to.spread_pieces = to.place(8, classes.pieces);
         to.found = to.place(BEST_BYTES, classes.pieces);
         to.region_slots = classes.slots_of_largest.max(classes.slots.min(4 * vertices));
-        to.region_labels = to.place(4, to.region_slots);
-        to.region_sums = to.place(SLOT_BYTES - 4, to.region_slots);
+        to.region = to.place(SLOT_BYTES, to.region_slots);
 
         let mut plan =
             Plan { graph_host: graph.bytes(), graph_device: graph_bytes, ..Plan::default() }
@@ -325,10 +306,7 @@ impl Layout {
             spread: at(&self.spread),
             spread_pieces: at(&self.spread_pieces),
             found: at(&self.found),
-            region_labels: at(&self.region_labels),
-            region_sums: at(&self.region_sums),
-            changes: self.changes.each_ref().map(at),
-            change_pieces: at(&self.change_pieces),
+            region: at(&self.region),
             region_slots: self.region_slots,
             arcs: (self.out[1].end - self.out[1].start) / 4,
             ..Field::default()

@@ -89,11 +89,7 @@ impl<D: Device> Executor for DeviceExecutor<D> {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
         settings.check(graph.vertices(), &program.columns())?;
-        let kernels = match self.tuning.is_fused(settings) {
-            true => Kernels::Fused,
-            false => Kernels::Staged,
-        };
-        let source = source(graph, program, settings, kernels)?;
+        let source = source(graph, program, settings, Kernels::Work)?;
         let layout = self.layout(graph, program, settings);
         self.check_memory(&layout.plan)?;
         observer.on_stage("compiling the kernels");

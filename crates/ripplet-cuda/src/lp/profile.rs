@@ -3,7 +3,6 @@
 use super::layout::{Classes, LISTED};
 use super::rounds::{DeviceRounds, filling};
 use super::source::{Kernels, source};
-use super::tuning::{SHARED, TILE_SHARED};
 use super::{DeviceExecutor, failed};
 use crate::device::{Device, DeviceError, Launch};
 use ripplet_graph::Graph;
@@ -12,13 +11,17 @@ use ripplet_lp::{Order, Program, RunError, Settings};
 
 /// Names of the degree classes.
 const CLASSES: [&str; LISTED + 1] = [
-    "degree 1-4: tiles of 4 lanes",
-    "degree 5-8: tiles of 8 lanes",
-    "degree 9-16: tiles of 16 lanes",
-    "degree 17-32: a warp's lanes",
-    "degree 33-256: a warp, a table",
-    "degree 257-2048: a block, a table",
-    "higher: a block, a table and a sketch",
+    "degree 1-4: a lane",
+    "degree 5-8: a lane",
+    "degree 9-16: a lane",
+    "degree 17-32: a lane",
+    "degree 33-64: 2 lanes",
+    "degree 65-128: 4 lanes",
+    "degree 129-256: 8 lanes",
+    "degree 257-512: 16 lanes",
+    "degree 513-1024: a warp",
+    "degree 1025-4096: a block, a table",
+    "higher: a block, a table, a sketch",
     "highest: many blocks",
 ];
 
@@ -106,10 +109,9 @@ impl<D: Device> DeviceExecutor<D> {
         drop(whole);
 
         let mut parts = begin()?;
-        let kernels = class_kernels(&self.device, &module).map_err(failed)?;
         for (index, iteration) in (0..).zip(&mut done) {
             parts.activate_all().map_err(failed)?;
-            iteration.parts = parts.round_in_parts(index, &classes, &kernels).map_err(failed)?;
+            iteration.parts = parts.round_in_parts(index, &classes).map_err(failed)?;
         }
         let arcs = classes.arcs.iter().sum();
         Ok(Profile { arcs, stream, gather, iterations: done })
@@ -122,7 +124,7 @@ impl<D: Device> DeviceExecutor<D> {
         rounds: &DeviceRounds<'_, D>,
     ) -> Result<(f64, f64), DeviceError> {
         let least = |kernel| {
-            let launch = filling(&self.device, module, kernel, 0, false)?;
+            let launch = filling(&self.device, module, Launch::of(kernel, 0))?;
             let mut least = f64::INFINITY;
             for _ in 0..5 {
                 least = least.min(self.device.timed(&mut || rounds.launch_run(&launch))?);
@@ -133,50 +135,39 @@ impl<D: Device> DeviceExecutor<D> {
     }
 }
 
-/// The kernels of tiles, held by warps, held by blocks, and scanned.
-fn class_kernels<D: Device>(device: &D, module: &D::Module) -> Result<[Launch; 4], DeviceError> {
-    let kernel = |name, shared| filling(device, module, name, shared, false);
-    Ok([
-        kernel("ripplet_choose_tiles", TILE_SHARED)?,
-        kernel("ripplet_choose_by_warps", SHARED)?,
-        kernel("ripplet_choose_by_blocks", SHARED)?,
-        kernel("ripplet_choose_scanned", SHARED)?,
-    ])
-}
-
 impl<D: Device> DeviceRounds<'_, D> {
     /// A round whose steps, and within them the degree classes, are launched one by one.
     fn round_in_parts(
         &mut self,
         index: u32,
         classes: &Classes,
-        kernels: &[Launch; 4],
     ) -> Result<Vec<Part>, DeviceError> {
-        let Some(steps) = self.steps() else { return Ok(Vec::new()) };
+        let kernels = *self.kernels();
         self.begin_round(index);
-        let step = self.step(0, 1);
+        let step = self.step(0);
         let all = classes.vertices.iter().sum();
         let all_arcs = classes.arcs.iter().sum();
         let part = |name, vertices, arcs, seconds| Part { name, vertices, arcs, seconds };
         let mut parts = Vec::new();
-        parts.push(part("gather the active", all, all_arcs, self.time(&steps.gather, &step)?));
-        let members = self.tallies()?.members;
+        parts.push(part("list the active", all, all_arcs, self.time(&kernels.gather, &step)?));
+        let members = self.members()?;
         for class in (0..LISTED).rev().filter(|&class| members[class] > 0) {
             // Only this class has members for now.
-            let alone = std::array::from_fn(|at| if at == class { members[at] } else { 0 });
-            self.set_members(alone)?;
-            let seconds = self.time(&kernels[class.saturating_sub(3)], &step)?;
-            let (vertices, arcs) = (classes.vertices[class], classes.arcs[class]);
-            parts.push(part(CLASSES[class], vertices, arcs, seconds));
+            self.set_members(std::array::from_fn(|at| if at == class { members[at] } else { 0 }))?;
+            let kernel = if class + 1 == LISTED { kernels.scanned } else { Some(kernels.choose) };
+            let Some(kernel) = kernel else { continue };
+            let seconds = self.time(&kernel, &step)?;
+            parts.push(part(CLASSES[class], classes.vertices[class], classes.arcs[class], seconds));
         }
-        if self.has_spread() {
-            let spread = self.tallies()?.members[LISTED];
-            let seconds = self.time(&steps.spread, &step)?;
+        if let Some(kernel) = kernels.spread {
+            let spread = self.members()?[LISTED];
+            let seconds = self.time(&kernel, &step)?;
             let (vertices, arcs) = (u64::from(spread), classes.arcs[LISTED]);
             parts.push(part(CLASSES[LISTED], vertices, arcs, seconds));
         }
-        parts.push(part("wake neighbours", all, all_arcs, self.time(&steps.wake, &step)?));
-        self.end_phases(1);
+        self.set_members(std::array::from_fn(|at| members[at]))?;
+        parts.push(part("wake neighbours", all, all_arcs, self.time(&kernels.wake, &step)?));
+        self.end_phase();
         Ok(parts)
     }
 

@@ -2,7 +2,7 @@
 
 use super::failed;
 use super::layout::{Column, Field, LISTED, Layout, ShardStart, Tallies};
-use super::tuning::{BLOCK, SHARED, Tuning};
+use super::tuning::{BLOCK, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -16,14 +16,12 @@ use ripplet_lp::{
 use std::ops::Range;
 use std::time::Instant;
 
-/// As `Turn`, and what follows it in `Step`.
+/// As `Turn`, which is the first of a `Step`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 struct Turn {
     phase: u32,
     parity: u32,
-    phases: u32,
-    padding: u32,
 }
 
 /// As `Fill` in `start.cuh`.
@@ -36,34 +34,25 @@ struct Fill {
     step: u32,
 }
 
+/// Bytes of shared memory of a block that lists vertices, and of one that wakes them.
+const GATHER_SHARED: u32 = 128;
+const WAKE_SHARED: u32 = 256 * 12;
+
 /// What a column that is not written has for its place in a draft.
 const NO_DRAFT: u32 = u32::MAX;
 
 /// The kernels, and how many blocks of each fill the device.
 #[derive(Clone, Copy)]
-struct Kernels {
+pub(super) struct Kernels {
     fill: Launch,
     start: Launch,
+    activate: Launch,
     find_most: Launch,
-    commit: Launch,
-    work: Work,
-}
-
-/// The kernels of a round.
-#[derive(Clone, Copy)]
-enum Work {
-    /// One for each step of a phase.
-    Staged(Steps),
-    /// One for all phases.
-    Fused(Launch),
-}
-
-/// The kernels of a phase.
-#[derive(Clone, Copy)]
-pub(super) struct Steps {
     pub gather: Launch,
     pub choose: Launch,
-    pub spread: Launch,
+    /// `None` where no vertex of the graph is for them.
+    pub scanned: Option<Launch>,
+    pub spread: Option<Launch>,
     pub wake: Launch,
 }
 
@@ -79,9 +68,6 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     specs: Vec<ColumnSpec>,
     seen: Tallies,
     wake: Wake,
-    in_place: bool,
-    /// Whether the graph has vertices that many blocks may share.
-    has_spread: bool,
     /// Phases done, over all rounds.
     turns: u32,
     transfer_seconds: f64,
@@ -99,13 +85,13 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         settings: &Settings,
     ) -> Result<Self, RunError> {
         let memory = device.reserve(layout.bytes).map_err(failed)?;
-        let kernels = Kernels::new(device, module, tuning.is_fused(settings)).map_err(failed)?;
+        let scan_shared = device.properties().shared_per_block.min(tuning.scan_shared);
+        let kernels = Kernels::new(device, module, &layout, scan_shared).map_err(failed)?;
         let specs = program.columns();
         let mut rounds = DeviceRounds {
             field: layout.field(device.address(&memory)),
             device,
             module,
-            has_spread: !layout.spread.is_empty(),
             memory,
             layout,
             kernels,
@@ -113,7 +99,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             specs,
             seen: Tallies::default(),
             wake: program.wake(),
-            in_place: settings.schedule.order == Order::Async,
             turns: 0,
             transfer_seconds: 0.0,
         };
@@ -121,6 +106,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.shard_count = graph.shards().len() as u32;
         rounds.field.seed = Clock::new(settings.seed, 0).seed();
         rounds.field.scan_most = tuning.scan_most;
+        rounds.field.scan_shared = scan_shared;
         rounds.field.least_class = tuning.least_class();
         rounds.field.phases = match settings.schedule.order {
             Order::Phased { phases } => phases,
@@ -270,8 +256,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// A `Step`.
-    pub(super) fn step(&self, phase: u32, phases: u32) -> Vec<u8> {
-        let turn = Turn { phase, parity: self.turns & 1, phases, padding: 0 };
+    pub(super) fn step(&self, phase: u32) -> Vec<u8> {
+        let turn = Turn { phase, parity: self.turns & 1 };
         [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&self.field), &self.tail].concat()
     }
 
@@ -289,7 +275,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.launch(&self.kernels.fill, bytemuck::bytes_of(fill))
     }
 
-    pub(super) fn tallies(&self) -> Result<Tallies, DeviceError> {
+    fn tallies(&self) -> Result<Tallies, DeviceError> {
         let mut tallies = Tallies::zeroed();
         let bytes = bytemuck::bytes_of_mut(&mut tallies);
         self.device.read(&self.memory, self.layout.tallies.start, bytes)?;
@@ -300,24 +286,16 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.device
     }
 
-    /// The kernels of a phase, where it is not one.
-    pub(super) fn steps(&self) -> Option<Steps> {
-        match self.kernels.work {
-            Work::Staged(steps) => Some(steps),
-            Work::Fused(_) => None,
-        }
-    }
-
-    pub(super) fn has_spread(&self) -> bool {
-        self.has_spread
+    pub(super) fn kernels(&self) -> &Kernels {
+        &self.kernels
     }
 
     pub(super) fn begin_round(&mut self, index: u32) {
         self.field.round = index;
     }
 
-    pub(super) fn end_phases(&mut self, phases: u32) {
-        self.turns = self.turns.wrapping_add(phases);
+    pub(super) fn end_phase(&mut self) {
+        self.turns = self.turns.wrapping_add(1);
     }
 
     /// Launches a kernel of a `Run`.
@@ -326,43 +304,35 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     pub(super) fn activate_all(&self) -> Result<(), DeviceError> {
-        self.fill_bytes(&self.layout.active, 1)
+        self.launch_run(&self.kernels.activate)
+    }
+
+    /// How many members each class has.
+    pub(super) fn members(&self) -> Result<[u32; LISTED + 1], DeviceError> {
+        Ok(self.tallies()?.members[self.turns as usize & 1])
     }
 
     /// Sets how many members the listed classes have.
     pub(super) fn set_members(&self, members: [u32; LISTED]) -> Result<(), DeviceError> {
-        let at = std::mem::offset_of!(Tallies, members) as u64;
-        self.write(&self.layout.tallies, at, bytemuck::cast_slice(&members))
+        let all = std::mem::offset_of!(Tallies, members) as u64;
+        let of_parity = size_of::<[u32; LISTED + 1]>() as u64 * u64::from(self.turns & 1);
+        self.write(&self.layout.tallies, all + of_parity, bytemuck::cast_slice(&members))
     }
 
     /// Launches a round's work.
     fn launch_round(&mut self) -> Result<(), DeviceError> {
-        let phases = self.field.phases;
-        match self.kernels.work {
-            Work::Fused(kernel) => {
-                self.launch(&kernel, &self.step(0, phases))?;
-                self.end_phases(phases);
+        for phase in 0..self.field.phases {
+            let step = self.step(phase);
+            let Kernels { gather, choose, scanned, spread, wake, .. } = &self.kernels;
+            for launch in [Some(gather), Some(choose), scanned.as_ref(), spread.as_ref(), Some(wake)] {
+                launch.map_or(Ok(()), |launch| self.launch(launch, &step))?;
             }
-            Work::Staged(steps) => {
-                for phase in 0..phases {
-                    self.launch_phase(&steps, &self.step(phase, 1))?;
-                    self.end_phases(1);
-                }
-            }
+            self.end_phase();
         }
         if self.wake == Wake::Always {
             self.activate_all()?;
         }
         Ok(())
-    }
-
-    fn launch_phase(&self, steps: &Steps, step: &[u8]) -> Result<(), DeviceError> {
-        self.launch(&steps.gather, step)?;
-        self.launch(&steps.choose, step)?;
-        if self.has_spread {
-            self.launch(&steps.spread, step)?;
-        }
-        self.launch(&steps.wake, step)
     }
 
     /// Copies labels or columns from the device.
@@ -404,12 +374,6 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
     }
 
     fn finish(self) -> Result<Finished, RunError> {
-        if !self.in_place && self.turns > 0 {
-            // What the last phase changed is not shown yet.
-            let turn = Turn { parity: self.turns.wrapping_sub(1) & 1, ..Turn::default() };
-            let step = [bytemuck::bytes_of(&turn), &*self.run()].concat();
-            self.launch(&self.kernels.commit, &step).map_err(failed)?;
-        }
         self.device.wait().map_err(failed)?;
         let start = Instant::now();
         let labels = self.download(&self.layout.labels)?;
@@ -428,36 +392,44 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
 }
 
 impl Kernels {
-    fn new<D: Device>(device: &D, module: &D::Module, fused: bool) -> Result<Kernels, DeviceError> {
-        let kernel = |name, shared, cooperative| filling(device, module, name, shared, cooperative);
-        let work = match fused {
-            true => Work::Fused(kernel("ripplet_phases", SHARED, true)?),
-            false => Work::Staged(Steps {
-                gather: kernel("ripplet_gather", 64, false)?,
-                choose: kernel("ripplet_choose", SHARED, false)?,
-                spread: kernel("ripplet_choose_spread", SHARED, true)?,
-                wake: kernel("ripplet_wake", 0, false)?,
-            }),
-        };
+    fn new<D: Device>(
+        device: &D,
+        module: &D::Module,
+        layout: &Layout,
+        scan_shared: u32,
+    ) -> Result<Kernels, DeviceError> {
+        let kernel = |name, shared| filling(device, module, Launch::of(name, shared));
+        let scanned = Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_scanned", scan_shared) };
+        let spread = Launch { cooperative: true, ..Launch::of("ripplet_choose_spread", SHARED) };
+        let has_scanned = !layout.members[LISTED - 1].is_empty();
+        let has_spread = !layout.spread.is_empty();
         Ok(Kernels {
-            fill: kernel("ripplet_fill", 0, false)?,
-            start: kernel("ripplet_start", 0, false)?,
-            find_most: kernel("ripplet_find_most", 0, false)?,
-            commit: kernel("ripplet_commit", 0, false)?,
-            work,
+            fill: kernel("ripplet_fill", 0)?,
+            start: kernel("ripplet_start", 0)?,
+            activate: kernel("ripplet_activate", 0)?,
+            find_most: kernel("ripplet_find_most", 0)?,
+            gather: kernel("ripplet_gather", GATHER_SHARED)?,
+            choose: kernel("ripplet_choose", SHARED)?,
+            scanned: has_scanned.then(|| filling(device, module, scanned)).transpose()?,
+            spread: has_spread.then(|| filling(device, module, spread)).transpose()?,
+            wake: kernel("ripplet_wake", WAKE_SHARED)?,
         })
     }
 }
 
-/// A launch of as many blocks as fill the device.
+impl Launch {
+    /// A launch of one block of the usual size.
+    pub(super) fn of(kernel: &'static str, shared: u32) -> Launch {
+        Launch { kernel, blocks: 1, threads: BLOCK, shared, cooperative: false }
+    }
+}
+
+/// The launch of as many blocks as fill the device.
 pub(super) fn filling<D: Device>(
     device: &D,
     module: &D::Module,
-    kernel: &'static str,
-    shared: u32,
-    cooperative: bool,
+    launch: Launch,
 ) -> Result<Launch, DeviceError> {
-    let launch = Launch { kernel, blocks: 1, threads: BLOCK, shared, cooperative };
     let blocks = device.resident_blocks(module, &launch)?.max(1);
     Ok(Launch { blocks, ..launch })
 }

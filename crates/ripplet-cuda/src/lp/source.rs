@@ -21,7 +21,7 @@ const BEHIND: [(&str, &str); 13] = [
     ("best.cuh", include_str!("../../kernels/best.cuh")),
     ("turn.cuh", include_str!("../../kernels/turn.cuh")),
     ("table.cuh", include_str!("../../kernels/table.cuh")),
-    ("tile.cuh", include_str!("../../kernels/tile.cuh")),
+    ("sorted.cuh", include_str!("../../kernels/sorted.cuh")),
     ("held.cuh", include_str!("../../kernels/held.cuh")),
     ("scanned.cuh", include_str!("../../kernels/scanned.cuh")),
     ("spread.cuh", include_str!("../../kernels/spread.cuh")),
@@ -35,11 +35,9 @@ const BEHIND: [(&str, &str); 13] = [
 /// Which kernels are compiled: those of a run, and no others, as each takes its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernels {
-    /// Those of a phase's steps.
-    Staged,
-    /// The one that does several phases.
-    Fused,
-    /// Those of the steps, and those that measure what they could be.
+    /// Those of a round.
+    Work,
+    /// Those, and some that measure what they could be.
     Measured,
 }
 
@@ -94,15 +92,13 @@ fn configuration<P: Program>(
         LabelTotal::Volume => 2,
     };
     format!(
-        "#define RIPPLET_FUSED {}\n#define RIPPLET_STAGED {}\n#define RIPPLET_MEASURED {}\n\
+        "#define RIPPLET_MEASURED {}\n\
          namespace ripplet {{\n\
          constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {};\n\
          constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {wake}, TOTAL = {total};\n\
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
          constexpr bool SMALLEST_TIES = {}, IN_PLACE = {};\n\
          }}  // namespace ripplet\n",
-        u32::from(kernels == Kernels::Fused),
-        u32::from(kernels != Kernels::Fused),
         u32::from(kernels == Kernels::Measured),
         graph.direction() == Direction::Directed,
         graph.is_weighted(),

@@ -60,9 +60,7 @@ pub fn machine(order: u64, tuning: Tuning) -> Machine {
 }
 
 pub fn machines() -> Vec<Machine> {
-    [(0, false), (1, true)]
-        .map(|(order, fused)| machine(order, Tuning { fused, ..Tuning::default() }))
-        .into()
+    [0, 1].map(|order| machine(order, Tuning::default())).into()
 }
 
 /// Whether these rules are run on this graph here.
