@@ -1,4 +1,4 @@
-//! Measures label propagation on a GPU: `measure web 22 [--check] [--runs N]` for web, social, rmat, road.
+//! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--one-profile]` for web, social, rmat, road.
 //!
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
 //! labels with the CPU's. Times are of the device, the graph resident.
@@ -32,6 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let executor = DeviceExecutor::new(CudaDevice::new(0)?);
     let check = has("--check");
     profile(&executor, &graph, "cdlp", &Cdlp, Schedule::cdlp())?;
+    if has("--one-profile") {
+        return Ok(());
+    }
     profile(&executor, &graph, "lpa", &Lpa::default(), Schedule::sync())?;
     run(&executor, &graph, "cdlp x10", &Cdlp, Schedule::cdlp(), Stop::after(10), check)?;
     let (lpa, plain) = (Lpa::default(), Lpa::new(Resolution::OFF));

@@ -2,8 +2,8 @@
 // by a team. What counts the votes is handed in:
 //
 //     struct Sums {
-//         void count();                        // all threads of the team
-//         u64 top() const;                     // the largest sum of a label; all threads
+//         Leader lead(const Chooser&);             // counts; the same at all threads of the team
+//         void keep();                             // for `each`
 //         template <class F> void each(F) const;   // f(label, sum): each label at one thread, at least
 //     };
 #pragma once
@@ -19,7 +19,7 @@ struct Run {
 };
 
 // Whether every vote weighs 1, which leaves nothing to add up: votes are counted.
-constexpr bool UNIT = !WEIGHTED && !program::has_load_neighbor;
+constexpr bool UNIT = program::votes_are_one || (!WEIGHTED && program::votes_are_arcs);
 
 RIPPLET_FN bool is_eligible(u64 score) { return score > 0; }
 RIPPLET_FN bool is_eligible(i64) { return true; }
@@ -126,29 +126,43 @@ RIPPLET_FN bool keeps(const Chooser& v, u64 own, u64 cast, Best* best) {
     return true;
 }
 
-// The label with the most votes, where it wins without a look at the others.
-template <class Team, class Sums>
-RIPPLET_FN bool leads(const Team& team, const Chooser& v, u64 top, u64 cast, const Sums& sums,
-                      Best* best) {
-    Ranked mine = {U32_MAX, NO_LABEL};
-    bool has = false;
-    sums.each([&](u32 label, u64 sum) {
-        if (sum != top) return;
-        const u32 rank = v.rank_of(label);
-        if (has && rank > mine.rank) return;
-        mine = Ranked{rank, label};
-        has = true;
-    });
-    const u32 leader = team.label_of_least(has, mine);
-    if (top == 0) return false;
-    const Score ceiling = v.bound(top), rest = v.bound(top - 1);
-    const auto wins = [&](Score score) {
+// The label with the most votes, of equal ones that of the least rank; `sum` is 0 where there is none.
+struct Leader {
+    u64 sum;
+    u32 label, rank;
+
+    RIPPLET_FN void meet(const Leader& other) {
+        if (other.sum > sum || (other.sum == sum && other.rank < rank)) *this = other;
+    }
+};
+
+// The leader of all threads of a team; their labels differ, or are equal with equal sums.
+template <u32 WIDTH> RIPPLET_FN Leader leader_of(const Lanes<WIDTH>& team, Leader mine) {
+    const u64 sum = team.largest(mine.sum);
+    const u32 rank = ~team.largest(mine.sum == sum ? ~mine.rank : 0u);
+    if constexpr (WIDTH != 1) {
+        const u32 holders =
+            __ballot_sync(ALL_LANES, mine.sum == sum && mine.rank == rank) & team.lanes();
+        mine.label = __shfl_sync(ALL_LANES, mine.label, holders ? __ffs(holders) - 1 : 0);
+    }
+    return Leader{sum, mine.label, rank};
+}
+template <u32 THREADS>
+RIPPLET_FN Leader leader_of(const Block<THREADS>& team, const Leader& mine) {
+    return leader_of(Warp{}, team.across(leader_of(Warp{}, mine), Leader{0, NO_LABEL, U32_MAX}));
+}
+
+// Where the leader wins without a look at the others.
+RIPPLET_FN bool wins(const Chooser& v, const Leader& leader, u64 cast, Best* best) {
+    if (leader.sum == 0) return false;
+    const Score ceiling = v.bound(leader.sum), rest = v.bound(leader.sum - 1);
+    const auto is_ahead = [&](Score score) {
         return is_eligible(score) && score >= ceiling && score > rest;
     };
-    Score score = v.score(leader, top, cast, FALLS_WITH_TOTAL);
-    if (FALLS_WITH_TOTAL && !wins(score)) score = v.score(leader, top, cast, false);
-    *best = Best{score, top, leader, v.rank_of(leader), true};
-    return wins(score);
+    Score score = v.score(leader.label, leader.sum, cast, FALLS_WITH_TOTAL);
+    if (FALLS_WITH_TOTAL && !is_ahead(score)) score = v.score(leader.label, leader.sum, cast, false);
+    *best = Best{score, leader.sum, leader.label, leader.rank, true};
+    return is_ahead(score);
 }
 
 // The best of the labels that this thread knows of; `nan` becomes true where a score is no number.
@@ -197,17 +211,16 @@ RIPPLET_FN Verdict judge(const Team& team, const Chooser& v, bool present, u64 o
     if (IN_PLACE) open = team.of_first(Flag{open}).is_set;
     if (!team.any(open)) return agreed(team, verdict);
 
-    sums.count();
-    const u64 top = sums.top();
-    Best leader = {};
-    if (leads(team, v, top, cast, sums, &leader) && open) {
-        verdict.best = leader;
+    const Leader leader = sums.lead(v);
+    if (Best best = {}; open && wins(v, leader, cast, &best)) {
+        verdict.best = best;
         open = false;
     }
     if (IN_PLACE) open = team.of_first(Flag{open}).is_set;
     if (!team.any(open)) return agreed(team, verdict);
 
     bool nan = false;
+    sums.keep();
     const Best mine = open ? best_of_all(v, cast, sums, &nan) : Best{};
     const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
     nan = team.count(nan) > 0;

@@ -42,7 +42,7 @@ struct Column {
     u32 draft;
 };
 
-// A part of the spread vertex of number `owner`.
+// A part of a vertex of many arcs: `owner` is the vertex, or the number of a spread one.
 struct Piece {
     u32 owner, index;
 };
@@ -52,11 +52,15 @@ struct Tallies {
     u64 visited, scanned, changed, nan_scores, fingerprint, grand_total;
     // Slots of the region that a batch of spread vertices uses.
     u64 region_used;
+    // By parity of the phase: arcs of those who wake their neighbours.
+    u64 waking[2];
     u32 most_total;
     u32 spread_batches;
     // By parity of the phase and by class: its members.
     u32 members[2][CLASSES];
     u32 spread_pieces[2];
+    // Those whose vertices were spread from the first.
+    u32 first_pieces[2];
     // By class: how many of the members have been taken.
     u32 taken[CLASSES];
     Barrier barrier;
@@ -66,8 +70,8 @@ struct Tallies {
 struct Spread {
     u64 region, own, cast;
     u32 vertex, first_piece, pieces, slots, carried, nan;
-    // Whether it changed, and wakes its neighbours.
-    u32 changed, wakes;
+    // Whether it keeps its label whatever the others have; whether it changed, and wakes its neighbours.
+    u32 keeps, changed, wakes, padding;
 };
 
 // A slot of a table in global memory; one sector of it, so that a vote touches no other.
@@ -84,6 +88,8 @@ struct Field {
     u32 *labels, *next;
     // A bit a vertex.
     u32* active;
+    // Of the phase in which a vertex changed last, and woke its neighbours, the stamp.
+    unsigned char* changed;
     u32 *totals, *shares, *drafts;
     Tallies* tallies;
     // By class: the members of the phase; U32_MAX in the place of those who had their turn and did not
@@ -91,6 +97,9 @@ struct Field {
     u32* members[SPREAD];
     Spread* spread;
     Piece* spread_pieces;
+    // The pieces of every vertex of more than 4096 arcs.
+    const Piece* hubs;
+    u32 hub_pieces, waking_share;
     // What each piece of a spread vertex found best; a `Best`.
     Best* found;
     // Tables of spread vertices.
@@ -108,15 +117,27 @@ struct Field {
     Column columns[COLUMNS > 0 ? COLUMNS : 1];
 };
 
-// A phase of the round, and whether it is an odd one, counted from the first of the run.
+// A phase of the round; whether it is an odd one, counted from the first of the run; and its stamp,
+// which none of the 254 before it has.
 struct Turn {
-    u32 phase, parity;
+    u32 phase, parity, stamp, padding;
 };
+
+// The number of an arc. A graph of one shard has fewer than 2^32.
+template <bool IS_SHARDED> struct NumberOfArc {
+    typedef u64 Type;
+};
+template <> struct NumberOfArc<false> {
+    typedef u32 Type;
+};
+typedef NumberOfArc<SHARDED>::Type ArcNumber;
 
 // Where a vertex's neighbours are.
 struct Place {
-    u64 out, incoming;
-    u32 out_degree, in_degree;
+    ArcNumber out;
+    u32 out_degree;
+    ArcNumber incoming;
+    u32 in_degree;
 
     RIPPLET_FN u32 degree() const { return out_degree + in_degree; }
 };
@@ -129,14 +150,14 @@ RIPPLET_FN const ShardStart* shard_of(const Field& field, u32 v, u32* number) {
 }
 
 RIPPLET_FN Place place_of(const Field& field, u32 v) {
-    Place place = {0, 0, 0, 0};
+    Place place = {};
     u64 at = v;
     if (SHARDED) {
         u32 number;
         const ShardStart* start = shard_of(field, v, &number);
         at += number;
-        place.out = start->out;
-        place.incoming = start->incoming;
+        place.out = (ArcNumber)start->out;
+        place.incoming = (ArcNumber)start->incoming;
     }
     const u32 out = __ldg(field.out.offsets + at);
     place.out_degree = __ldg(field.out.offsets + at + 1) - out;
@@ -156,10 +177,10 @@ struct Arc {
 // Arc number `index` of a vertex: its outgoing ones first.
 RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
     if (DIRECTED && index >= place.out_degree) {
-        const u64 at = place.incoming + (index - place.out_degree);
+        const ArcNumber at = place.incoming + (index - place.out_degree);
         return Arc{__ldg(field.incoming.ids + at), WEIGHTED ? __ldg(field.incoming.weights + at) : 1};
     }
-    const u64 at = place.out + index;
+    const ArcNumber at = place.out + index;
     return Arc{__ldg(field.out.ids + at), WEIGHTED ? __ldg(field.out.weights + at) : 1};
 }
 

@@ -85,7 +85,10 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
             ids[step] = v;
             classes[step] = own;
             ranks[step] = __shfl_sync(ALL_LANES, rank, __ffs(alike) - 1) + before;
-            if (own == SPREAD) spread_out(field, turn, v, degree);
+            if (own == SPREAD) {
+                spread_out(field, turn, v, degree, Cast{0, 0});
+                atomicAdd(&tallies->first_pieces[turn.parity], (degree + PIECE - 1) / PIECE);
+            }
         }
         __syncthreads();
         if (threadIdx.x < SPREAD && counts[threadIdx.x] > 0)

@@ -66,14 +66,18 @@ template <class Sum> struct HeldSums {
     const Vote (&votes)[HELD];
     Table<Sum, true> table;
 
-    RIPPLET_FN void count() {
+    RIPPLET_FN Leader lead(const Chooser& v) {
         table.clear(team.rank(), BLOCK);
         team.sync();
+        Sum top = 0;
         for (u32 index = 0; index < HELD; index++)
-            if (votes[index].weight > 0) table.add(votes[index].label, votes[index].weight, table.slots);
-        team.sync();
+            if (votes[index].weight > 0)
+                top = max(top, table.add(votes[index].label, votes[index].weight, table.slots));
+        // Which waits until all votes are counted.
+        top = team.largest(top);
+        return leader_of(team, table.lead(v, team.rank(), BLOCK, top));
     }
-    RIPPLET_FN u64 top() const { return team.largest(table.top(team.rank(), BLOCK)); }
+    RIPPLET_FN void keep() const {}
     template <class F> RIPPLET_FN void each(F visit) const {
         table.each(team.rank(), BLOCK, visit);
     }
@@ -83,7 +87,7 @@ template <class Sum>
 RIPPLET_FN Verdict judge_held(const Team& team, const Chooser& v, u32 degree, const Cast& cast,
                               const Vote (&votes)[HELD]) {
     unsigned char* memory = team.memory + Team::BYTES;
-    HeldSums<Sum> sums = {team, votes, table_in<Sum>(memory, SHARED - Team::BYTES, 2 * degree)};
+    HeldSums<Sum> sums = {team, votes, table_in<Sum>(memory, SHARED - Team::BYTES, degree + degree / 2)};
     return judge(team, v, true, cast.own, cast.all, sums);
 }
 
@@ -109,7 +113,7 @@ RIPPLET_FN void choose_held(const Run& run, Turn turn, u32 of_class, Seen* seen)
         if (CARRIES)
             end.carried = team.largest(
                 carried_by(v, place, end.verdict.best, team.rank(), degree, BLOCK));
-        if (team.rank() == 0) end_turn_of(run, of_class, item, id, v.label, end, seen);
+        if (team.rank() == 0) end_turn_of(run, turn, of_class, item, degree, v, end, seen);
         team.sync();
     }
 }

@@ -8,21 +8,27 @@ struct Step {
     Run run;
 };
 
-// Every class but those of large blocks, and of many.
 RIPPLET_FN void choose(const Run& run, Turn turn) {
-    Seen seen = {0, 0};
+    Seen seen = {0, 0, 0};
     choose_held(run, turn, UP_TO_4096, &seen);
     if (!UNIT) choose_held(run, turn, UP_TO_1024, &seen);
     // Lanes use shared memory otherwise.
     __syncthreads();
-    choose_all_sorted(run, turn, &seen);
-    seen.report(run.field);
+    choose_middle(run, turn, &seen);
+    seen.report(run.field, turn);
+}
+
+RIPPLET_FN void choose_few(const Run& run, Turn turn) {
+    Seen seen = {0, 0, 0};
+    choose_low(run, turn, &seen);
+    seen.report(run.field, turn);
 }
 
 RIPPLET_FN void choose_large(const Run& run, Turn turn) {
-    Seen seen = {0, 0};
+    Seen seen = {0, 0, 0};
+    cast_pieces(run, turn);
     choose_scanned(run, turn, &seen);
-    seen.report(run.field);
+    seen.report(run.field, turn);
 }
 
 }  // namespace ripplet
@@ -37,6 +43,7 @@ RIPPLET_KERNEL(ripplet_activate, Run, run, 256, 1) { ripplet::activate(run); }
 RIPPLET_KERNEL(ripplet_find_most, Run, run, 256, 1) { ripplet::find_most(run); }
 
 RIPPLET_KERNEL(ripplet_gather, Step, step, 256, 1) { ripplet::gather(step.run, step.turn); }
+RIPPLET_KERNEL(ripplet_choose_low, Step, step, 256, 5) { ripplet::choose_few(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose_scanned, Step, step, 1024, 1) {
     ripplet::choose_large(step.run, step.turn);

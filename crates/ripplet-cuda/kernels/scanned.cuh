@@ -24,36 +24,42 @@ template <class Sum> struct ScannedSums {
     // No label without a slot has more votes.
     u64 outside;
 
-    RIPPLET_FN bool add(const Vote (&votes)[SCAN_HELD], u32 probes) const {
-        bool any_outside = false;
+    // Adds some votes; what it knows of the largest sum.
+    RIPPLET_FN Sum add(const Vote (&votes)[SCAN_HELD], u32 probes, bool* any_outside) const {
+        Sum top = 0;
         for (u32 index = 0; index < SCAN_HELD; index++) {
             const Vote& vote = votes[index];
             // The own label was counted before: it is the one that would be waited for most.
             if (vote.weight == 0 || vote.label == v.label) continue;
-            if (table.add(vote.label, vote.weight, probes)) continue;
+            const Sum sum = table.add(vote.label, vote.weight, probes);
+            top = max(top, sum);
+            if (sum > 0) continue;
             sketch.add(vote.label, vote.weight);
-            any_outside = true;
+            *any_outside = true;
         }
-        return any_outside;
+        return top;
     }
-    RIPPLET_FN void count() {
+    RIPPLET_FN Leader lead(const Chooser&) {
         table.clear(team.rank(), SCAN_BLOCK);
         sketch.clear(team.rank(), SCAN_BLOCK);
         team.sync();
         const u32 degree = place.degree();
         // Where there is room for all labels, none is turned away.
-        const u32 probes = degree <= table.slots / 8 * 7 ? table.slots : PROBES;
-        bool any_outside = add(held, probes);
+        const u32 probes = degree <= table.slots / 4 * 3 ? table.slots : PROBES;
+        bool any_outside = false;
+        Sum top = add(held, probes, &any_outside);
         for (u32 first = SCAN_STEP; first < degree; first += SCAN_STEP) {
             Vote votes[SCAN_HELD];
             read_votes<SCAN_BLOCK>(v, place, first, votes);
-            any_outside |= add(votes, probes);
+            top = max(top, add(votes, probes, &any_outside));
         }
         outside = team.count(any_outside) > 0 ? sketch.bound(team) : 0;
+        top = team.largest(top);
+        Leader mine = table.lead(v, team.rank(), SCAN_BLOCK, top);
+        if (team.rank() == 0 && own > 0) mine.meet(Leader{own, v.label, v.rank_of(v.label)});
+        return leader_of(team, mine);
     }
-    RIPPLET_FN u64 top() const {
-        return max((u64)team.largest(table.top(team.rank(), SCAN_BLOCK)), own);
-    }
+    RIPPLET_FN void keep() const {}
     template <class F> RIPPLET_FN void each(F visit) const {
         if (team.rank() == 0 && own > 0) visit(v.label, own);
         table.each(team.rank(), SCAN_BLOCK, visit);
@@ -71,7 +77,8 @@ RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Plac
                              place,
                              held,
                              cast.own,
-                             table_in<Sum>(memory + SKETCH_BYTES, bytes, 2 * place.degree()),
+                             table_in<Sum>(memory + SKETCH_BYTES, bytes,
+                                           place.degree() + place.degree() / 2),
                              Sketch<Sum>::in(memory, SKETCH_BYTES),
                              0};
     *verdict = judge(team, v, true, cast.own, cast.all, sums);
@@ -79,16 +86,38 @@ RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Plac
     return verdict->best.found && verdict->best.score > v.bound(sums.outside);
 }
 
-// Leaves a vertex to many blocks. One thread calls it.
-RIPPLET_FN void spread_out(const Field& field, Turn turn, u32 v, u32 degree) {
+// Leaves a vertex to many blocks, with what is known of its votes. One thread calls it.
+RIPPLET_FN void spread_out(const Field& field, Turn turn, u32 v, u32 degree, const Cast& cast) {
     Tallies* tallies = field.tallies;
     const u32 number = atomicAdd(&tallies->members[turn.parity][SPREAD], 1u);
     const u32 pieces = (degree + PIECE - 1) / PIECE;
     const u32 first = atomicAdd(&tallies->spread_pieces[turn.parity], pieces);
-    const u32 labels = min(degree, field.vertices);
-    field.spread[number] = Spread{0, 0, 0, v, first, pieces, labels + labels / 2 + 8, 0, 0, 0, 0};
+    const u32 labels = min(degree, field.vertices), slots = labels + labels / 2 + 8;
+    field.spread[number] = Spread{0, cast.own, cast.all, v, first, pieces, slots, 0, 0, 0, 0, 0, 0};
     for (u32 index = 0; index < pieces; index++)
         field.spread_pieces[first + index] = Piece{number, index};
+}
+
+// Adds up the votes of the vertices that are spread from the first, by the piece.
+RIPPLET_FN void cast_pieces(const Run& run, Turn turn) {
+    const Field& field = run.field;
+    const u32 pieces = field.tallies->first_pieces[turn.parity];
+    const ScanTeam team = {shared_memory()};
+    for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
+        const Piece piece = field.spread_pieces[item];
+        Spread& spread = field.spread[piece.owner];
+        const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
+        const Place place = place_of(field, v.id);
+        Vote votes[PIECE / SCAN_BLOCK];
+        read_votes<SCAN_BLOCK>(v, place, piece.index * PIECE, votes);
+        Cast cast = {0, 0};
+        cast.add(v, votes);
+        cast.sum_up(team);
+        if (team.rank() == 0) {
+            if (cast.own > 0) atomicAdd(&spread.own, cast.own);
+            atomicAdd(&spread.cast, cast.all);
+        }
+    }
 }
 
 RIPPLET_FN void choose_scanned(const Run& run, Turn turn, Seen* seen) {
@@ -121,9 +150,9 @@ RIPPLET_FN void choose_scanned(const Run& run, Turn turn, Seen* seen) {
                 carried_by(v, place, end.verdict.best, team.rank(), degree, SCAN_BLOCK));
         if (team.rank() == 0) {
             if (settled) {
-                end_turn_of(run, SCANNED, item, id, v.label, end, seen);
+                end_turn_of(run, turn, SCANNED, item, degree, v, end, seen);
             } else {
-                spread_out(field, turn, id, degree);
+                spread_out(field, turn, id, degree, cast);
                 field.members[SCANNED][item] = U32_MAX;
             }
         }

@@ -28,8 +28,8 @@ RIPPLET_FN u32 label_of(u32 key) { return key; }
 RIPPLET_FN u32 label_of(Weighed key) { return key.label; }
 RIPPLET_FN u32 weight_of(u32 key) { return key != NO_LABEL; }
 RIPPLET_FN u32 weight_of(Weighed key) { return key.weight; }
-RIPPLET_FN void set_key(u32& key, Vote vote) { key = vote.label; }
-RIPPLET_FN void set_key(Weighed& key, Vote vote) {
+RIPPLET_FN void set_key(u32& key, const Vote& vote) { key = vote.label; }
+RIPPLET_FN void set_key(Weighed& key, const Vote& vote) {
     // What has no label, and so no weight, is behind all others.
     key = vote.label == NO_LABEL || vote.weight == 0 ? Weighed{NO_LABEL, 0}
                                                      : Weighed{vote.label, vote.weight};
@@ -47,8 +47,8 @@ RIPPLET_FN void order(Weighed& a, Weighed& b) {
     a = less;
 }
 
-RIPPLET_FN u32 of_lane(u32 key, u32 lane) { return __shfl_sync(ALL_LANES, key, lane); }
-RIPPLET_FN Weighed of_lane(Weighed key, u32 lane) {
+RIPPLET_FN u32 key_of_lane(u32 key, u32 lane) { return __shfl_sync(ALL_LANES, key, lane); }
+RIPPLET_FN Weighed key_of_lane(Weighed key, u32 lane) {
     return Weighed{__shfl_sync(ALL_LANES, key.label, lane), __shfl_sync(ALL_LANES, key.weight, lane)};
 }
 
@@ -101,7 +101,7 @@ RIPPLET_FN void sort_teams(const Lanes<WIDTH>& team, K (&keys)[KEYS]) {
 #pragma unroll
         for (u32 at = 0; at < KEYS / 2; at++) {
             const u32 partner = lane_id() ^ (span - 1);
-            const K near = of_lane(keys[KEYS - 1 - at], partner), far = of_lane(keys[at], partner);
+            const K near = key_of_lane(keys[KEYS - 1 - at], partner), far = key_of_lane(keys[at], partner);
             keys[at] = kept(keys[at], near, is_lower);
             keys[KEYS - 1 - at] = kept(keys[KEYS - 1 - at], far, is_lower);
         }
@@ -109,53 +109,59 @@ RIPPLET_FN void sort_teams(const Lanes<WIDTH>& team, K (&keys)[KEYS]) {
             const bool is_least = (lane_id() & step) == 0;
 #pragma unroll
             for (u32 at = 0; at < KEYS; at++)
-                keys[at] = kept(keys[at], of_lane(keys[at], lane_id() ^ step), is_least);
+                keys[at] = kept(keys[at], key_of_lane(keys[at], lane_id() ^ step), is_least);
         }
         merge_bitonic<KEYS / 2>(keys);
     }
 }
 
-// A warp's part of shared memory: its vertices, and a row of votes for each lane, odd in length so
-// that lanes that read the same place of theirs read different banks.
-struct Member {
-    Place place;
-    u32 id, label;
-};
-constexpr u32 LANE_KEYS = UNIT ? 32 : 16;
-constexpr u32 ROWS_BYTES = 32 * (LANE_KEYS + 1) * sizeof(Key);
-constexpr u32 SORT_BYTES = 32 * sizeof(Member) + ROWS_BYTES;
-
-// The sums of a team's votes: of each run of equal labels, at the lane where it begins.
+// The labels of a team's votes, each run of equal ones at the lane where it begins.
 template <u32 WIDTH, u32 KEYS> struct SortedSums {
-    typedef Lanes<WIDTH> Team;
-
-    Team team;
+    Lanes<WIDTH> team;
     Key (&keys)[KEYS];
-    // This lane's row; the lane before has its own before it.
+    // This lane's row of shared memory.
     Key* row;
-    // Votes that this lane has; where its first own run begins; what others have of its last one.
-    u32 used, first;
+    // What this lane begins with of a run that began before it; what others have of its last run.
+    u32 first;
     KeySum extension;
 
-    RIPPLET_FN void count() {
+    RIPPLET_FN Leader lead(const Chooser& v) {
         sort_teams(team, keys);
-        used = 0;
-#pragma unroll
-        for (u32 at = 0; at < KEYS; at++) {
-            row[at] = keys[at];
-            used += label_of(keys[at]) != NO_LABEL;
-        }
         first = 0;
         extension = 0;
-        __syncwarp();
-        if (team.size() == 1) return;
-        // A run that began in a lane before, and whether it is all that this lane has.
+        if (team.size() > 1) join_runs();
+        // As a run goes on its sum grows: in the end it is what it is, and no other is above the most.
+        KeySum most = 0, sum = 0;
+        Leader leader = {0, NO_LABEL, U32_MAX};
+#pragma unroll
+        for (u32 at = 0; at < KEYS; at++) {
+            const u32 label = label_of(keys[at]);
+            const bool goes_on = at > 0 && label == label_of(keys[at > 0 ? at - 1 : 0]);
+            sum = (goes_on ? sum : 0) + weight_of(keys[at]) + (at + 1 == KEYS ? extension : 0);
+            // Labels come in their order, so the first of equals is the smallest.
+            if (label == NO_LABEL || at < first || sum < most || (SMALLEST_TIES && sum == most)) continue;
+            const u32 rank = v.rank_of(label);
+            if (sum == most && rank > leader.rank) continue;
+            most = sum;
+            leader = Leader{sum, label, rank};
+        }
+        return leader_of(team, leader);
+    }
+    // Runs that go on from lane to lane.
+    RIPPLET_FN void join_runs() {
+        const u32 label = label_of(keys[0]);
+        const u32 before = __shfl_up_sync(ALL_LANES, label_of(keys[KEYS - 1]), 1);
+        const bool goes_on = team.rank() > 0 && label != NO_LABEL && before == label;
         KeySum head = 0;
-        const u32 label = label_of(row[0]);
-        const bool goes_on = team.rank() > 0 && used > 0 && label_of(row[-2]) == label;
-        if (goes_on)
-            while (first < used && label_of(row[first]) == label) head += weight_of(row[first++]);
-        u32 is_whole = goes_on && first == KEYS;
+        if (goes_on) {
+#pragma unroll
+            for (u32 at = 0; at < KEYS; at++) {
+                if (label_of(keys[at]) != label) continue;
+                head += weight_of(keys[at]);
+                first++;
+            }
+        }
+        u32 is_whole = first == KEYS;
         for (u32 step = 1; step < team.size(); step *= 2) {
             const KeySum behind = __shfl_down_sync(ALL_LANES, head, step);
             const u32 is_whole_behind = __shfl_down_sync(ALL_LANES, is_whole, step);
@@ -166,41 +172,90 @@ template <u32 WIDTH, u32 KEYS> struct SortedSums {
         const KeySum behind = __shfl_down_sync(ALL_LANES, head, 1);
         if (team.rank() + 1 < team.size()) extension = behind;
     }
-    RIPPLET_FN u64 top() const {
-        KeySum most = 0;
-        each([&](u32, u64 sum) { most = max(most, (KeySum)sum); });
-        return team.largest(most);
+    RIPPLET_FN void keep() const {
+#pragma unroll
+        for (u32 at = 0; at < KEYS; at++) row[at] = keys[at];
     }
     template <class F> RIPPLET_FN void each(F visit) const {
-        if (first >= used) return;
-        u32 label = label_of(row[first]);
-        KeySum sum = weight_of(row[first]);
-        for (u32 at = first + 1; at <= used; at++) {
-            const bool is_behind = at == used;
-            const Key next = is_behind ? row[used - 1] : row[at];
-            if (!is_behind && label_of(next) == label) {
-                sum += weight_of(next);
-                continue;
-            }
-            visit(label, (u64)(is_behind ? sum + extension : sum));
-            label = label_of(next);
-            sum = weight_of(next);
+        KeySum sum = 0;
+#pragma unroll 1
+        for (u32 at = first; at < KEYS; at++) {
+            const Key key = row[at];
+            const u32 label = label_of(key);
+            if (label == NO_LABEL) break;
+            sum += weight_of(key);
+            if (at + 1 < KEYS && label_of(row[at + 1]) == label) continue;
+            visit(label, (u64)(at + 1 < KEYS ? sum : sum + extension));
+            sum = 0;
         }
     }
 };
 
-// The turns of a class, a team a vertex, each lane with `KEYS` of its votes.
+// A vertex whose turn it is.
+struct Member {
+    Place place;
+    u32 id, label;
+};
+
+// A warp's part of shared memory: its vertices, and a row of votes for each lane, odd in length so
+// that lanes that read the same place of theirs read different banks.
+constexpr u32 LANE_KEYS = UNIT ? 32 : 16, LOW_KEYS = UNIT ? 16 : 8;
+template <u32 KEYS> RIPPLET_FN unsigned char* sorting_memory() {
+    constexpr u32 ROWS = 32 * (KEYS + 1) * sizeof(Key);
+    return shared_memory() + threadIdx.x / 32 * (u32)(32 * sizeof(Member) + ROWS);
+}
+
+RIPPLET_FN Member member_of(const Field& field, u32 v) {
+    return Member{place_of(field, v), v, field.labels[v]};
+}
+
+// The vote of a vertex's neighbour, as far as it has so many.
+RIPPLET_FN Arc arc_if(const Field& field, const Member& member, u32 index) {
+    return index < member.place.degree() ? arc_at(field, member.place, index) : Arc{U32_MAX, 0};
+}
+RIPPLET_FN Key key_if(const Run& run, const Member& member, const Arc& arc) {
+    Key key;
+    set_key(key, arc.id == U32_MAX ? Vote{NO_LABEL, 0}
+                                   : Chooser(run, member.id, member.label).vote(arc));
+    return key;
+}
+
+// Reads the votes of a warp's vertices as they lie in memory, some at a time, into the rows.
+template <u32 KEYS>
+RIPPLET_FN void fill_rows(const Run& run, const Member* batch, u32 room, Key* rows) {
+    const u32 room_bits = trailing_zeros(room);
+    constexpr u32 AT_ONCE = 8;
+#pragma unroll 1
+    for (u32 step = 0; step < KEYS; step += AT_ONCE) {
+        Arc arcs[AT_ONCE];
+#pragma unroll
+        for (u32 index = 0; index < AT_ONCE; index++) {
+            const u32 slot = (step + index) * 32 + lane_id();
+            arcs[index] = arc_if(run.field, batch[slot >> room_bits], slot & (room - 1));
+        }
+#pragma unroll
+        for (u32 index = 0; index < AT_ONCE; index++) {
+            const u32 slot = (step + index) * 32 + lane_id();
+            rows[slot + slot / KEYS] = key_if(run, batch[slot >> room_bits], arcs[index]);
+        }
+    }
+}
+
+// The turns of a class, a team a vertex, each lane with `KEYS` of its votes. `memory` is the warp's.
 template <u32 KEYS, u32 WIDTH>
-RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WIDTH> team, Seen* seen) {
+RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WIDTH> team,
+                              unsigned char* memory, Seen* seen) {
     const Field& field = run.field;
     const u32* members = field.members[of_class];
     const u32 count = field.tallies->members[turn.parity][of_class];
     if (count == 0) return;
-    unsigned char* memory = shared_memory() + threadIdx.x / 32 * SORT_BYTES;
+    // So few votes lie near one another as it is.
+    constexpr bool READS_ALONE = KEYS <= 8;
     Member* batch = (Member*)memory;
     Key* rows = (Key*)(memory + 32 * sizeof(Member));
-    const u32 vertices = 32 / team.size(), room = KEYS * team.size(), room_bits = trailing_zeros(room);
-    const u32 mine = team.first() / team.size();
+    Key* row = rows + lane_id() * (KEYS + 1);
+    const u32 vertices = 32 / team.size();
+    const u32 own_place = team.first() / team.size();
     // Some batches are taken at a time where there are many.
     const u32 share = count / (gridDim.x * (BLOCK / 32)) / vertices / 8;
     const u32 together = vertices * min(max(share, 1u), 8u);
@@ -211,82 +266,65 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
             end_of_taken = first + together;
             if (first >= count) break;
         }
-        if (lane_id() < vertices) {
-            Member member = {};
-            if (first + lane_id() < count) {
-                member.id = members[first + lane_id()];
-                member.place = place_of(field, member.id);
-                member.label = field.labels[member.id];
-            }
-            batch[lane_id()] = member;
-        }
-        __syncwarp();
-        // Votes are read as they lie in memory, some at a time.
-        constexpr u32 AT_ONCE = KEYS < 8 ? KEYS : 8;
-        for (u32 step = 0; step < KEYS; step += AT_ONCE) {
-            Arc arcs[AT_ONCE];
-#pragma unroll
-            for (u32 index = 0; index < AT_ONCE; index++) {
-                const u32 slot = (step + index) * 32 + lane_id();
-                const Place& place = batch[slot >> room_bits].place;
-                const bool hears = (slot & (room - 1)) < place.degree();
-                arcs[index] = hears ? arc_at(field, place, (slot & (room - 1))) : Arc{U32_MAX, 0};
-            }
-#pragma unroll
-            for (u32 index = 0; index < AT_ONCE; index++) {
-                const u32 slot = (step + index) * 32 + lane_id();
-                const Member& member = batch[slot >> room_bits];
-                const Vote vote = arcs[index].id == U32_MAX
-                                      ? Vote{NO_LABEL, 0}
-                                      : Chooser(run, member.id, member.label).vote(arcs[index]);
-                set_key(rows[slot + slot / KEYS], vote);
-            }
-        }
-        __syncwarp();
-
-        const Member& member = batch[mine];
-        const Chooser v(run, member.id, member.label);
+        Member member = {};
         Key keys[KEYS];
+        if constexpr (READS_ALONE) {
+            if (first + lane_id() < count) member = member_of(field, members[first + lane_id()]);
+            Arc arcs[KEYS];
+#pragma unroll
+            for (u32 at = 0; at < KEYS; at++) arcs[at] = arc_if(field, member, at);
+#pragma unroll
+            for (u32 at = 0; at < KEYS; at++) keys[at] = key_if(run, member, arcs[at]);
+        } else {
+            if (lane_id() < vertices) {
+                if (first + lane_id() < count) member = member_of(field, members[first + lane_id()]);
+                batch[lane_id()] = member;
+            }
+            __syncwarp();
+            fill_rows<KEYS>(run, batch, KEYS * team.size(), rows);
+            __syncwarp();
+            member = batch[own_place];
+#pragma unroll
+            for (u32 at = 0; at < KEYS; at++) keys[at] = row[at];
+            __syncwarp();
+        }
+        const Chooser v(run, member.id, member.label);
         KeySum own = 0, cast = 0;
-        Key* row = rows + lane_id() * (KEYS + 1);
 #pragma unroll
         for (u32 at = 0; at < KEYS; at++) {
-            keys[at] = row[at];
             cast += weight_of(keys[at]);
             if (label_of(keys[at]) == v.label) own += weight_of(keys[at]);
         }
         own = team.sum(own);
         cast = team.sum(cast);
-        __syncwarp();
-        SortedSums<WIDTH, KEYS> sums = {team, keys, row, 0, 0, 0};
+        SortedSums<WIDTH, KEYS> sums = {team, keys, row, 0, 0};
         Ended end = {judge(team, v, true, own, cast, sums), cast, 0};
-        const Best& best = end.verdict.best;
-        if (CARRIES) {
-            if (best.found)
-                for (u32 at = team.rank(); at < member.place.degree(); at += team.size()) {
-                    const Arc arc = arc_at(field, member.place, at);
-                    const Vote vote = v.vote(arc);
-                    if (vote.weight > 0 && vote.label == best.label)
-                        end.carried = max(end.carried, v.carry(arc));
-                }
-            end.carried = team.largest(end.carried);
-        }
-        if (team.rank() == 0 && first + mine < count)
-            end_turn_of(run, of_class, first + mine, v.id, v.label, end, seen);
+        const u32 degree = member.place.degree();
+        if (CARRIES)
+            end.carried = team.largest(carried_by(v, member.place, end.verdict.best, team.rank(),
+                                                  degree, team.size()));
+        if (team.rank() == 0 && first + own_place < count)
+            end_turn_of(run, turn, of_class, first + own_place, degree, v, end, seen);
         __syncwarp();
     }
 }
 
-// The classes that lanes sort, the longest turns first.
-RIPPLET_FN void choose_all_sorted(const Run& run, Turn turn, Seen* seen) {
+// The classes of up to 16 arcs: as they need few registers, more warps fit.
+RIPPLET_FN void choose_low(const Run& run, Turn turn, Seen* seen) {
+    unsigned char* memory = sorting_memory<LOW_KEYS>();
+    if constexpr (UNIT) choose_sorted<16>(run, turn, UP_TO_16, Lanes<1>{1}, memory, seen);
+    choose_sorted<8>(run, turn, UP_TO_8, Lanes<1>{1}, memory, seen);
+    choose_sorted<4>(run, turn, UP_TO_4, Lanes<1>{1}, memory, seen);
+}
+
+// The others that lanes sort, the longest turns first.
+RIPPLET_FN void choose_middle(const Run& run, Turn turn, Seen* seen) {
     constexpr u32 ALONE = UNIT ? UP_TO_32 : UP_TO_16;
+    unsigned char* memory = sorting_memory<LANE_KEYS>();
 #pragma unroll 1
     for (u32 doublings = 5; doublings > 0; doublings--)
-        choose_sorted<LANE_KEYS>(run, turn, ALONE + doublings, Lanes<0>{1u << doublings}, seen);
-    choose_sorted<LANE_KEYS>(run, turn, ALONE, Lanes<1>{1}, seen);
-    if constexpr (UNIT) choose_sorted<16>(run, turn, UP_TO_16, Lanes<1>{1}, seen);
-    choose_sorted<8>(run, turn, UP_TO_8, Lanes<1>{1}, seen);
-    choose_sorted<4>(run, turn, UP_TO_4, Lanes<1>{1}, seen);
+        choose_sorted<LANE_KEYS>(run, turn, ALONE + doublings, Lanes<0>{1u << doublings}, memory, seen);
+    choose_sorted<LANE_KEYS>(run, turn, ALONE, Lanes<1>{1}, memory, seen);
 }
 
 }  // namespace ripplet

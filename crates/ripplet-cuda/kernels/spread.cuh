@@ -8,17 +8,27 @@
 
 namespace ripplet {
 
-// Gives each spread vertex its table, until the region is full; the first warp of the grid. Tables
-// of later batches begin anew: a vertex is of batch `region / region_slots`.
-RIPPLET_FN void lay_out_tables(const Field& field, Turn turn) {
+// Gives each spread vertex that needs one its table, until the region is full; the first warp of the
+// grid. Tables of later batches begin anew: a vertex is of batch `region / region_slots`. Who keeps
+// its label needs none; in place, that could be answered differently later, so it is asked here alone.
+RIPPLET_FN void lay_out_tables(const Run& run, Turn turn) {
+    const Field& field = run.field;
     const u32 count = field.tallies->members[turn.parity][SPREAD];
     u64 batch = 0, used = 0;
     for (u32 first = 0; first < count; first += 32) {
         const u32 number = first + lane_id();
-        const u32 wanted = number < count ? field.spread[number].slots : 0;
+        u32 wanted = 0;
+        if (number < count) {
+            Spread& spread = field.spread[number];
+            const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
+            Best own = {};
+            spread.keeps = spread.cast == 0 || keeps(v, spread.own, spread.cast, &own);
+            wanted = spread.keeps ? 0 : spread.slots;
+        }
         u64 mine = 0;
         for (u32 lane = 0; lane < 32; lane++) {
             const u32 slots = __shfl_sync(ALL_LANES, wanted, lane);
+            if (slots == 0) continue;
             if (used + slots > field.region_slots) {
                 batch++;
                 used = 0;
@@ -29,7 +39,7 @@ RIPPLET_FN void lay_out_tables(const Field& field, Turn turn) {
         if (number < count) field.spread[number].region = mine;
     }
     if (lane_id() != 0) return;
-    field.tallies->spread_batches = (u32)batch + 1;
+    field.tallies->spread_batches = used > 0 ? (u32)batch + 1 : 0;
     field.tallies->region_used = batch == 0 ? used : field.region_slots;
 }
 
@@ -40,8 +50,11 @@ RIPPLET_FN Table<u64, false> table_of(const Field& field, const Spread& spread, 
                           (u32)(slots * (part + 1) / parts - first));
 }
 
-RIPPLET_FN bool is_in_batch(const Field& field, const Spread& spread, u32 batch) {
-    return spread.region / field.region_slots == batch;
+// A batch of those who have no table.
+constexpr u64 KEEPING = U64_MAX;
+
+RIPPLET_FN bool is_in_batch(const Field& field, const Spread& spread, u64 batch) {
+    return spread.keeps ? batch == KEEPING : spread.region / field.region_slots == batch;
 }
 
 // Adds the labels of one piece to the vertex's table.
@@ -73,15 +86,8 @@ RIPPLET_FN void count_pieces(const Run& run, Turn turn, u32 batch) {
         const Place place = place_of(field, v.id);
         Vote votes[HELD];
         read_votes<BLOCK>(v, place, piece.index * PIECE, votes);
-        Cast cast = {0, 0};
-        cast.add(v, votes);
-        cast.sum_up(team);
-        if (team.rank() == 0) {
-            if (cast.own > 0) atomicAdd(&spread.own, cast.own);
-            atomicAdd(&spread.cast, cast.all);
-        }
         const Table<u64, false> all = table_of(field, spread, 0, 1);
-        if (UNIT || cast.all <= U32_MAX) {
+        if (UNIT || spread.cast <= U32_MAX) {
             add_piece<u32>(team, v, votes, all);
         } else {
             add_piece<u64>(team, v, votes, all);
@@ -100,23 +106,18 @@ RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
         if (!is_in_batch(field, spread, batch)) continue;
         const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
         const Table<u64, false> part = table_of(field, spread, piece.index, spread.pieces);
-        Best own = {};
-        // In place, others' moves may change the answer before it is asked for again.
-        const bool kept = !IN_PLACE && keeps(v, spread.own, spread.cast, &own);
         Best best = {};
         bool nan = false;
-        if (!kept) {
-            const u64 cast = spread.cast;
-            const auto judged = [&](u32 label, u64 sum) {
-                const u32 rank = v.rank_of(label);
-                if (!beats(v.bound(sum), rank, best)) return;
-                const Score score = v.score(label, sum, cast, false);
-                nan |= is_nan_score(score);
-                if (beats(score, rank, best)) best = Best{score, sum, label, rank, true};
-            };
-            part.each(team.rank(), BLOCK, judged);
-            if (piece.index == 0 && team.rank() == 0 && spread.own > 0) judged(v.label, spread.own);
-        }
+        const u64 cast = spread.cast;
+        const auto judged = [&](u32 label, u64 sum) {
+            const u32 rank = v.rank_of(label);
+            if (!beats(v.bound(sum), rank, best)) return;
+            const Score score = v.score(label, sum, cast, false);
+            nan |= is_nan_score(score);
+            if (beats(score, rank, best)) best = Best{score, sum, label, rank, true};
+        };
+        part.each(team.rank(), BLOCK, judged);
+        if (piece.index == 0 && team.rank() == 0 && spread.own > 0) judged(v.label, spread.own);
         best = team.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
         nan = team.count(nan) > 0;
         if (team.rank() == 0) {
@@ -129,8 +130,11 @@ RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
 
 // The verdict on a spread vertex; a warp.
 RIPPLET_FN Verdict verdict_on(const Chooser& v, const Spread& spread) {
-    Verdict verdict = {};
-    if (keeps(v, spread.own, spread.cast, &verdict.best)) return verdict;
+    if (spread.keeps) {
+        if (spread.cast == 0) return Verdict{};
+        const Score score = v.score(v.label, spread.own, spread.cast, false);
+        return Verdict{Best{score, spread.own, v.label, 0, true}, false};
+    }
     const Field& field = v.run->field;
     Best best = {};
     for (u32 piece = lane_id(); piece < spread.pieces; piece += 32) {
@@ -141,8 +145,9 @@ RIPPLET_FN Verdict verdict_on(const Chooser& v, const Spread& spread) {
     return Verdict{best, spread.nan != 0};
 }
 
-// What the neighbours that voted for the winner hand over.
-RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
+// What the neighbours that voted for the winner hand over, to those who keep their label, or to those
+// of a batch.
+RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u64 batch) {
     const Field& field = run.field;
     const u32 pieces = field.tallies->spread_pieces[turn.parity];
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
@@ -160,19 +165,34 @@ RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
     }
 }
 
-RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
+// Ends the turns of those who keep their label, or of those of a batch.
+RIPPLET_FN void end_turns(const Run& run, Turn turn, u64 batch, Seen* seen) {
     const Field& field = run.field;
     const u32 count = field.tallies->members[turn.parity][SPREAD];
-    if (count == 0) return;
+    const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
+    for (u32 number = warp; number < count; number += warps) {
+        Spread& spread = field.spread[number];
+        if (!is_in_batch(field, spread, batch)) continue;
+        const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
+        const Ended end = {verdict_on(v, spread), spread.cast, spread.carried};
+        if (lane_id() != 0) continue;
+        const Done done = end_turn(run, turn, v, place_of(field, v.id).degree(), end, seen);
+        spread.changed = done.changed;
+        spread.wakes = done.wakes;
+    }
+}
+
+RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
+    const Field& field = run.field;
+    if (field.tallies->members[turn.parity][SPREAD] == 0) return;
     Barrier* barrier = &field.tallies->barrier;
-    if (blockIdx.x == 0 && threadIdx.x < 32) lay_out_tables(field, turn);
+    if (blockIdx.x == 0 && threadIdx.x < 32) lay_out_tables(run, turn);
     grid_barrier(barrier);
     const u32 thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
-    const u32 warp = thread / 32, warps = threads / 32;
     const u32 batches = field.tallies->spread_batches;
-    Seen seen = {0, 0};
+    const u64 used = field.tallies->region_used;
+    Seen seen = {0, 0, 0};
     for (u32 batch = 0; batch < batches; batch++) {
-        const u64 used = field.tallies->region_used;
         for (u64 at = thread; at < used; at += threads) field.region[at] = Slot{0, FREE, 0};
         grid_barrier(barrier);
         count_pieces(run, turn, batch);
@@ -183,18 +203,14 @@ RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
             carry_pieces(run, turn, batch);
             grid_barrier(barrier);
         }
-        for (u32 number = warp; number < count; number += warps) {
-            Spread& spread = field.spread[number];
-            if (!is_in_batch(field, spread, batch)) continue;
-            const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
-            const Ended end = {verdict_on(v, spread), spread.cast, spread.carried};
-            if (lane_id() != 0) continue;
-            const Done done = end_turn(run, v.id, v.label, end, &seen);
-            spread.changed = done.changed;
-            spread.wakes = done.wakes;
-        }
+        end_turns(run, turn, batch, &seen);
     }
-    seen.report(field);
+    if (CARRIES) {
+        carry_pieces(run, turn, KEEPING);
+        grid_barrier(barrier);
+    }
+    end_turns(run, turn, KEEPING, &seen);
+    seen.report(field, turn);
 }
 
 }  // namespace ripplet

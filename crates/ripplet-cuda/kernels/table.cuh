@@ -26,26 +26,26 @@ template <class Sum, bool IS_SHARED> struct Table {
             sum(at) = 0;
         }
     }
-    // Adds a vote; false where its label has none of its first `probes` slots.
-    RIPPLET_FN bool add(u32 label_of_vote, u64 weight, u32 probes) const {
+    // Adds a vote; what its label has then, or 0 where that has none of its first `probes` slots.
+    RIPPLET_FN Sum add(u32 label_of_vote, u64 weight, u32 probes) const {
         // The golden ratio spreads consecutive labels over the table.
         u32 at = part_of(label_of_vote * 0x9e3779b9u, slots);
         for (u32 probe = 0; probe < probes; probe++) {
             u32 held = *(volatile u32*)&label(at);
             if (held == FREE) held = atomicCAS(&label(at), FREE, label_of_vote);
             if (held == FREE || held == label_of_vote) {
-                atomicAdd(&sum(at), (Sum)weight);
-                return true;
+                return atomicAdd(&sum(at), (Sum)weight) + (Sum)weight;
             }
             at = at + 1 < slots ? at + 1 : 0;
         }
-        return false;
+        return 0;
     }
-    // The largest sum that this thread has; in few bits where sums are.
-    RIPPLET_FN Sum top(u32 rank, u32 size) const {
-        Sum most = 0;
-        for (u32 at = rank; at < slots; at += size) most = max(most, sum(at));
-        return most;
+    // The leader of the labels that this thread looks at, none of which has more than `top`.
+    RIPPLET_FN Leader lead(const Chooser& v, u32 rank, u32 size, Sum top) const {
+        Leader leader = {0, NO_LABEL, U32_MAX};
+        for (u32 at = rank; at < slots; at += size)
+            if (sum(at) == top && top > 0) leader.meet(Leader{top, label(at), v.rank_of(label(at))});
+        return leader;
     }
     template <class F> RIPPLET_FN void each(u32 rank, u32 size, F visit) const {
         for (u32 at = rank; at < slots; at += size)

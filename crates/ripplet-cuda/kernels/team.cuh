@@ -4,11 +4,6 @@
 
 namespace ripplet {
 
-// What a team agrees upon: the least rank, and the label that has it.
-struct Ranked {
-    u32 rank, label;
-};
-
 // Neighbouring lanes of a warp, a power of two of them; as many teams a warp as fit. `WIDTH` is 0
 // where the number is known at run time alone.
 template <u32 WIDTH> struct Lanes {
@@ -41,20 +36,6 @@ template <u32 WIDTH> struct Lanes {
                 x += __shfl_xor_sync(ALL_LANES, x, step);
         }
         return x;
-    }
-    // The label of the least rank among the lanes that have one. A label has one rank.
-    RIPPLET_FN u32 label_of_least(bool has, Ranked mine) const {
-        if constexpr (WIDTH == 1) return mine.label;
-        u32 least = has ? mine.rank : U32_MAX;
-        if constexpr (WIDTH == 32) {
-            least = warp_min(least);
-        } else {
-            for (u32 step = size() / 2; step > 0; step /= 2)
-                least = min(least, (u32)__shfl_xor_sync(ALL_LANES, least, step));
-        }
-        const u32 holders = __ballot_sync(ALL_LANES, has && mine.rank == least) & lanes();
-        const u32 holder = holders ? (u32)__ffs(holders) - 1 : lane_id();
-        return __shfl_sync(ALL_LANES, mine.label, holder);
     }
     // The best of all, by `better(a, b)`.
     template <class T, class Better> RIPPLET_FN T best(T mine, Better better) const {
@@ -99,11 +80,6 @@ template <u32 THREADS> struct Block {
         return Warp{}.largest(across(Warp{}.largest(x), (T)0));
     }
     template <class T> RIPPLET_FN T sum(T x) const { return Warp{}.sum(across(Warp{}.sum(x), (T)0)); }
-    RIPPLET_FN u32 label_of_least(bool has, Ranked mine) const {
-        // A label that nobody has ranks behind all.
-        const u64 key = has ? (u64)mine.rank << 32 | mine.label : U64_MAX;
-        return ~(u32)largest(~key);
-    }
     template <class T, class Better> RIPPLET_FN T best(T mine, Better better) const {
         return Warp{}.best(across(Warp{}.best(mine, better), T{}), better);
     }

@@ -6,10 +6,13 @@ namespace ripplet {
 // What a thread counts; added to the tallies at the end of a stage.
 struct Seen {
     u32 changed, nan_scores;
+    u64 waking;
 
-    RIPPLET_FN void report(const Field& field) const {
+    RIPPLET_FN void report(const Field& field, Turn turn) const {
         const u32 all_changed = warp_sum(changed), all_nan = warp_sum(nan_scores);
+        const u64 all_waking = warp_sum(waking);
         if (lane_id() != 0) return;
+        if (all_waking > 0) atomicAdd(&field.tallies->waking[turn.parity], all_waking);
         if (all_changed > 0) atomicAdd(&field.tallies->changed, (u64)all_changed);
         if (all_nan > 0) atomicAdd(&field.tallies->nan_scores, (u64)all_nan);
     }
@@ -84,34 +87,40 @@ struct Done {
 };
 
 // Ends a vertex's turn.
-RIPPLET_FN Done end_turn(const Run& run, u32 id, u32 before, const Ended& end, Seen* seen) {
+RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree, const Ended& end,
+                         Seen* seen) {
     const Field& field = run.field;
     bool relabelled = false, redrafted = false;
     if (end.verdict.best.found) {
         const Best& best = end.verdict.best;
         Access access = {&field, false};
-        VertexMut vertex = {&access, id, before, carried_of(end.carried), best.frequency, end.cast};
-        if (DRAFT_LENGTH > 0) begin_draft(field, id);
+        VertexMut vertex = {&access, v.id, v.label, carried_of(end.carried), best.frequency, end.cast};
+        if (DRAFT_LENGTH > 0) begin_draft(field, v.id);
         u32 label = program::update_vertex(run.parameters, vertex, best.label, best.score);
         // What is no vertex is no label.
-        if (label != before && label >= field.vertices) label = NO_LABEL;
-        relabelled = label != before;
-        redrafted = DRAFT_LENGTH > 0 && is_redrafted(field, id);
-        if (IN_PLACE && redrafted) commit_draft(field, id);
-        if (relabelled) (IN_PLACE ? field.labels : field.next)[id] = label;
-        if (IN_PLACE && relabelled) move_share(field, id, before, label);
+        if (label != v.label && label >= field.vertices) label = NO_LABEL;
+        relabelled = label != v.label;
+        redrafted = DRAFT_LENGTH > 0 && is_redrafted(field, v.id);
+        if (IN_PLACE && redrafted) commit_draft(field, v.id);
+        if (relabelled) (IN_PLACE ? field.labels : field.next)[v.id] = label;
+        if (IN_PLACE && relabelled) move_share(field, v.id, v.label, label);
     }
-    const bool changed = relabelled || redrafted;
-    seen->changed += changed;
+    Done done = {relabelled || redrafted, false};
+    done.wakes = (WAKE == WAKE_CHANGE && done.changed) || (WAKE == WAKE_DISAGREEMENT && relabelled);
+    seen->changed += done.changed;
     seen->nan_scores += end.verdict.nan;
-    return Done{changed, WAKE == WAKE_CHANGE || (WAKE == WAKE_DISAGREEMENT && relabelled)};
+    if (done.wakes) {
+        seen->waking += degree;
+        field.changed[v.id] = (unsigned char)turn.stamp;
+    }
+    return done;
 }
 
 // The same for a class's member number `item`. In place, a change stays listed for those alone whom
 // it wakes: it is shown already.
-RIPPLET_FN void end_turn_of(const Run& run, u32 of_class, u32 item, u32 id, u32 before,
-                            const Ended& end, Seen* seen) {
-    const Done done = end_turn(run, id, before, end, seen);
+RIPPLET_FN void end_turn_of(const Run& run, Turn turn, u32 of_class, u32 item, u32 degree,
+                            const Chooser& v, const Ended& end, Seen* seen) {
+    const Done done = end_turn(run, turn, v, degree, end, seen);
     if (!done.changed || (IN_PLACE && !done.wakes)) run.field.members[of_class][item] = U32_MAX;
 }
 

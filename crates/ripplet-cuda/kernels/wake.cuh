@@ -46,13 +46,20 @@ RIPPLET_FN Changed show_change(const Field& field, u32 v, u64* print) {
 
 RIPPLET_FN bool is_active(const Field& field, u32 v) { return field.active[v / 32] >> v % 32 & 1; }
 
+// Whether it is by now; the other may be what was so some time ago.
+RIPPLET_FN bool is_active_now(const Field& field, u32 v) {
+    return *(volatile u32*)(field.active + v / 32) >> v % 32 & 1;
+}
+
+// Choices as they will be shown.
+RIPPLET_FN const u32* choices(const Field& field) { return IN_PLACE ? field.labels : field.next; }
+
 // Wakes those of a thread's neighbours, from number `first` on, that must look again. Several are
 // asked at a time: first whether they are awake, which after a while nearly all are.
 RIPPLET_FN void wake_neighbours(const Field& field, u32 label, const Place& place, u32 first, u32 end,
                                 u32 step) {
     constexpr u32 AT_ONCE = 4;
-    // Choices of others are not shown everywhere yet.
-    const u32* others = IN_PLACE ? field.labels : field.next;
+    const u32* others = choices(field);
     for (; first < end; first += AT_ONCE * step) {
         u32 ids[AT_ONCE];
         bool sleeps[AT_ONCE];
@@ -67,7 +74,8 @@ RIPPLET_FN void wake_neighbours(const Field& field, u32 label, const Place& plac
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++) {
             const u32 u = ids[index];
-            if (!sleeps[index] || (WAKE == WAKE_DISAGREEMENT && others[u] == label)) continue;
+            if (!sleeps[index] || is_active_now(field, u)) continue;
+            if (WAKE == WAKE_DISAGREEMENT && others[u] == label) continue;
             atomicOr(field.active + u / 32, 1u << u % 32);
         }
     }
@@ -75,7 +83,8 @@ RIPPLET_FN void wake_neighbours(const Field& field, u32 label, const Place& plac
 
 // The neighbours of a class's members, `width` lanes a vertex: a warp finds who of 32 changed, and
 // then its lanes share these among them.
-RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 width, u64* print) {
+RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 width, bool pushes,
+                              u64* print) {
     const u32* members = field.members[of_class];
     const u32 count = field.tallies->members[turn.parity][of_class];
     Changed* all = (Changed*)shared_memory() + threadIdx.x / 32 * 32;
@@ -85,6 +94,7 @@ RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 w
         const u32 v = first + lane_id() < count ? members[first + lane_id()] : U32_MAX;
         Changed changed = {};
         if (v != U32_MAX) changed = show_change(field, v, print);
+        changed.wakes &= pushes;
         const u32 wakers = __ballot_sync(ALL_LANES, changed.wakes);
         if (changed.wakes) all[__popc(wakers & ((1u << lane_id()) - 1))] = changed;
         __syncwarp();
@@ -97,7 +107,7 @@ RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 w
 }
 
 // The same, a block a vertex.
-RIPPLET_FN void wake_by_blocks(const Field& field, Turn turn, u32 of_class, u64* print) {
+RIPPLET_FN void wake_by_blocks(const Field& field, Turn turn, u32 of_class, bool pushes, u64* print) {
     const u32 count = field.tallies->members[turn.parity][of_class];
     Changed* changed = (Changed*)shared_memory();
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
@@ -106,38 +116,100 @@ RIPPLET_FN void wake_by_blocks(const Field& field, Turn turn, u32 of_class, u64*
         if (threadIdx.x == 0) *changed = show_change(field, v, print);
         __syncthreads();
         const Place place = place_of(field, v);
-        if (changed->wakes)
+        if (changed->wakes && pushes)
             wake_neighbours(field, changed->label, place, threadIdx.x, place.degree(), BLOCK);
         __syncthreads();
     }
 }
 
 // The neighbours of spread vertices, a block a piece of them.
-RIPPLET_FN void wake_by_pieces(const Field& field, Turn turn, u64* print) {
+RIPPLET_FN void wake_by_pieces(const Field& field, Turn turn, bool pushes, u64* print) {
     const u32 count = field.tallies->spread_pieces[turn.parity];
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
         const Piece piece = field.spread_pieces[item];
         const Spread& spread = field.spread[piece.owner];
         if (!spread.changed) continue;
-        const u32 label = (IN_PLACE ? field.labels : field.next)[spread.vertex];
+        const u32 label = choices(field)[spread.vertex];
         if (piece.index == 0 && threadIdx.x == 0) show_change(field, spread.vertex, print);
-        if (!spread.wakes) continue;
+        if (!spread.wakes || !pushes) continue;
         const Place place = place_of(field, spread.vertex);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         wake_neighbours(field, label, place, first + threadIdx.x, end, BLOCK);
     }
 }
 
+// Whether a neighbour's change wakes a vertex of this choice.
+RIPPLET_FN bool is_woken_by(const Field& field, Turn turn, u32 v, u32 choice) {
+    if (field.changed[v] != turn.stamp) return false;
+    return WAKE != WAKE_DISAGREEMENT || choices(field)[v] != choice;
+}
+
+// Where most arcs are of vertices that changed, it is quicker to ask them the other way: each sleeping
+// vertex looks for one that wakes it, and mostly finds it soon.
+RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
+    for (u32 item = blockIdx.x; item < field.hub_pieces; item += gridDim.x) {
+        const Piece piece = field.hubs[item];
+        const u32 u = piece.owner, choice = choices(field)[u];
+        const Place place = place_of(field, u);
+        const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
+        bool found = false;
+        if (!is_active_now(field, u))
+            for (u32 at = first + threadIdx.x; at < end && !found; at += BLOCK)
+                found = is_woken_by(field, turn, arc_at(field, place, at).id, choice);
+        if (__syncthreads_or(found) && threadIdx.x == 0)
+            atomicOr(field.active + u / 32, 1u << u % 32);
+    }
+}
+
+// The same for all other vertices: a lane asks some neighbours of its own, then the warp the rest.
+RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn) {
+    constexpr u32 ALONE = 16;
+    const u64 step = (u64)gridDim.x * BLOCK;
+    for (u64 first = (blockIdx.x * BLOCK + threadIdx.x) / 32 * 32; first < field.vertices; first += step) {
+        const u32 u = (u32)first + lane_id();
+        Place place = {};
+        if (u < field.vertices && !is_active(field, u)) place = place_of(field, u);
+        u32 degree = place.degree();
+        if (degree > PIECE) degree = 0;
+        const u32 choice = degree > 0 ? choices(field)[u] : 0;
+        bool found = false;
+        for (u32 at = 0; at < min(degree, ALONE) && !found; at++)
+            found = is_woken_by(field, turn, arc_at(field, place, at).id, choice);
+        u32 open = __ballot_sync(ALL_LANES, !found && degree > ALONE);
+        for (; open != 0; open &= open - 1) {
+            const u32 asker = (u32)__ffs(open) - 1;
+            const Place of_asker = place_of(field, (u32)first + asker);
+            const u32 its_choice = __shfl_sync(ALL_LANES, choice, asker), end = of_asker.degree();
+            bool any = false;
+            for (u32 at = ALONE; at < end && !any; at += 32) {
+                const u32 mine = at + lane_id();
+                any = mine < end &&
+                      is_woken_by(field, turn, arc_at(field, of_asker, mine).id, its_choice);
+                any = __any_sync(ALL_LANES, any);
+            }
+            if (lane_id() == asker) found = any;
+        }
+        const u32 woken = __ballot_sync(ALL_LANES, found);
+        if (woken != 0 && lane_id() == 0) atomicOr(field.active + first / 32, woken);
+    }
+}
+
 RIPPLET_FN void wake(const Run& run, Turn turn) {
     const Field& field = run.field;
     Tallies* tallies = field.tallies;
+    const u64 arcs = DIRECTED ? 2 * field.arcs : field.arcs;
+    const bool pushes = tallies->waking[turn.parity] * field.waking_share <= arcs;
     u64 print = 0;
-    if (!IN_PLACE || WAKE != WAKE_ALWAYS) {
-        wake_by_pieces(field, turn, &print);
-        wake_by_blocks(field, turn, SCANNED, &print);
-        for (u32 of_class = UP_TO_4096; of_class > UP_TO_4; of_class--)
-            wake_by_lanes(field, turn, of_class, min(1u << of_class, 32u), &print);
-        wake_by_lanes(field, turn, UP_TO_4, 1, &print);
+    if (!IN_PLACE || (WAKE != WAKE_ALWAYS && pushes)) {
+        wake_by_pieces(field, turn, pushes, &print);
+        wake_by_blocks(field, turn, SCANNED, pushes, &print);
+#pragma unroll 1
+        for (u32 of_class = UP_TO_4096 + 1; of_class-- > 0;)
+            wake_by_lanes(field, turn, of_class, min(1u << of_class, 32u), pushes, &print);
+    }
+    if (WAKE != WAKE_ALWAYS && !pushes) {
+        ask_by_pieces(field, turn);
+        ask_by_lanes(field, turn);
     }
     if (field.traced) {
         print = warp_sum(print);
@@ -145,9 +217,12 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
     }
     // Nobody reads these before the next phase.
     if (blockIdx.x == 0 && threadIdx.x < CLASSES) {
-        tallies->members[turn.parity ^ 1][threadIdx.x] = 0;
+        const u32 other = turn.parity ^ 1;
+        tallies->members[other][threadIdx.x] = 0;
         tallies->taken[threadIdx.x] = 0;
-        tallies->spread_pieces[turn.parity ^ 1] = 0;
+        tallies->spread_pieces[other] = 0;
+        tallies->first_pieces[other] = 0;
+        tallies->waking[other] = 0;
     }
 }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 pub const LISTED: usize = 11;
 
 /// Bytes of a `Spread` record and of a `Best`.
-const SPREAD_BYTES: u64 = 56;
+const SPREAD_BYTES: u64 = 64;
 const BEST_BYTES: u64 = 32;
 /// Bytes of a slot of the region.
 const SLOT_BYTES: u64 = 16;
@@ -37,6 +37,14 @@ pub struct ShardStart {
     pub incoming: u64,
 }
 
+/// As `Piece` in `field.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Piece {
+    pub owner: u32,
+    pub index: u32,
+}
+
 /// As `Column` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
@@ -57,10 +65,12 @@ pub struct Tallies {
     pub fingerprint: u64,
     pub grand_total: u64,
     pub region_used: u64,
+    pub waking: [u64; 2],
     pub most_total: u32,
     pub spread_batches: u32,
     pub members: [[u32; LISTED + 1]; 2],
     pub spread_pieces: [u32; 2],
+    pub first_pieces: [u32; 2],
     pub taken: [u32; LISTED + 1],
     pub barrier: [u32; 2],
 }
@@ -75,6 +85,7 @@ pub struct Field {
     pub labels: Address,
     pub next: Address,
     pub active: Address,
+    pub changed: Address,
     pub totals: Address,
     pub shares: Address,
     pub drafts: Address,
@@ -82,6 +93,9 @@ pub struct Field {
     pub members: [Address; LISTED],
     pub spread: Address,
     pub spread_pieces: Address,
+    pub hubs: Address,
+    pub hub_pieces: u32,
+    pub waking_share: u32,
     pub found: Address,
     pub region: Address,
     pub arcs: u64,
@@ -109,6 +123,8 @@ pub struct Classes {
     /// Vertices that many blocks may share, and their pieces.
     pub large: u64,
     pub pieces: u64,
+    /// Pieces of vertices of more arcs than a piece has.
+    pub hub_pieces: u64,
     /// Slots that one of them, and that all of them need.
     pub slots_of_largest: u64,
     pub slots: u64,
@@ -140,6 +156,9 @@ impl Classes {
         }
         self.vertices[class] += 1;
         self.arcs[class] += degree;
+        if degree > tuning::PIECE {
+            self.hub_pieces += degree.div_ceil(tuning::PIECE);
+        }
         if class < tuning::MOST.len() {
             return;
         }
@@ -158,6 +177,7 @@ impl Classes {
             arcs: std::array::from_fn(|at| sum(&self.arcs, &other.arcs, at)),
             large: self.large + other.large,
             pieces: self.pieces + other.pieces,
+            hub_pieces: self.hub_pieces + other.hub_pieces,
             slots_of_largest: self.slots_of_largest.max(other.slots_of_largest),
             slots: self.slots + other.slots,
         }
@@ -179,6 +199,7 @@ pub struct Layout {
     pub labels: Range<u64>,
     pub next: Range<u64>,
     pub active: Range<u64>,
+    pub changed: Range<u64>,
     pub totals: Range<u64>,
     pub shares: Range<u64>,
     pub columns: Vec<Range<u64>>,
@@ -187,6 +208,7 @@ pub struct Layout {
     pub members: [Range<u64>; LISTED],
     pub spread: Range<u64>,
     pub spread_pieces: Range<u64>,
+    pub hubs: Range<u64>,
     pub found: Range<u64>,
     pub region: Range<u64>,
     pub region_slots: u64,
@@ -236,6 +258,7 @@ impl Layout {
         to.labels = to.place(4, vertices);
         to.next = to.place(4, if in_place { 0 } else { vertices });
         to.active = to.place(8, vertices.div_ceil(64));
+        to.changed = to.place(1, vertices);
         let state = to.bytes;
 
         let total = program.label_total();
@@ -255,6 +278,7 @@ impl Layout {
 
         to.tallies = to.place(size_of::<Tallies>() as u64, 1);
         to.members = classes.listed.map(|count| to.place(4, count.min(phase)));
+        to.hubs = to.place(size_of::<Piece>() as u64, classes.hub_pieces);
         let lists = to.bytes;
 
         to.spread = to.place(SPREAD_BYTES, classes.large);
@@ -298,6 +322,7 @@ impl Layout {
             labels: at(&self.labels),
             next: at(&self.next),
             active: at(&self.active),
+            changed: at(&self.changed),
             totals: at(&self.totals),
             shares: at(&self.shares),
             drafts: at(&self.drafts),
@@ -305,6 +330,7 @@ impl Layout {
             members: self.members.each_ref().map(at),
             spread: at(&self.spread),
             spread_pieces: at(&self.spread_pieces),
+            hubs: at(&self.hubs),
             found: at(&self.found),
             region: at(&self.region),
             region_slots: self.region_slots,

@@ -137,11 +137,7 @@ impl<D: Device> DeviceExecutor<D> {
 
 impl<D: Device> DeviceRounds<'_, D> {
     /// A round whose steps, and within them the degree classes, are launched one by one.
-    fn round_in_parts(
-        &mut self,
-        index: u32,
-        classes: &Classes,
-    ) -> Result<Vec<Part>, DeviceError> {
+    fn round_in_parts(&mut self, index: u32, classes: &Classes) -> Result<Vec<Part>, DeviceError> {
         let kernels = *self.kernels();
         self.begin_round(index);
         let step = self.step(0);
@@ -154,9 +150,15 @@ impl<D: Device> DeviceRounds<'_, D> {
         for class in (0..LISTED).rev().filter(|&class| members[class] > 0) {
             // Only this class has members for now.
             self.set_members(std::array::from_fn(|at| if at == class { members[at] } else { 0 }))?;
-            let kernel = if class + 1 == LISTED { kernels.scanned } else { Some(kernels.choose) };
-            let Some(kernel) = kernel else { continue };
-            let seconds = self.time(&kernel, &step)?;
+            let for_class = match class {
+                0..=2 => [kernels.low, kernels.choose],
+                3..=9 => [kernels.choose, None],
+                _ => [kernels.scanned, None],
+            };
+            let mut seconds = 0.0;
+            for kernel in for_class.iter().flatten() {
+                seconds += self.time(kernel, &step)?;
+            }
             parts.push(part(CLASSES[class], classes.vertices[class], classes.arcs[class], seconds));
         }
         if let Some(kernel) = kernels.spread {

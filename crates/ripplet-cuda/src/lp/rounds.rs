@@ -1,8 +1,8 @@
 //! A run in motion on a device: the graph moved there, rounds launched, labels brought back.
 
 use super::failed;
-use super::layout::{Column, Field, LISTED, Layout, ShardStart, Tallies};
-use super::tuning::{BLOCK, SCAN_BLOCK, SHARED, Tuning};
+use super::layout::{Column, Field, LISTED, Layout, Piece, ShardStart, Tallies};
+use super::tuning::{BLOCK, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -22,6 +22,8 @@ use std::time::Instant;
 struct Turn {
     phase: u32,
     parity: u32,
+    stamp: u32,
+    padding: u32,
 }
 
 /// As `Fill` in `start.cuh`.
@@ -34,8 +36,12 @@ struct Fill {
     step: u32,
 }
 
+/// Stamps of changes, from 1 on. After as many phases none is left of the first of them.
+const STAMPS: u32 = 255;
+
 /// Bytes of shared memory of a block that lists vertices, and of one that wakes them.
 const GATHER_SHARED: u32 = 128;
+const LOW_SHARED: u32 = 8 * (32 * 40 + 32 * 9 * 8);
 const WAKE_SHARED: u32 = 256 * 12;
 
 /// What a column that is not written has for its place in a draft.
@@ -49,9 +55,10 @@ pub(super) struct Kernels {
     activate: Launch,
     find_most: Launch,
     pub gather: Launch,
-    pub choose: Launch,
     /// `None` where no vertex of the graph is for them.
     pub scanned: Option<Launch>,
+    pub choose: Option<Launch>,
+    pub low: Option<Launch>,
     pub spread: Option<Launch>,
     pub wake: Launch,
 }
@@ -107,6 +114,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.seed = Clock::new(settings.seed, 0).seed();
         rounds.field.scan_most = tuning.scan_most;
         rounds.field.scan_shared = scan_shared;
+        rounds.field.waking_share = tuning.waking_share;
         rounds.field.least_class = tuning.least_class();
         rounds.field.phases = match settings.schedule.order {
             Order::Phased { phases } => phases,
@@ -116,6 +124,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
         let start = Instant::now();
         rounds.upload_graph(graph).map_err(failed)?;
+        rounds.upload_hubs(graph).map_err(failed)?;
         rounds.upload_shares(graph, program, settings.seed)?;
         rounds.upload_columns(settings).map_err(failed)?;
         rounds.tail.extend(parameters(program));
@@ -166,6 +175,18 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             self.write(weights, 4 * first_arc, bytemuck::cast_slice(values))?;
         }
         Ok(first_arc + lists.neighbors().len() as u64)
+    }
+
+    /// The pieces of the vertices that have many.
+    fn upload_hubs(&mut self, graph: &Graph) -> Result<(), DeviceError> {
+        let pieces = |v: VertexId| {
+            let count = graph.degree(v).div_ceil(PIECE) as u32;
+            (0..if count > 1 { count } else { 0 }).map(move |index| Piece { owner: v, index })
+        };
+        let hubs: Vec<Piece> =
+            (0..graph.vertices()).into_par_iter().flat_map_iter(pieces).collect();
+        self.field.hub_pieces = hubs.len() as u32;
+        self.write(&self.layout.hubs, 0, bytemuck::cast_slice(&hubs))
     }
 
     /// What each vertex adds to its label's total where that is its weighted degree.
@@ -257,7 +278,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// A `Step`.
     pub(super) fn step(&self, phase: u32) -> Vec<u8> {
-        let turn = Turn { phase, parity: self.turns & 1 };
+        let turn =
+            Turn { phase, parity: self.turns & 1, stamp: self.turns % STAMPS + 1, padding: 0 };
         [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&self.field), &self.tail].concat()
     }
 
@@ -322,10 +344,12 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     /// Launches a round's work.
     fn launch_round(&mut self) -> Result<(), DeviceError> {
         for phase in 0..self.field.phases {
+            if self.turns.is_multiple_of(STAMPS) {
+                self.fill_bytes(&self.layout.changed, 0)?;
+            }
             let step = self.step(phase);
-            let Kernels { gather, choose, scanned, spread, wake, .. } = &self.kernels;
-            for launch in [Some(gather), Some(choose), scanned.as_ref(), spread.as_ref(), Some(wake)] {
-                launch.map_or(Ok(()), |launch| self.launch(launch, &step))?;
+            for launch in self.kernels.of_phase() {
+                self.launch(launch, &step)?;
             }
             self.end_phase();
         }
@@ -392,6 +416,13 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
 }
 
 impl Kernels {
+    /// Those of a phase, in their order.
+    fn of_phase(&self) -> impl Iterator<Item = &Launch> {
+        let Kernels { gather, scanned, choose, low, spread, wake, .. } = self;
+        let chosen = [scanned, choose, low, spread];
+        [gather].into_iter().chain(chosen.into_iter().flatten()).chain([wake])
+    }
+
     fn new<D: Device>(
         device: &D,
         module: &D::Module,
@@ -399,19 +430,26 @@ impl Kernels {
         scan_shared: u32,
     ) -> Result<Kernels, DeviceError> {
         let kernel = |name, shared| filling(device, module, Launch::of(name, shared));
-        let scanned = Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_scanned", scan_shared) };
+        let scanned =
+            Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_scanned", scan_shared) };
         let spread = Launch { cooperative: true, ..Launch::of("ripplet_choose_spread", SHARED) };
-        let has_scanned = !layout.members[LISTED - 1].is_empty();
-        let has_spread = !layout.spread.is_empty();
+        let some = |launch: Launch, is_needed: bool| {
+            is_needed.then(|| filling(device, module, launch)).transpose()
+        };
+        // Weighted votes have more for blocks and warps, and less for lanes alone.
+        let has =
+            |classes: Range<usize>| layout.members[classes].iter().any(|list| !list.is_empty());
+        let has_large = !layout.spread.is_empty();
         Ok(Kernels {
             fill: kernel("ripplet_fill", 0)?,
             start: kernel("ripplet_start", 0)?,
             activate: kernel("ripplet_activate", 0)?,
             find_most: kernel("ripplet_find_most", 0)?,
             gather: kernel("ripplet_gather", GATHER_SHARED)?,
-            choose: kernel("ripplet_choose", SHARED)?,
-            scanned: has_scanned.then(|| filling(device, module, scanned)).transpose()?,
-            spread: has_spread.then(|| filling(device, module, spread)).transpose()?,
+            scanned: some(scanned, has_large)?,
+            choose: some(Launch::of("ripplet_choose", SHARED), has(2..10))?,
+            low: some(Launch::of("ripplet_choose_low", LOW_SHARED), has(0..3))?,
+            spread: some(spread, has_large)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,
         })
     }

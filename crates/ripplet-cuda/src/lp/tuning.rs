@@ -17,6 +17,9 @@ pub struct Tuning {
     pub scan_most: u32,
     /// Bytes of shared memory of such a block: as many as the device allows, up to this.
     pub scan_shared: u32,
+    /// Where more than one arc in so many is of a vertex that changed, sleeping vertices ask their
+    /// neighbours whether they did, instead of being told.
+    pub waking_share: u32,
     /// Parts of an `async` round, one after the other: what is done at once does not see itself.
     pub async_phases: u32,
     /// Whether vertices of low degree share warps and are counted in registers.
@@ -32,6 +35,12 @@ impl Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { scan_most: 1 << 15, scan_shared: 200 << 10, async_phases: 2, packed: true }
+        Tuning {
+            scan_most: 1 << 14,
+            scan_shared: 200 << 10,
+            waking_share: 3,
+            async_phases: 2,
+            packed: true,
+        }
     }
 }

@@ -79,7 +79,8 @@ fn few_labels_and_what_is_carried() {
 #[test]
 fn sums_of_more_than_32_bits() {
     let mut edges = hubs(6000);
-    edges.weights = Some((0..edges.pairs.len() as u32).map(|row| 1 + row % 7 * (1 << 20)).collect());
+    edges.weights =
+        Some((0..edges.pairs.len() as u32).map(|row| 1 + row % 7 * (1 << 20)).collect());
     check(&edges, &Lpa::default(), &settings(Schedule::sync()));
 }
 

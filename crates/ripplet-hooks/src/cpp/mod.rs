@@ -11,14 +11,19 @@
 //! - `pick_label`, `load_neighbor`, `label_score`, `score_bound`, `carry`, `update_vertex`: each a
 //!   function that takes `const Parameters&` and then what the hook takes, and does what the trait
 //!   does where the program does not write it;
-//! - `constexpr bool has_pick_label` and so on: whether the program writes it.
+//! - `constexpr bool has_pick_label` and so on: whether the program writes it;
+//! - `constexpr bool votes_are_one`, `votes_are_arcs`: whether every vote weighs 1, or 1 or what its arc
+//!   does, as the text of `load_neighbor` shows.
 //!
 //! The same text compiles for the host (with `-ffp-contract=off`), where the tests run it.
 
 mod expression;
 mod statement;
 
-use crate::ir::{Function, FunctionId, LocalId, Module, Scalar, Type, View};
+use crate::ir::{
+    Block, Expression, ExpressionKind, Field, Function, FunctionId, LocalId, Module, Scalar,
+    Statement, Type, Value, View,
+};
 use std::fmt::Write;
 
 /// `scalar.cuh`: the scalar types and their operations.
@@ -70,6 +75,11 @@ pub fn emit(module: &Module) -> String {
             writeln!(text, "RIPPLET_FN {default}").expect(INTO_A_STRING);
         }
     }
+    for (name, holds) in
+        [("votes_are_one", votes(module, false)), ("votes_are_arcs", votes(module, true))]
+    {
+        writeln!(text, "constexpr bool {name} = {holds};").expect(INTO_A_STRING);
+    }
     text.push_str("\n#undef HIGHEST\n}  // namespace program\n}  // namespace ripplet\n");
     text
 }
@@ -87,6 +97,35 @@ fn hook(module: &Module, name: &str) -> Option<FunctionId> {
         "update_vertex" => hooks.update_vertex,
         _ => None,
     }
+}
+
+/// Whether the weight of every vote is the constant 1, or where `or_arc`, that or the arc's.
+fn votes(module: &Module, or_arc: bool) -> bool {
+    let Some(FunctionId(place)) = module.hooks.load_neighbor else { return or_arc };
+    let is_so = |returned: &Expression| match &returned.kind {
+        ExpressionKind::Vote(_, weight) => match &weight.kind {
+            ExpressionKind::Constant(value) => *value == Value::U32(1),
+            ExpressionKind::Field { field: Field::Weight, .. } => or_arc,
+            _ => false,
+        },
+        _ => false,
+    };
+    all_returned(&module.functions[place].body, &is_so)
+}
+
+/// Whether all that a block returns is so.
+fn all_returned(block: &Block, is_so: &impl Fn(&Expression) -> bool) -> bool {
+    block.iter().all(|statement| match statement {
+        Statement::Return(value) => value.as_ref().is_some_and(is_so),
+        Statement::If { then, otherwise, .. } => {
+            all_returned(then, is_so) && all_returned(otherwise, is_so)
+        }
+        Statement::Match { arms, otherwise, .. } => {
+            arms.iter().all(|arm| all_returned(&arm.block, is_so)) && all_returned(otherwise, is_so)
+        }
+        Statement::For { body, .. } | Statement::While { body, .. } => all_returned(body, is_so),
+        _ => true,
+    })
 }
 
 struct Emitter<'a> {
