@@ -2,12 +2,15 @@
 //! the first GPU.
 
 use crate::graphs::Edges;
-use crate::oracle::{Rules, Variant};
+use crate::oracle::{Rules, Total, Variant, Wake};
 use ripplet_cuda::lp::Tuning;
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::Graph;
 use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
+
+/// Random graphs, where nothing else is asked for.
+pub const CASES: u32 = 8;
 
 /// An executor under test.
 pub struct Machine {
@@ -65,19 +68,29 @@ pub fn machines() -> Vec<Machine> {
 
 /// Whether these rules are run on this graph here.
 ///
-/// The shim compiles each kind of graph, program and schedule anew, so it is not asked for all of
-/// their combinations; a GPU is.
+/// The shim compiles each kind of graph, program and schedule anew, and a phase takes it as long as
+/// a round of few vertices, so it is not asked for all of their combinations; a GPU is.
 pub fn takes(edges: &Edges, rules: Rules) -> bool {
-    let plain = !edges.directed && edges.weights.is_none();
-    match rules.variant {
-        // It is known in Rust alone.
-        Variant::Probe { .. } => false,
-        _ if on_gpu() => true,
-        Variant::Cdlp => plain || rules.smallest_wins_ties,
-        _ if rules.smallest_wins_ties || rules.phases == 2 => false,
-        Variant::Lpa { resolution } => [0, 65536].contains(&resolution),
-        Variant::Seeded { attenuation } => attenuation == 0.625,
-        Variant::Llp { gamma } => plain && gamma == 1 << 14,
-        Variant::Slpa { memory } => plain && memory == 2,
+    if on_gpu() {
+        return true;
     }
+    let plain = !edges.directed && edges.weights.is_none();
+    let schedule = match rules.phases {
+        1 | 5 => rules.smallest_wins_ties == (rules.variant == Variant::Cdlp),
+        16 | 32 => plain && !rules.smallest_wins_ties,
+        _ => false,
+    };
+    schedule
+        && match rules.variant {
+            Variant::Lpa { resolution } => [0, 65536].contains(&resolution),
+            Variant::Cdlp => plain || edges.directed,
+            Variant::Seeded { attenuation } => attenuation == 0.625 && (plain || edges.directed),
+            Variant::Llp { gamma } => plain && gamma == 1 << 14,
+            Variant::Slpa { memory } => plain && memory == 2,
+            // Each way of waking, and each total.
+            Variant::Probe { wake: Wake::Change, total } => {
+                total == Total::Volume && (plain || edges.directed)
+            }
+            Variant::Probe { total, .. } => total == Total::Members && plain,
+        }
 }
