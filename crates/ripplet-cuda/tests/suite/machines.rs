@@ -46,7 +46,8 @@ impl Executor for On {
     }
 }
 
-fn on_gpu() -> bool {
+/// Whether machines are GPUs.
+pub fn on_gpu() -> bool {
     std::env::var_os("RIPPLET_GPU").is_some()
 }
 
@@ -57,7 +58,8 @@ pub fn machine(order: u64, tuning: Tuning) -> Machine {
         let executor = On::Gpu(DeviceExecutor::new(device).with_tuning(tuning));
         return Machine { name: format!("on a GPU, {tuning:?}"), executor };
     }
-    let device = ShimDevice::with_order(order);
+    // The fewest that meet others, and the fewest of which none is the first or the last.
+    let device = ShimDevice::with_order(order).with_resident_blocks(2 + (order % 2) as u32);
     let executor = On::Shim(DeviceExecutor::new(device).with_tuning(tuning));
     Machine { name: format!("on the shim in order {order}, {tuning:?}"), executor }
 }
@@ -77,12 +79,14 @@ pub fn takes(edges: &Edges, rules: Rules) -> bool {
     let plain = !edges.directed && edges.weights.is_none();
     let schedule = match rules.phases {
         1 | 5 => rules.smallest_wins_ties == (rules.variant == Variant::Cdlp),
-        16 | 32 => plain && !rules.smallest_wins_ties,
+        16 | 32 => {
+            plain && !rules.smallest_wins_ties && rules.variant != Variant::Lpa { resolution: 0 }
+        }
         _ => false,
     };
     schedule
         && match rules.variant {
-            Variant::Lpa { resolution } => [0, 65536].contains(&resolution),
+            Variant::Lpa { resolution } => resolution == 65536 || (plain && resolution == 0),
             Variant::Cdlp => plain || edges.directed,
             Variant::Seeded { attenuation } => attenuation == 0.625 && (plain || edges.directed),
             Variant::Llp { gamma } => plain && gamma == 1 << 14,

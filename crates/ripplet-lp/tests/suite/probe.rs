@@ -45,16 +45,19 @@ mod program {
         }
 
         fn pick_label(&self, v: Vertex<'_>) -> Label {
-            if v.random(1) % 8 == 0 { NO_LABEL } else { v.label }
+            match v.random(1) % 8 {
+                0 => NO_LABEL,
+                _ => v.label,
+            }
         }
 
         fn load_neighbor(&self, v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
-            if u.random(2) % 5 == 0 {
-                return Vote { label: u.label, weight: 0 };
-            }
             let label = if u.id % 16 == 3 { u32::MAX - 7 } else { u.label };
-            // Number 3 is not there: 0.
-            Vote { label, weight: u.weight % 1000 + u.tint(v.id % 4) % 8 }
+            match u.random(2) % 5 {
+                0 => Vote { label, weight: 0 },
+                // Number 3 is not there: 0.
+                _ => Vote { label, weight: u.weight % 1000 + u.tint(v.id % 4) % 8 },
+            }
         }
 
         fn label_score(&self, v: Vertex<'_>, c: Candidate<'_>) -> f32 {
