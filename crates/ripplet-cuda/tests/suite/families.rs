@@ -13,7 +13,7 @@ use ripplet_graph::{EdgeTable, Graph, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::quality::Quality;
-use ripplet_lp::{Executor, Order, Outcome, Program, Round, Schedule, Settings, Stop, Ties};
+use ripplet_lp::{Executor, Outcome, Program, Round, Schedule, Settings, Stop, Ties};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -135,10 +135,13 @@ fn schedules() -> Vec<Schedule> {
     }
 }
 
-/// One launch a step, and one a round; only phases can be together.
-fn machines() -> [Machine; 2] {
-    let with = |fused| machine(u64::from(fused), Tuning { fused, ..Tuning::default() });
-    [with(false), with(true)]
+/// As vertices are counted by default; on a GPU, also as if all were large.
+fn machines() -> Vec<Machine> {
+    let mut all = vec![machine(1, Tuning::default())];
+    if on_gpu() {
+        all.push(machine(0, Tuning { packed: false, ..Tuning::default() }));
+    }
+    all
 }
 
 fn counts(outcome: &Outcome) -> Vec<[u64; 4]> {
@@ -158,8 +161,7 @@ fn check<P: Program>(make: impl Fn(&Graph) -> P, begin: impl Fn(Settings, &Graph
             let settings = Settings { schedule, stop, seed: 7, ..Settings::default() };
             let settings = begin(Settings { keep_disconnected: true, ..settings }, graph);
             let expected = cpu.run(graph, &program, &settings, &mut ()).unwrap();
-            let ways = if schedule.order == Order::Sync { 1 } else { machines.len() };
-            for machine in &machines[..ways] {
+            for machine in &machines {
                 let found = machine.executor.run(graph, &program, &settings, &mut ()).unwrap();
                 let context =
                     format!("{} on {name}, {schedule:?}, {}", program.name(), machine.name);
@@ -218,7 +220,7 @@ fn seeded() {
 /// partition as `phased`'s.
 #[test]
 fn asynchronous() {
-    let [machine, _] = machines();
+    let machine = machine(1, Tuning::default());
     let cpu = CpuExecutor::new(None).unwrap();
     let program = Lpa::default();
     for Named { name, edges, graph } in graphs() {

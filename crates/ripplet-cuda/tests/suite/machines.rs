@@ -9,9 +9,6 @@ use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::Graph;
 use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
 
-/// Random graphs, where nothing else is asked for.
-pub const CASES: u32 = 8;
-
 /// An executor under test.
 pub struct Machine {
     pub name: String,
@@ -54,7 +51,8 @@ pub fn on_gpu() -> bool {
 /// An executor of this tuning; on the shim, its threads come in an order that `order` draws.
 pub fn machine(order: u64, tuning: Tuning) -> Machine {
     if on_gpu() {
-        let device = CudaDevice::new(0).expect("a GPU, as RIPPLET_GPU asks for");
+        let device = CudaDevice::new(0);
+        let device = device.unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"));
         let executor = On::Gpu(DeviceExecutor::new(device).with_tuning(tuning));
         return Machine { name: format!("on a GPU, {tuning:?}"), executor };
     }
@@ -64,8 +62,13 @@ pub fn machine(order: u64, tuning: Tuning) -> Machine {
     Machine { name: format!("on the shim in order {order}, {tuning:?}"), executor }
 }
 
+/// In two orders; on a GPU, which has its own, also as if all vertices were large.
 pub fn machines() -> Vec<Machine> {
-    [0, 1].map(|order| machine(order, Tuning::default())).into()
+    let mut all: Vec<_> = [0, 1].map(|order| machine(order, Tuning::default())).into();
+    if on_gpu() {
+        all.push(machine(2, Tuning { packed: false, ..Tuning::default() }));
+    }
+    all
 }
 
 /// Whether these rules are run on this graph here.

@@ -4,9 +4,6 @@ use crate::graphs::Edges;
 use crate::oracle::Rules;
 use ripplet_lp::cpu::CpuExecutor;
 
-/// Random graphs, where nothing else is asked for.
-pub const CASES: u32 = 16;
-
 /// An executor under test.
 pub struct Machine {
     pub name: String,
