@@ -36,7 +36,7 @@ const METIS: [(&str, &str); 3] = [
 ];
 
 /// Edge lists that the shim runs, which takes its time.
-const SMALL: usize = 4;
+const SMALL: usize = 2;
 
 /// A graph and what it is called.
 struct Named {
