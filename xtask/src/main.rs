@@ -1,4 +1,7 @@
-//! The project's own chores, beside what `cargo test` does: `cargo xtask fuzz`, `cargo xtask soak`.
+//! The project's own chores, beside what `cargo test` does: `cargo xtask fuzz`, `cargo xtask soak`,
+//! `cargo xtask gpu-test`.
+
+mod gpu_test;
 
 use std::env;
 use std::path::Path;
@@ -7,13 +10,17 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 cargo xtask fuzz [--seconds N] [TARGET…]   fuzzes each reader for N seconds (default 180);
                                            needs `cargo install cargo-fuzz` and a nightly toolchain
-cargo xtask soak [--cases N]               runs the property tests with N cases each (default 5000)";
+cargo xtask soak [--cases N]               runs the property tests with N cases each (default 5000)
+cargo xtask gpu-test                       makes target/gpu-test: the conformance suite as one binary,
+                                           and run.sh, to be carried to a machine with a GPU
+cargo xtask gpu-test --run [ARGUMENT…]     makes it and runs it here; arguments are run.sh's";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
         Some((verb, rest)) if verb == "fuzz" => fuzz(rest),
         Some((verb, rest)) if verb == "soak" => soak(rest),
+        Some((verb, rest)) if verb == "gpu-test" => gpu_test::gpu_test(rest),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

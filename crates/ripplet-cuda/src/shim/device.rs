@@ -14,7 +14,7 @@ const UNDEFINED: u8 = 0xa5;
 const GUARD: u8 = 0xc3;
 /// How much of that: also what memory is aligned to.
 const GUARD_BYTES: usize = 1024;
-/// Blocks that can be there at once.
+/// Blocks that can be there at once, where nothing else is said.
 const RESIDENT_BLOCKS: u32 = 4;
 /// Threads that a block can have.
 const LARGEST_BLOCK: u32 = 1024;
@@ -23,6 +23,7 @@ const LARGEST_BLOCK: u32 = 1024;
 pub struct ShimDevice {
     properties: Properties,
     order: u64,
+    resident_blocks: u32,
     state: Arc<Mutex<State>>,
 }
 
@@ -53,7 +54,8 @@ impl ShimDevice {
             shared_per_block: 227 * 1024,
             memory: 16 << 30,
         };
-        ShimDevice { properties, order: 0, state: Arc::default() }
+        let resident_blocks = RESIDENT_BLOCKS;
+        ShimDevice { properties, order: 0, resident_blocks, state: Arc::default() }
     }
 
     /// The same, with threads in an order that this seed gives, another one after each collective;
@@ -70,7 +72,16 @@ impl ShimDevice {
         self
     }
 
+    /// The same, where so many blocks can be there at once: a launch that fills the device takes as
+    /// much longer as they are more.
+    #[must_use]
+    pub fn with_resident_blocks(mut self, blocks: u32) -> ShimDevice {
+        self.resident_blocks = blocks;
+        self
+    }
+
     fn refuse(&self, launch: &Launch) -> Option<String> {
+        let resident = self.resident_blocks;
         let Launch { blocks, threads, shared, cooperative, .. } = *launch;
         let most = self.properties.shared_per_block;
         if blocks == 0 || blocks > i32::MAX as u32 {
@@ -86,10 +97,9 @@ impl ShimDevice {
                 "{shared} bytes of shared memory a block: at most {most} are there"
             ));
         }
-        if cooperative && blocks > RESIDENT_BLOCKS {
+        if cooperative && blocks > resident {
             return Some(format!(
-                "{blocks} blocks that wait for one another: only {RESIDENT_BLOCKS} can be there at \
-                 once"
+                "{blocks} blocks that wait for one another: only {resident} can be there at once"
             ));
         }
         None
@@ -182,7 +192,7 @@ impl Device for ShimDevice {
 
     fn resident_blocks(&self, _: &ShimModule, launch: &Launch) -> Result<u32, DeviceError> {
         let fits = self.refuse(&Launch { blocks: 1, ..*launch }).is_none();
-        Ok(if fits { RESIDENT_BLOCKS } else { 0 })
+        Ok(if fits { self.resident_blocks } else { 0 })
     }
 
     fn reserve(&self, bytes: u64) -> Result<ShimMemory, DeviceError> {

@@ -16,10 +16,10 @@ const HEADER: &str = include_str!("shim.hpp");
 const FIBERS: &str = include_str!("fibers.cpp");
 
 /// Floats are rounded after each operation, and frame pointers tell by which way a collective was
-/// reached.
+/// reached. Most programs run for less time than they take to compile, so little is optimized.
 const OPTIONS: [&str; 11] = [
     "-std=c++17",
-    "-O1",
+    "-Og",
     "-g0",
     "-ffp-contract=off",
     "-fPIC",

@@ -2,7 +2,7 @@
 //! the first GPU.
 
 use crate::graphs::Edges;
-use crate::oracle::{Rules, Variant};
+use crate::oracle::{Rules, Total, Variant, Wake};
 use ripplet_cuda::lp::Tuning;
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
@@ -43,41 +43,61 @@ impl Executor for On {
     }
 }
 
-fn on_gpu() -> bool {
+/// Whether machines are GPUs.
+pub fn on_gpu() -> bool {
     std::env::var_os("RIPPLET_GPU").is_some()
 }
 
 /// An executor of this tuning; on the shim, its threads come in an order that `order` draws.
 pub fn machine(order: u64, tuning: Tuning) -> Machine {
     if on_gpu() {
-        let device = CudaDevice::new(0).expect("a GPU, as RIPPLET_GPU asks for");
+        let device = CudaDevice::new(0);
+        let device = device.unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"));
         let executor = On::Gpu(DeviceExecutor::new(device).with_tuning(tuning));
         return Machine { name: format!("on a GPU, {tuning:?}"), executor };
     }
-    let device = ShimDevice::with_order(order);
+    // The fewest that meet others, and the fewest of which none is the first or the last.
+    let device = ShimDevice::with_order(order).with_resident_blocks(2 + (order % 2) as u32);
     let executor = On::Shim(DeviceExecutor::new(device).with_tuning(tuning));
     Machine { name: format!("on the shim in order {order}, {tuning:?}"), executor }
 }
 
+/// In two orders; on a GPU, which has its own, also as if all vertices were large.
 pub fn machines() -> Vec<Machine> {
-    [0, 1].map(|order| machine(order, Tuning::default())).into()
+    let mut all: Vec<_> = [0, 1].map(|order| machine(order, Tuning::default())).into();
+    if on_gpu() {
+        all.push(machine(2, Tuning { packed: false, ..Tuning::default() }));
+    }
+    all
 }
 
 /// Whether these rules are run on this graph here.
 ///
-/// The shim compiles each kind of graph, program and schedule anew, so it is not asked for all of
-/// their combinations; a GPU is.
+/// The shim compiles each kind of graph, program and schedule anew, and a phase takes it as long as
+/// a round of few vertices, so it is not asked for all of their combinations; a GPU is.
 pub fn takes(edges: &Edges, rules: Rules) -> bool {
-    let plain = !edges.directed && edges.weights.is_none();
-    match rules.variant {
-        // It is known in Rust alone.
-        Variant::Probe { .. } => false,
-        _ if on_gpu() => true,
-        Variant::Cdlp => plain || rules.smallest_wins_ties,
-        _ if rules.smallest_wins_ties || rules.phases == 2 => false,
-        Variant::Lpa { resolution } => [0, 65536].contains(&resolution),
-        Variant::Seeded { attenuation } => attenuation == 0.625,
-        Variant::Llp { gamma } => plain && gamma == 1 << 14,
-        Variant::Slpa { memory } => plain && memory == 2,
+    if on_gpu() {
+        return true;
     }
+    let plain = !edges.directed && edges.weights.is_none();
+    let schedule = match rules.phases {
+        1 | 5 => rules.smallest_wins_ties == (rules.variant == Variant::Cdlp),
+        16 | 32 => {
+            plain && !rules.smallest_wins_ties && rules.variant != Variant::Lpa { resolution: 0 }
+        }
+        _ => false,
+    };
+    schedule
+        && match rules.variant {
+            Variant::Lpa { resolution } => resolution == 65536 || (plain && resolution == 0),
+            Variant::Cdlp => plain || edges.directed,
+            Variant::Seeded { attenuation } => attenuation == 0.625 && (plain || edges.directed),
+            Variant::Llp { gamma } => plain && gamma == 1 << 14,
+            Variant::Slpa { memory } => plain && memory == 2,
+            // Each way of waking, and each total.
+            Variant::Probe { wake: Wake::Change, total } => {
+                total == Total::Volume && (plain || edges.directed)
+            }
+            Variant::Probe { total, .. } => total == Total::Members && plain,
+        }
 }

@@ -1,4 +1,4 @@
-//! The GPU engine, on a machine without a GPU.
+//! The GPU engine: on a machine without a GPU, and where `RIPPLET_GPU` is set, on the first GPU.
 
 mod cache;
 #[path = "../../../ripplet-lp/tests/suite/conformance.rs"]
@@ -6,6 +6,7 @@ mod conformance;
 mod cuda;
 #[cfg(target_os = "linux")]
 mod fake;
+mod families;
 #[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
 mod graphs;
 mod large;

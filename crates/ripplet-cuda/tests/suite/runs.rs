@@ -1,8 +1,10 @@
 //! What a run on a device tells beside its labels.
 
 use crate::graphs::cliques;
+use crate::machines::machine;
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::device::Device;
+use ripplet_cuda::lp::Tuning;
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::programs::Lpa;
@@ -21,7 +23,7 @@ impl Observer for Stages {
 #[test]
 fn a_run_tells_what_the_device_does_and_how_long() {
     let graph = cliques(3, 4).graph(MAX_SHARD_ARCS);
-    let (executor, mut stages) = (DeviceExecutor::new(ShimDevice::new()), Stages::default());
+    let (executor, mut stages) = (machine(0, Tuning::default()).executor, Stages::default());
     let found = executor.run(&graph, &Lpa::default(), &Settings::default(), &mut stages).unwrap();
     let DeviceSeconds { kernels, transfer } = found.device_seconds;
     assert!(kernels > 0.0 && transfer > 0.0, "{kernels} {transfer}");

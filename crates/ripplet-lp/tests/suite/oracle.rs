@@ -11,7 +11,7 @@ pub type Lists = Vec<Vec<(u32, u64)>>;
 /// What a vertex has that has no label.
 pub const NONE: u32 = u32::MAX;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Variant {
     /// Resolution in steps of 1/65536; 0 is no guard.
     Lpa {

@@ -258,6 +258,44 @@ fn settings_that_do_not_fit_are_refused() {
     );
 }
 
+/// A program that sets all values of its two columns, of which the second is not declared as written;
+/// the language of hooks cannot say that.
+struct Presumptuous;
+
+impl Program for Presumptuous {
+    type Score = u64;
+
+    fn name(&self) -> &str {
+        "presumptuous"
+    }
+
+    fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+        c.frequency
+    }
+
+    fn update_vertex(&self, v: &mut ripplet_lp::VertexMut<'_>, label: u32, _score: u64) -> u32 {
+        for slot in 0..3 {
+            v.set_column_u32(slot, 0, 99);
+        }
+        assert_eq!([0, 1, 2].map(|slot| v.column_u32(slot, 0)), [99, 5, 0]);
+        label
+    }
+
+    fn columns(&self) -> Vec<ColumnSpec> {
+        let default = Some(Scalar::U32(5));
+        let mine = spec("mine", ColumnKind::U32, 1, default);
+        vec![mine, ColumnSpec { written: false, ..spec("given", ColumnKind::U32, 1, default) }]
+    }
+}
+
+#[test]
+fn columns_that_are_not_declared_as_written_stay() {
+    let graph = ring(5).graph(MAX_SHARD_ARCS);
+    let found = executor().run(&graph, &Presumptuous, &Settings::default(), &mut ()).unwrap();
+    assert_eq!(found.column("mine").unwrap().values, ColumnValues::U32(vec![99; 5]));
+    assert_eq!(found.column("given"), None);
+}
+
 /// A program with the columns that it is told to have.
 struct Columned(Vec<ColumnSpec>);
 

@@ -1,0 +1,243 @@
+//! The real graphs of the repository, and the four generated families: what the CPU finds on them is
+//! what a device must find, for every program with every deterministic schedule; and what a device
+//! finds with `async` must be as good.
+//!
+//! On a GPU the families have 2^16 vertices (`RIPPLET_GPU_SCALE` names another power), and each graph
+//! is taken directed and not, weighted and not. On the shim they have 2^6, and there is less of all.
+
+use crate::graphs::Edges;
+use crate::machines::{Machine, machine, on_gpu};
+use ripplet_cuda::lp::Tuning;
+use ripplet_graph::generate::{Rmat, Road, Social, Web};
+use ripplet_graph::{EdgeTable, Graph, MAX_SHARD_ARCS};
+use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
+use ripplet_lp::quality::Quality;
+use ripplet_lp::{Executor, Outcome, Program, Round, Schedule, Settings, Stop, Ties};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// Real graphs: lists of edges, the small ones first; `LICENSES.md` and `LICENSE` beside them say
+/// whose they are.
+const EDGE_LISTS: [(&str, &str); 6] = [
+    ("karate", include_str!("../../../ripplet-lp/tests/data/altsoph/karate.edges")),
+    ("dolphins", include_str!("../../../ripplet-lp/tests/data/altsoph/dolphins.edges")),
+    ("polbooks", include_str!("../../../ripplet-lp/tests/data/altsoph/polbooks.edges")),
+    ("football", include_str!("../../../ripplet-lp/tests/data/altsoph/football.edges")),
+    ("polblogs", include_str!("../../../ripplet-lp/tests/data/altsoph/polblogs.edges")),
+    ("eu-core", include_str!("../../../ripplet-lp/tests/data/altsoph/eu-core.edges")),
+];
+
+/// Real graphs in METIS's format.
+const METIS: [(&str, &str); 3] = [
+    ("jazz", include_str!("../../../ripplet-io/tests/data/networkit/jazz.graph")),
+    ("celegans", include_str!("../../../ripplet-io/tests/data/networkit/celegans_metabolic.graph")),
+    ("pgp", include_str!("../../../../examples/graphs/pgp.graph")),
+];
+
+/// Edge lists that the shim runs, which takes its time.
+const SMALL: usize = 2;
+
+/// A graph and what it is called.
+struct Named {
+    name: String,
+    edges: Edges,
+    graph: Graph,
+}
+
+impl Named {
+    fn new(name: &str, edges: Edges) -> Named {
+        let direction = if edges.directed { "directed" } else { "undirected" };
+        let weights = if edges.weights.is_some() { "weighted" } else { "unweighted" };
+        let graph = edges.graph(MAX_SHARD_ARCS);
+        Named { name: format!("{name}, {direction}, {weights}"), edges, graph }
+    }
+}
+
+fn numbers(line: &str) -> impl Iterator<Item = u32> {
+    line.split_whitespace().map(|number| number.parse().expect("a number"))
+}
+
+/// Two vertices a line, numbered as they come.
+fn edge_list(text: &str) -> Edges {
+    let mut ids = BTreeMap::new();
+    let mut id = |name: u32| {
+        let next = ids.len() as u32;
+        *ids.entry(name).or_insert(next)
+    };
+    let mut pair = |line: &str| {
+        let ends: Vec<u32> = numbers(line).take(2).map(&mut id).collect();
+        (ends[0], ends[1])
+    };
+    let pairs: Vec<_> = text.lines().map(&mut pair).collect();
+    Edges::new(ids.len() as u32, pairs)
+}
+
+/// A vertex's neighbours a line, counted from 1, after a line of sizes.
+fn metis(text: &str) -> Edges {
+    let mut lines = text.lines().filter(|line| !line.starts_with('%'));
+    let vertices = numbers(lines.next().expect("a line of sizes")).next().expect("a size");
+    let pairs =
+        (0..vertices).zip(lines).flat_map(|(v, line)| numbers(line).map(move |u| (v, u - 1)));
+    Edges::new(vertices, pairs.filter(|(v, u)| v < u))
+}
+
+fn family(name: &str, scale: u32) -> Edges {
+    let table = match name {
+        "web" => Web::new(scale).generate(),
+        "social" => Social::new(scale).generate(),
+        "rmat" => Rmat::new(scale).generate(),
+        _ => Road::new(scale).generate(),
+    };
+    let table: EdgeTable = table.expect("it fits");
+    let pairs = table.sources().iter().copied().zip(table.targets().iter().copied());
+    Edges::new(table.ids().len() as u32, pairs)
+}
+
+fn families() -> Vec<(&'static str, Edges)> {
+    let asked = std::env::var("RIPPLET_GPU_SCALE").ok().and_then(|scale| scale.parse().ok());
+    let scale = if on_gpu() { asked.unwrap_or(16) } else { 6 };
+    ["web", "social", "rmat", "road"].map(|name| (name, family(name, scale))).into()
+}
+
+/// The same edges directed or not, weighted or not; weights differ by row.
+fn kinds(name: &str, plain: Edges) -> Vec<Named> {
+    let weights: Vec<u32> = (0..plain.pairs.len() as u32).map(|row| 1 + row % 11).collect();
+    let weighted = Edges { weights: Some(weights), ..plain.clone() };
+    let mut all = vec![plain.clone()];
+    if on_gpu() {
+        all.extend([plain.directed(), weighted.clone(), weighted.directed()]);
+    }
+    all.into_iter().map(|edges| Named::new(name, edges)).collect()
+}
+
+/// All graphs, made once.
+fn graphs() -> &'static [Named] {
+    static GRAPHS: OnceLock<Vec<Named>> = OnceLock::new();
+    GRAPHS.get_or_init(|| {
+        let (lists, metis_files) = match on_gpu() {
+            true => (&EDGE_LISTS[..], &METIS[..]),
+            false => (&EDGE_LISTS[..SMALL], &METIS[..0]),
+        };
+        let lists = lists.iter().map(|(name, text)| (*name, edge_list(text)));
+        let metis_files = metis_files.iter().map(|(name, text)| (*name, metis(text)));
+        let all = lists.chain(metis_files).chain(families());
+        all.flat_map(|(name, edges)| kinds(name, edges)).collect()
+    })
+}
+
+/// Every deterministic schedule: both orders, both ways to end ties.
+fn schedules() -> Vec<Schedule> {
+    let smallest = Schedule { ties: Ties::Smallest, ..Schedule::phased() };
+    match on_gpu() {
+        true => vec![Schedule::sync(), Schedule::cdlp(), Schedule::phased(), smallest],
+        false => vec![Schedule::sync(), Schedule::phased()],
+    }
+}
+
+/// As vertices are counted by default; on a GPU, also as if all were large.
+fn machines() -> Vec<Machine> {
+    let mut all = vec![machine(1, Tuning::default())];
+    if on_gpu() {
+        all.push(machine(0, Tuning { packed: false, ..Tuning::default() }));
+    }
+    all
+}
+
+fn counts(outcome: &Outcome) -> Vec<[u64; 4]> {
+    let of = |round: &Round| [round.changed, round.visited, round.scanned, round.nan_scores];
+    outcome.rounds.iter().map(of).collect()
+}
+
+/// A program, made for a graph, on every graph with every schedule; `begin` adds what its runs
+/// begin with.
+fn check<P: Program>(make: impl Fn(&Graph) -> P, begin: impl Fn(Settings, &Graph) -> Settings) {
+    let machines = machines();
+    let cpu = CpuExecutor::new(None).unwrap();
+    for Named { name, graph, .. } in graphs() {
+        let program = make(graph);
+        for schedule in schedules() {
+            let stop = Stop::after(20);
+            let settings = Settings { schedule, stop, seed: 7, ..Settings::default() };
+            let settings = begin(Settings { keep_disconnected: true, ..settings }, graph);
+            let expected = cpu.run(graph, &program, &settings, &mut ()).unwrap();
+            for machine in &machines {
+                let found = machine.executor.run(graph, &program, &settings, &mut ()).unwrap();
+                let context =
+                    format!("{} on {name}, {schedule:?}, {}", program.name(), machine.name);
+                assert!(found.labels == expected.labels, "labels of {context}");
+                assert!(found.columns == expected.columns, "columns of {context}");
+                assert_eq!(counts(&found), counts(&expected), "{context}");
+                assert_eq!(found.reason, expected.reason, "{context}");
+            }
+        }
+    }
+}
+
+fn as_it_is(settings: Settings, _: &Graph) -> Settings {
+    settings
+}
+
+/// Every 97th vertex is fixed, with one of a few labels.
+fn from_seeds(settings: Settings, graph: &Graph) -> Settings {
+    let vertices = graph.vertices();
+    let seed = |vertex: u32| Seed { vertex, label: vertex % 1000 % vertices, strength: 0.75 };
+    let seeds: Vec<Seed> = (0..vertices).step_by(97).map(seed).collect();
+    Seeded::begin(settings, vertices, &seeds, Seeding::Fixed).unwrap()
+}
+
+#[test]
+fn lpa() {
+    check(|_| Lpa::default(), as_it_is);
+}
+
+#[test]
+fn lpa_without_resolution() {
+    check(|_| Lpa::new(Resolution::OFF), as_it_is);
+}
+
+#[test]
+fn cdlp() {
+    check(|_| Cdlp, as_it_is);
+}
+
+#[test]
+fn llp() {
+    check(|_| Llp::new(Gamma::new(0.25).unwrap()), as_it_is);
+}
+
+#[test]
+fn slpa() {
+    check(|_| Slpa::new(if on_gpu() { 5 } else { 2 }).unwrap(), as_it_is);
+}
+
+#[test]
+fn seeded() {
+    check(|graph| Seeded::new(graph, 0.9).unwrap(), from_seeds);
+}
+
+/// `async` differs from run to run: its labels are vertices that it settled on, and as good a
+/// partition as `phased`'s.
+#[test]
+fn asynchronous() {
+    let machine = machine(1, Tuning::default());
+    let cpu = CpuExecutor::new(None).unwrap();
+    let program = Lpa::default();
+    for Named { name, edges, graph } in graphs() {
+        let with = |schedule| Settings { schedule, stop: Stop::after(200), ..Settings::default() };
+        let settings = with(Schedule::asynchronous());
+        let found = machine.executor.run(graph, &program, &settings, &mut ()).unwrap();
+        let context = format!("{name}, {}", machine.name);
+        assert!(found.labels.iter().all(|&label| label < graph.vertices()), "{context}");
+        assert!(found.converged(), "{context}: {:?} after {}", found.reason, found.rounds.len());
+        let phased = cpu.run(graph, &program, &with(Schedule::phased()), &mut ()).unwrap();
+        let modularity =
+            |outcome: &Outcome| Quality::of(graph, &outcome.labels).unwrap().modularity;
+        let (found, phased) = (modularity(&found), modularity(&phased));
+        println!("{context}: modularity {found:.4}, phased {phased:.4}");
+        // Of a few vertices, any run finds other communities.
+        if edges.vertices >= 1 << 12 {
+            assert!(found >= phased - 0.05, "{context}: modularity {found}, phased {phased}");
+        }
+    }
+}

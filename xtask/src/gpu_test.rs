@@ -1,0 +1,72 @@
+//! The conformance suite as one binary, to be carried to a machine with a GPU: there it needs a
+//! driver and NVRTC, and no Rust, no C++ compiler and no repository.
+
+use crate::{USAGE, root, run};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const SCRIPT: &str = include_str!("gpu_test.sh");
+
+/// Makes the folder; with `--run` first, runs its script with the arguments behind.
+pub fn gpu_test(arguments: &[String]) -> Result<(), String> {
+    let script_arguments = match arguments.split_first() {
+        None => None,
+        Some((option, rest)) if option == "--run" => Some(rest),
+        Some((unknown, _)) => return Err(format!("gpu-test knows no {unknown}\n{USAGE}")),
+    };
+    let suite = build()?;
+    let folder = target_of(&suite)?.join("gpu-test");
+    let at = |error: std::io::Error| format!("{}: {error}", folder.display());
+    fs::create_dir_all(&folder).map_err(at)?;
+    // Not written in place: whoever still runs the one that is there would stop it.
+    fs::copy(&suite, folder.join("suite.new")).map_err(at)?;
+    fs::rename(folder.join("suite.new"), folder.join("suite")).map_err(at)?;
+    let script = folder.join("run.sh");
+    fs::write(&script, SCRIPT).map_err(at)?;
+    make_executable(&script).map_err(at)?;
+    println!("made {}: run `sh run.sh` in it on a machine with a GPU", folder.display());
+    match script_arguments {
+        Some(arguments) => run(Command::new("sh").arg(script).args(arguments)),
+        None => Ok(()),
+    }
+}
+
+/// Builds the suite, and returns where it is.
+fn build() -> Result<PathBuf, String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--no-run", "--locked", "--profile", "carried"]);
+    cargo.args(["--package", "ripplet-cuda", "--test", "suite"]);
+    cargo.args(["--message-format", "json-render-diagnostics"]);
+    cargo.current_dir(root()).stderr(Stdio::inherit());
+    let output = cargo.output().map_err(|error| format!("{cargo:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{cargo:?}: {}", output.status));
+    }
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let executable = messages.lines().find_map(executable);
+    executable.ok_or_else(|| format!("{cargo:?} names no executable: {messages}"))
+}
+
+/// The executable that a message of cargo names.
+fn executable(message: &str) -> Option<PathBuf> {
+    let message: serde_json::Value = serde_json::from_str(message).ok()?;
+    message["executable"].as_str().map(PathBuf::from)
+}
+
+/// The folder that cargo builds in, wherever that is: an executable is in `PROFILE/deps` of it.
+fn target_of(executable: &Path) -> Result<&Path, String> {
+    let target = executable.ancestors().nth(3);
+    target.ok_or_else(|| format!("{} is in no folder of cargo's", executable.display()))
+}
+
+#[cfg(unix)]
+fn make_executable(file: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}

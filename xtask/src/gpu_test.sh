@@ -1,0 +1,47 @@
+#!/bin/sh
+# Runs the conformance suite on the first GPU of this machine. Needs a driver, and NVRTC where the
+# system finds libraries (LD_LIBRARY_PATH).
+#
+#     sh run.sh [--sanitizer memcheck|racecheck|initcheck|synccheck] [FILTER…]
+#
+# Without a filter: all but the tests of `shim` and `fake`, which ask nothing of a GPU and need a C or
+# C++ compiler. A filter is a part of a test's name; options as
+# `--nocapture` are the test runner's.
+#
+# RIPPLET_GPU_SCALE   generated graphs have 2^N vertices (16; 10 under a sanitizer)
+# PROPTEST_CASES      random graphs for each program (16; 2 under a sanitizer)
+# RIPPLET_CACHE       where compiled kernels are kept (a fresh folder, removed afterwards)
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+sanitizer=
+if [ "${1:-}" = --sanitizer ]; then
+    case "${2:-}" in
+    memcheck | racecheck | initcheck | synccheck) sanitizer=$2 ;;
+    *)
+        echo "run.sh: --sanitizer is memcheck, racecheck, initcheck or synccheck" >&2
+        exit 2
+        ;;
+    esac
+    shift 2
+    command -v compute-sanitizer >/dev/null || {
+        echo "run.sh: no compute-sanitizer; the CUDA toolkit has it" >&2
+        exit 2
+    }
+fi
+if [ $# -eq 0 ]; then
+    echo "run.sh: without the tests of shim and fake, which ask nothing of a GPU"
+    set -- cache:: conformance:: cuda:: families:: large:: runs::
+fi
+if [ -z "${RIPPLET_CACHE:-}" ]; then
+    RIPPLET_CACHE=$(mktemp -d)
+    trap 'rm -rf "$RIPPLET_CACHE"' EXIT
+fi
+export RIPPLET_CACHE RIPPLET_GPU=1 RIPPLET_REQUIRE_NVRTC=1 RUST_BACKTRACE="${RUST_BACKTRACE:-1}"
+cd "$here"
+if [ -z "$sanitizer" ]; then
+    PROPTEST_CASES="${PROPTEST_CASES:-16}" ./suite "$@"
+else
+    # One test at a time: the tool keeps a record of each launch.
+    RIPPLET_GPU_SCALE="${RIPPLET_GPU_SCALE:-10}" PROPTEST_CASES="${PROPTEST_CASES:-2}" \
+        compute-sanitizer --tool "$sanitizer" --error-exitcode 9 ./suite --test-threads=1 "$@"
+fi
