@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Two triangles with one edge between them.
 const TRIANGLES: &str = "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n";
-const LOUD: &str = "struct Loud { voice: u32 }
+pub const LOUD: &str = "struct Loud { voice: u32 }
 
 impl Program for Loud {
     type Score = u64;
