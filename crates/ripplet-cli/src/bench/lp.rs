@@ -18,7 +18,7 @@ use ripplet::graph::Graph;
 use ripplet::io::Format;
 use ripplet::jit::Visitor;
 use ripplet::lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
-use ripplet::lp::{Program, Schedule, Settings};
+use ripplet::lp::{Order, Program, Schedule, Settings};
 use std::path::PathBuf;
 
 /// Show where the time of label propagation on a GPU goes.
@@ -108,7 +108,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     }
     let name = arguments.program.unwrap_or(ProgramName::Lpa);
     let schedule = match (&file, name) {
-        (Some(file), _) => file.schedule,
+        (Some(file), _) => Schedule { order: Order::Sync, ..file.schedule },
         (None, ProgramName::Cdlp) => Schedule::cdlp(),
         (None, _) => Schedule::sync(),
     };

@@ -147,7 +147,7 @@ impl Report {
             "{}, full iterations, on {}: {} vertices, {} arcs\n\n",
             self.program, self.device, self.shape.vertices, self.arcs
         );
-        let _ = writeln!(text, "{:40}{:>11}{PACE}{:>11}", "", "", "changed");
+        let _ = writeln!(text, "{:40}{:>11}{PACE}", "", "changed");
         for (name, pace) in
             [("stream ceiling", self.stream_ceiling), ("gather ceiling", self.gather_ceiling)]
         {
@@ -155,7 +155,7 @@ impl Report {
         }
         for (number, iteration) in (1..).zip(&self.iterations) {
             let (cells, changed) = (iteration.pace.cells(self.arcs), iteration.changed);
-            let _ = writeln!(text, "{:51}{cells}{changed:>11}", format!("iteration {number}"));
+            let _ = writeln!(text, "{:40}{changed:>11}{cells}", format!("iteration {number}"));
         }
         if let Some(first) = self.iterations.first() {
             text += &first.steps(1);

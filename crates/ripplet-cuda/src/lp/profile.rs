@@ -137,11 +137,7 @@ impl<D: Device> DeviceExecutor<D> {
 
 impl<D: Device> DeviceRounds<'_, D> {
     /// A round whose steps, and within them the degree classes, are launched one by one.
-    fn round_in_parts(
-        &mut self,
-        index: u32,
-        classes: &Classes,
-    ) -> Result<Vec<Part>, DeviceError> {
+    fn round_in_parts(&mut self, index: u32, classes: &Classes) -> Result<Vec<Part>, DeviceError> {
         let kernels = *self.kernels();
         self.begin_round(index);
         let step = self.step(0);

@@ -337,7 +337,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         for phase in 0..self.field.phases {
             let step = self.step(phase);
             let Kernels { gather, choose, scanned, spread, wake, .. } = &self.kernels;
-            for launch in [Some(gather), Some(choose), scanned.as_ref(), spread.as_ref(), Some(wake)] {
+            for launch in
+                [Some(gather), Some(choose), scanned.as_ref(), spread.as_ref(), Some(wake)]
+            {
                 launch.map_or(Ok(()), |launch| self.launch(launch, &step))?;
             }
             self.end_phase();
@@ -412,7 +414,8 @@ impl Kernels {
         scan_shared: u32,
     ) -> Result<Kernels, DeviceError> {
         let kernel = |name, shared| filling(device, module, Launch::of(name, shared));
-        let scanned = Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_scanned", scan_shared) };
+        let scanned =
+            Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_scanned", scan_shared) };
         let spread = Launch { cooperative: true, ..Launch::of("ripplet_choose_spread", SHARED) };
         let has_scanned = !layout.members[LISTED - 1].is_empty();
         let has_spread = !layout.spread.is_empty();
