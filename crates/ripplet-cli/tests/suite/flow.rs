@@ -178,6 +178,7 @@ fn statistics_have_the_names_of_the_contract() {
             assert!(stats["seconds"][name].as_f64().unwrap() >= 0.0, "{name} in {stats}");
             shares += stats["shares"][name].as_f64().unwrap();
         }
+        assert!((shares - 1.0).abs() < 1e-9, "{stats}");
         let bytes = |name: &str| stats["bytes"][name].as_u64().unwrap();
         assert_eq!(bytes("planned_host"), bytes("graph_host") + bytes("algorithm_host"));
         for name in ["graph_device", "algorithm_device", "planned_device", "peak_device"] {
