@@ -70,11 +70,10 @@ pub struct Arguments {
 /// The programs that begin without a file of their own.
 fn program(text: &str) -> Result<ProgramName, String> {
     match ProgramName::from_str(text, false) {
-        Ok(ProgramName::Seeded) => {
-            Err("seeded begins with seeds, which are not read here; one of its iterations takes \
-                 about as long as lpa's"
-                .into())
-        }
+        Ok(ProgramName::Seeded) => Err(
+            "seeded begins with seeds, which are not read here: expected lpa, cdlp, llp or slpa"
+                .into(),
+        ),
         Ok(name) => Ok(name),
         Err(_) => Err("expected lpa, cdlp, llp or slpa".into()),
     }

@@ -1,10 +1,8 @@
 //! `ripplet bench lp`, as far as it goes without a GPU: with drivers of the tests' own.
 
 use crate::driver::{FAKE, FAKE_NVRTC, compiler, driver, no_driver, run};
+use crate::gpu::{LOUD, TRIANGLES};
 use crate::sandbox::Sandbox;
-
-/// Two triangles with one edge between them.
-const TRIANGLES: &str = "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n";
 
 /// As many launches as any test makes: kernels that do nothing, and take 2.5 ms.
 const WORKS: (&str, &str) = ("FAKE_LAUNCHES", "1000000");
@@ -150,7 +148,7 @@ fn the_tables_and_the_json_tell_the_same() {
 #[test]
 fn all_programs_are_measured() {
     let sandbox = sandbox();
-    sandbox.write("loud.rs", crate::gpu::LOUD);
+    sandbox.write("loud.rs", LOUD);
     for program in ["--program llp", "--program slpa", "--program-file loud.rs --param voice=3"] {
         let said = run(&sandbox, &format!("bench lp graph.txt --iterations 2 {program}"), &[WORKS]);
         assert_eq!((said.code, &*said.error), (Some(0), ""), "{program}: {said:?}");

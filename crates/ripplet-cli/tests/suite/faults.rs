@@ -2,10 +2,8 @@
 //! error, or under `--device auto` a note and the CPU; nothing half-written.
 
 use crate::driver::{FAKE, FAKE_NVRTC, compiler, driver, no_compiler, run};
-use crate::gpu::LOUD;
+use crate::gpu::{LOUD, TRIANGLES};
 use crate::sandbox::{Said, Sandbox};
-
-const TRIANGLES: &str = "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n";
 
 /// Kernels that do nothing, all of them: every label stays what the memory has, 0.
 const WORKS: (&str, &str) = ("FAKE_LAUNCHES", "1000000");
