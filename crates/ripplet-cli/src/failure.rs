@@ -99,6 +99,16 @@ impl Failure {
         Failure::Refused { sentence: sentence.into(), help: help.into() }
     }
 
+    /// The same where a GPU is what it is about, and the CPU no way out.
+    pub fn of_gpu_alone(self) -> Failure {
+        match self {
+            Failure::Device { sentence, .. } => {
+                Failure::Device { sentence, help: "`ripplet devices` tells what is here".into() }
+            }
+            other => other,
+        }
+    }
+
     /// Whether memory was refused while the input became a graph.
     pub fn is_out_of_memory(&self) -> bool {
         match self {

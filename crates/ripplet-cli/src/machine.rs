@@ -53,6 +53,19 @@ fn choice(text: &str) -> Result<Choice, String> {
     }
 }
 
+/// The parser of a device that must be a GPU: its number.
+pub fn gpu(text: &str) -> Result<usize, String> {
+    match choice(text)? {
+        Choice::Cuda(number) => Ok(number),
+        Choice::Auto | Choice::Cpu => Err("this is about GPUs: expected cuda or cuda:N".into()),
+    }
+}
+
+/// What the GPU of a number is called in figures.
+pub fn name_of_gpu(number: usize, device: &CudaDevice) -> String {
+    format!("cuda:{number} {}", device.properties().name)
+}
+
 impl DeviceArguments {
     /// Refuses what would be ignored.
     pub fn check(&self) -> Result<(), Failure> {
@@ -150,9 +163,7 @@ impl Machine {
     pub fn name(&self) -> String {
         match self {
             Machine::Cpu(_) => "cpu".into(),
-            Machine::Cuda { number, executor } => {
-                format!("cuda:{number} {}", executor.device().properties().name)
-            }
+            Machine::Cuda { number, executor } => name_of_gpu(*number, executor.device()),
         }
     }
 

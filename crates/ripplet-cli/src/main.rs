@@ -1,6 +1,7 @@
 //! The command `ripplet`: arguments become a plan before any data is touched, and each ends in a
 //! whole file or in one sentence.
 
+mod bench;
 mod communities;
 mod console;
 mod convert;
@@ -44,6 +45,7 @@ enum Command {
     Info(info::Arguments),
     Graphalytics(graphalytics::Arguments),
     Devices(devices::Arguments),
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -71,5 +73,6 @@ fn run(command: Command, console: &Console) -> Result<(), Failure> {
         Command::Info(arguments) => info::run(&arguments, console),
         Command::Graphalytics(arguments) => graphalytics::run(&arguments, console),
         Command::Devices(arguments) => devices::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments, console),
     }
 }

@@ -44,9 +44,11 @@ pub struct Shape {
     pub weighted: bool,
 }
 
-/// Where a command's time went.
+/// A number for each stage of a command: where its time went.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Seconds {
+pub struct Stages {
+    /// Finding and opening a GPU, or none.
+    pub open: f64,
     /// From the file to edges.
     pub read: f64,
     /// From edges to a graph.
@@ -132,7 +134,9 @@ pub struct Stats {
     /// What each γ of a sweep found; null where there was one run.
     pub sweep: Option<Vec<Layer>>,
     /// Where the time went.
-    pub seconds: Seconds,
+    pub seconds: Stages,
+    /// The same, each as a part of their sum.
+    pub shares: Stages,
     /// Where the memory went.
     pub bytes: Bytes,
 }
@@ -200,7 +204,23 @@ impl Bytes {
     }
 }
 
-impl Seconds {
+impl Stages {
+    /// Each as a part of their sum.
+    fn shares(self) -> Stages {
+        let Stages { open, read, build, kernels, transfer, compute, write } = self;
+        let all = open + read + build + kernels + transfer + compute + write;
+        let share = |seconds: f64| if all > 0.0 { seconds / all } else { 0.0 };
+        Stages {
+            open: share(open),
+            read: share(read),
+            build: share(build),
+            kernels: share(kernels),
+            transfer: share(transfer),
+            compute: share(compute),
+            write: share(write),
+        }
+    }
+
     /// Adds a run that took so long in all.
     pub fn add_run(&mut self, all: f64, outcome: &Outcome) {
         let DeviceSeconds { kernels, transfer } = outcome.device_seconds;
@@ -217,7 +237,7 @@ impl Stats {
         choices: Choices,
         outcome: &Outcome,
         summary: Summary,
-        seconds: Seconds,
+        seconds: Stages,
         bytes: Bytes,
     ) -> Stats {
         let rounds = &outcome.rounds;
@@ -238,6 +258,7 @@ impl Stats {
             nan_scores: outcome.nan_scores(),
             sweep: None,
             seconds,
+            shares: seconds.shares(),
             bytes,
         }
     }

@@ -1,14 +1,18 @@
 // A driver without a GPU, for tests of what a driver may say: the functions that ripplet uses, with
-// the host's memory as the device's. The environment says how it behaves:
+// the host's memory, all zeros, as the device's. The environment says how it behaves:
 //
 //   FAKE_VERSION  what cuDriverGetVersion gives (13000)
 //   FAKE_INIT     the code of cuInit (0)
 //   FAKE_COUNT    how many GPUs there are (1)
 //   FAKE_SM       their architecture (90)
 //   FAKE_OPEN     the code of cuDevicePrimaryCtxRetain (0)
+//   FAKE_OTHERS   bytes of the memory that other processes have (0)
+//   FAKE_RESERVE  the code of cuMemAlloc (0)
+//   FAKE_LAUNCHES launches of kernels that are not known here, until the device is lost (0)
 //
 // A kernel `copy` copies 8 bytes a thread of the grid from its argument's first address to its
-// second; `missing` is in no module; any other kernel loses the device, and all fails from then on.
+// second; `missing` is in no module; any other kernel does nothing, and when there were as many as
+// FAKE_LAUNCHES says loses the device: all fails from then on.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +22,16 @@
 enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, NO_BINARY = 209, NOT_FOUND = 500, LOST = 700 };
 
 static size_t used;
-static int lost;
+static int lost, launches;
 
 static int setting(const char *name, int otherwise) {
     const char *value = getenv(name);
     return value ? atoi(value) : otherwise;
+}
+
+static size_t available(void) {
+    const size_t taken = used + (size_t)setting("FAKE_OTHERS", 0);
+    return taken < MEMORY ? MEMORY - taken : 0;
 }
 
 #define UNLESS_LOST() do { if (lost) return LOST; } while (0)
@@ -48,26 +57,33 @@ unsigned cuDevicePrimaryCtxRetain(void **context, int device) {
 }
 unsigned cuDevicePrimaryCtxRelease_v2(int device) { (void)device; return OK; }
 unsigned cuCtxSetCurrent(void *context) { return context ? OK : INVALID_VALUE; }
-unsigned cuMemGetInfo_v2(size_t *available, size_t *total) {
+unsigned cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     UNLESS_LOST();
-    return *available = MEMORY - used, *total = MEMORY, OK;
+    return *free_bytes = available(), *total = MEMORY, OK;
 }
 
-// Each piece of memory has its size before it.
+// Before each piece of memory is what it was allocated as.
+typedef struct {
+    void *allocation;
+    size_t bytes;
+} Head;
+
 unsigned cuMemAlloc_v2(uint64_t *address, size_t bytes) {
     UNLESS_LOST();
     if (bytes == 0) return INVALID_VALUE;
-    if (bytes > MEMORY - used) return OUT_OF_MEMORY;
-    char *memory = aligned_alloc(256, 256 + (bytes + 255) / 256 * 256);
-    if (!memory) return OUT_OF_MEMORY;
-    *(size_t *)memory = bytes;
+    if (bytes > available()) return OUT_OF_MEMORY;
+    if (setting("FAKE_RESERVE", 0)) return (unsigned)setting("FAKE_RESERVE", 0);
+    void *allocation = calloc(1, bytes + 512);
+    if (!allocation) return OUT_OF_MEMORY;
+    *address = ((uint64_t)(uintptr_t)allocation + sizeof(Head) + 255) / 256 * 256;
+    ((Head *)(uintptr_t)*address)[-1] = (Head){allocation, bytes};
     used += bytes;
-    return *address = (uint64_t)(uintptr_t)(memory + 256), OK;
+    return OK;
 }
 unsigned cuMemFree_v2(uint64_t address) {
-    char *memory = (char *)(uintptr_t)address - 256;
-    used -= *(size_t *)memory;
-    free(memory);
+    const Head head = ((Head *)(uintptr_t)address)[-1];
+    used -= head.bytes;
+    free(head.allocation);
     return lost ? LOST : OK;
 }
 unsigned cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
@@ -141,7 +157,7 @@ static unsigned launch(void *function, unsigned blocks, unsigned threads, void *
     UNLESS_LOST();
     void *copy;
     cuModuleGetFunction(&copy, NULL, "copy");
-    if (function != copy) return lost = 1, OK;
+    if (function != copy) return lost = launches++ >= setting("FAKE_LAUNCHES", 0), OK;
     uint64_t *const *argument = parameters[0];
     memcpy(argument[1], argument[0], sizeof(uint64_t) * blocks * threads);
     return OK;

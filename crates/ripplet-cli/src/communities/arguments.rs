@@ -48,6 +48,9 @@ pub struct Arguments {
     /// Number the communities from 0 instead of calling them by a vertex.
     #[arg(long, help_heading = "Output")]
     pub consecutive: bool,
+    /// Write the columns that a program of your own wrote, as a table with a row a vertex.
+    #[arg(long, value_name = "FILE", requires = "program_file", help_heading = "Output")]
+    pub columns_out: Option<PathBuf>,
     /// Write figures of the run (rounds, seconds, bytes, modularity) to this JSON file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub stats: Option<PathBuf>,
@@ -180,9 +183,6 @@ pub struct FileArguments {
     /// the program reads.
     #[arg(long, value_name = "FILE", requires = "program_file")]
     pub vertex_table: Option<PathBuf>,
-    /// Write the columns that the program wrote as such a table.
-    #[arg(long, value_name = "FILE", requires = "program_file")]
-    pub columns_out: Option<PathBuf>,
 }
 
 /// When it is enough.

@@ -30,7 +30,7 @@ pub struct FileJob {
 
 impl FileArguments {
     /// Reads and compiles the program of `--program-file`, where there is one.
-    pub(super) fn resolve(&self) -> Result<Option<FileJob>, Failure> {
+    pub fn resolve(&self) -> Result<Option<FileJob>, Failure> {
         let Some(path) = &self.program_file else { return Ok(None) };
         let text = read(path)?;
         let module = ripplet::read_program(&path.display().to_string(), &text)?;
@@ -39,9 +39,9 @@ impl FileArguments {
             parameters = parameters.with_text(&module, name, value)?;
         }
         let program = CompiledProgram::compile(&module, &parameters)?;
-        let (table, columns_out) = (self.vertex_table.clone(), self.columns_out.clone());
+        let table = self.vertex_table.clone();
         let (name, schedule, columns) = program.visit(Ask);
-        Ok(Some(FileJob { name, schedule, columns, program, table, columns_out }))
+        Ok(Some(FileJob { name, schedule, columns, program, table, columns_out: None }))
     }
 }
 
@@ -66,8 +66,13 @@ fn read(path: &Path) -> Result<String, Failure> {
 }
 
 impl FileJob {
+    /// Shows the program to a visitor.
+    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Result {
+        self.program.visit(visitor)
+    }
+
     /// The settings with the columns of the vertex table.
-    pub(super) fn fill(
+    pub fn fill(
         &self,
         mut settings: Settings,
         ids: &VertexIds,
@@ -109,7 +114,7 @@ impl FileJob {
 
     /// Runs the program.
     pub(super) fn run(&self, work: &Work<'_>) -> Result<(), Failure> {
-        self.program.visit(Run { work, job: self })
+        self.visit(Run { work, job: self })
     }
 
     fn write_columns(&self, outcome: &Outcome, ids: &VertexIds) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ mod program;
 mod rows;
 mod sweep;
 
-pub use arguments::Arguments;
+pub use arguments::{Arguments, FileArguments, ProgramName};
 
 use crate::console::{Console, print};
 use crate::failure::Failure;
@@ -20,9 +20,7 @@ use crate::machine::Machine;
 use crate::output::{check_place, is_standard, json, write_json};
 use crate::reading::{Loaded, load};
 use crate::size::Size;
-use crate::stats::{
-    Bytes, Choices, Estimate, Seconds, Shape, Stats, available_memory, peak_memory,
-};
+use crate::stats::{Bytes, Choices, Estimate, Shape, Stages, Stats, available_memory, peak_memory};
 use crate::{interrupt, memory};
 use arguments::EstimateForm;
 use job::Job;
@@ -41,7 +39,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let mut job = arguments.resolve()?;
     check_places(&job)?;
     let threads = job.threads.start()?;
+    let start = Instant::now();
     let opened = job.device.open()?;
+    let open = start.elapsed().as_secs_f64();
     let reading = format!("reading {}", job.input.display());
     let loaded =
         memory::within(job.host_memory, &reading, || load(&job.input, &job.load, console))?;
@@ -56,7 +56,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     interrupt::check()?;
     let machine = opened.start(job.threads, console)?;
     let settings = std::mem::take(&mut job.settings);
-    let mut work = Work { job: &job, settings, console, loaded: &loaded, threads, machine };
+    let loaded = &loaded;
+    let mut work = Work { job: &job, settings, console, loaded, threads, open, machine };
     match &job.program {
         Program::Lpa(resolution) => work.run(&Lpa::new(*resolution)),
         Program::Cdlp => work.run(&Cdlp),
@@ -101,6 +102,8 @@ struct Work<'a> {
     console: &'a Console,
     loaded: &'a Loaded,
     threads: usize,
+    /// Seconds that opening the device took.
+    open: f64,
     machine: Machine,
 }
 
@@ -109,7 +112,7 @@ struct Run {
     choices: Choices,
     plan: Plan,
     outcome: Outcome,
-    seconds: Seconds,
+    seconds: Stages,
 }
 
 impl Work<'_> {
@@ -156,7 +159,7 @@ impl Work<'_> {
         }
         let start = Instant::now();
         let outcome = machine.run(graph, program, &self.settings, &mut self.console.watch())?;
-        let mut seconds = Seconds::default();
+        let mut seconds = Stages::default();
         seconds.add_run(start.elapsed().as_secs_f64(), &outcome);
         Ok(Some(Run { choices: self.choices(machine), plan, outcome, seconds }))
     }
@@ -189,7 +192,8 @@ impl Work<'_> {
         let Work { job, console, loaded, .. } = &self;
         let (graph, outcome) = (&loaded.graph, &run.outcome);
         let peak = peak_memory();
-        let mut seconds = Seconds { read: loaded.read, build: loaded.build, ..run.seconds };
+        let (open, read, build) = (self.open, loaded.read, loaded.build);
+        let mut seconds = Stages { open, read, build, ..run.seconds };
         let told = job.stats.is_some() || !console.is_quiet();
         let summary = match &sweep {
             Some(sweep) => Some(sweep.best),
@@ -231,7 +235,7 @@ impl Work<'_> {
     }
 
     fn last_line(&self, run: &Run, summary: Summary) -> String {
-        let Run { choices, outcome, seconds: Seconds { compute, .. }, .. } = run;
+        let Run { choices, outcome, seconds: Stages { compute, .. }, .. } = run;
         let Summary { communities, modularity } = summary;
         let (rounds, reason) = (outcome.rounds.len(), outcome.reason.name());
         let place = match &self.job.output {

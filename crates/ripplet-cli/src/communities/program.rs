@@ -96,8 +96,9 @@ impl Arguments {
         if self.file.program_file.is_some() {
             self.check_parameters(None)?;
         }
-        if let Some(file) = self.file.resolve()? {
+        if let Some(mut file) = self.file.resolve()? {
             let schedule = self.resolve_schedule(file.schedule);
+            file.columns_out = self.columns_out.clone();
             return Ok((Program::File(Box::new(file)), schedule, self.stop.or(Stop::default())));
         }
         let name = self.choices.program.unwrap_or(ProgramName::Lpa);

@@ -6,7 +6,7 @@ use super::{Run, Work, judge};
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::output::written;
-use crate::stats::{Layer, Seconds};
+use crate::stats::{Layer, Stages};
 use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
 use ripplet::lp::programs::{Gamma, LayeredOrder, Llp, sweep};
 use ripplet::lp::quality::Summary;
@@ -59,7 +59,7 @@ impl Work<'_> {
             None => None,
         };
         let (mut layers, mut best): (Vec<Layer>, Option<(Summary, Outcome)>) = (Vec::new(), None);
-        let (mut judged, mut seconds, mut start) = (Ok(()), Seconds::default(), Instant::now());
+        let (mut judged, mut seconds, mut start) = (Ok(()), Stages::default(), Instant::now());
         let watch = &mut self.console.watch();
         sweep(machine, graph, &gammas, &self.settings, watch, |gamma, outcome| {
             if let Some(order) = &mut order {

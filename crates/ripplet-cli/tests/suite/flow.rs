@@ -173,9 +173,12 @@ fn statistics_have_the_names_of_the_contract() {
         }
         assert_eq!(stats["deterministic"], schedule != "async", "{stats}");
         assert!(stats["converged"].is_boolean() && stats["modularity"].is_f64(), "{stats}");
-        for name in ["read", "build", "kernels", "transfer", "compute", "write"] {
+        let mut shares = 0.0;
+        for name in ["open", "read", "build", "kernels", "transfer", "compute", "write"] {
             assert!(stats["seconds"][name].as_f64().unwrap() >= 0.0, "{name} in {stats}");
+            shares += stats["shares"][name].as_f64().unwrap();
         }
+        assert!((shares - 1.0).abs() < 1e-9, "{stats}");
         let bytes = |name: &str| stats["bytes"][name].as_u64().unwrap();
         assert_eq!(bytes("planned_host"), bytes("graph_host") + bytes("algorithm_host"));
         for name in ["graph_device", "algorithm_device", "planned_device", "peak_device"] {

@@ -5,8 +5,8 @@ use crate::sandbox::{Said, Sandbox};
 use serde_json::Value;
 
 /// Two triangles with one edge between them.
-const TRIANGLES: &str = "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n";
-const LOUD: &str = "struct Loud { voice: u32 }
+pub const TRIANGLES: &str = "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n";
+pub const LOUD: &str = "struct Loud { voice: u32 }
 
 impl Program for Loud {
     type Score = u64;

@@ -2,9 +2,13 @@
 
 mod arguments;
 mod bad_input;
+#[cfg(target_os = "linux")]
+mod bench;
 mod devices;
 #[cfg(target_os = "linux")]
 mod driver;
+#[cfg(target_os = "linux")]
+mod faults;
 mod flow;
 #[cfg(target_os = "linux")]
 mod gpu;

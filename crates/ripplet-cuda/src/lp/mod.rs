@@ -9,7 +9,7 @@ mod tuning;
 
 pub use profile::{Iteration, Part, Profile};
 pub use source::{Kernels, source};
-pub use tuning::Tuning;
+pub use tuning::{Counting, Tuning};
 
 use crate::device::{Device, DeviceError};
 use layout::{Classes, Layout};

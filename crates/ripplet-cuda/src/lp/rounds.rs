@@ -321,8 +321,21 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// Launches a kernel of a `Run`.
-    pub(super) fn launch_run(&self, launch: &Launch) -> Result<(), DeviceError> {
+    fn launch_run(&self, launch: &Launch) -> Result<(), DeviceError> {
         self.launch(launch, &self.run())
+    }
+
+    /// Launches a kernel that reads all of `field.out`, and where the graph has them, once more with
+    /// the incoming arcs there.
+    pub(super) fn launch_over_arcs(&self, launch: &Launch) -> Result<(), DeviceError> {
+        self.launch_run(launch)?;
+        let incoming = &self.layout.incoming[1];
+        if incoming.is_empty() {
+            return Ok(());
+        }
+        let arcs = (incoming.end - incoming.start) / 4;
+        let field = Field { out: self.field.incoming, arcs, ..self.field };
+        self.launch(launch, &[bytemuck::bytes_of(&field), &self.tail].concat())
     }
 
     pub(super) fn activate_all(&self) -> Result<(), DeviceError> {

@@ -10,6 +10,19 @@ pub const SCAN_BLOCK: u32 = 1024;
 /// Bytes of shared memory of a block that counts.
 pub const SHARED: u32 = 57344;
 
+/// How votes are counted: the steps of GLP's section 4, which its ablation compares. The labels are the
+/// same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// Every vertex has a table in global memory, as those of the highest degrees have. Each piece of
+    /// its neighbours is summed in shared memory before.
+    GlobalTables,
+    /// Every vertex has a block, and a table in shared memory.
+    SharedTables,
+    /// Vertices of low degree share warps, and have no table.
+    Packed,
+}
+
 /// What may be chosen differently from run to run. It changes nothing but speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
@@ -22,14 +35,18 @@ pub struct Tuning {
     pub waking_share: u32,
     /// Parts of an `async` round, one after the other: what is done at once does not see itself.
     pub async_phases: u32,
-    /// Whether vertices of low degree share warps and are counted in registers.
-    pub packed: bool,
+    /// How votes are counted.
+    pub counting: Counting,
 }
 
 impl Tuning {
     /// The lowest class that a vertex can have, as in `field.cuh`.
     pub(super) fn least_class(&self) -> u32 {
-        if self.packed { 0 } else { 9 }
+        match self.counting {
+            Counting::GlobalTables => 11,
+            Counting::SharedTables => 9,
+            Counting::Packed => 0,
+        }
     }
 }
 
@@ -40,7 +57,7 @@ impl Default for Tuning {
             scan_shared: 200 << 10,
             waking_share: 3,
             async_phases: 2,
-            packed: true,
+            counting: Counting::Packed,
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::graphs::Edges;
 use crate::machines::{Machine, machine, on_gpu};
-use ripplet_cuda::lp::Tuning;
+use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_graph::generate::{Rmat, Road, Social, Web};
 use ripplet_graph::{EdgeTable, Graph, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
@@ -139,7 +139,7 @@ fn schedules() -> Vec<Schedule> {
 fn machines() -> Vec<Machine> {
     let mut all = vec![machine(1, Tuning::default())];
     if on_gpu() {
-        all.push(machine(0, Tuning { packed: false, ..Tuning::default() }));
+        all.push(machine(0, Tuning { counting: Counting::SharedTables, ..Tuning::default() }));
     }
     all
 }

@@ -1,9 +1,10 @@
 //! Vertices of high degree: those that a block scans, those whose labels find no room in its table,
-//! and those that many blocks share. What the CPU finds is what they must find.
+//! and those that many blocks share; and all degrees, counted as if they were others. What the CPU finds
+//! is what they must find.
 
 use crate::graphs::Edges;
 use crate::machines::machine;
-use ripplet_cuda::lp::Tuning;
+use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding};
@@ -31,10 +32,14 @@ fn tunings() -> [Tuning; 3] {
 }
 
 fn check<P: Program>(edges: &Edges, program: &P, settings: &Settings) {
+    check_under(&tunings(), edges, program, settings);
+}
+
+fn check_under<P: Program>(tunings: &[Tuning], edges: &Edges, program: &P, settings: &Settings) {
     let graph = edges.graph(MAX_SHARD_ARCS);
     let expected = CpuExecutor::new(Some(2)).unwrap();
     let expected = expected.run(&graph, program, settings, &mut ()).unwrap();
-    for (order, tuning) in (0..).zip(tunings()) {
+    for (order, tuning) in (0..).zip(tunings.iter().copied()) {
         let machine = machine(order, tuning);
         let found = machine.executor.run(&graph, program, settings, &mut ()).unwrap();
         let name = format!("{} {}, {:?}", program.name(), machine.name, settings.schedule);
@@ -82,6 +87,36 @@ fn sums_of_more_than_32_bits() {
     edges.weights =
         Some((0..edges.pairs.len() as u32).map(|row| 1 + row % 7 * (1 << 20)).collect());
     check(&edges, &Lpa::default(), &settings(Schedule::sync()));
+}
+
+/// Each way of counting.
+fn countings() -> [Tuning; 3] {
+    [Counting::GlobalTables, Counting::SharedTables, Counting::Packed]
+        .map(|counting| Tuning { counting, ..Tuning::default() })
+}
+
+/// `hubs`, and degrees of all classes between the ring's and theirs.
+pub fn all_classes() -> Edges {
+    let degrees = [6, 12, 25, 60, 120, 200, 300];
+    let between = (0..).zip(degrees).flat_map(|(number, degree)| {
+        (0..degree).map(move |neighbor| (1000 + number, 1100 + number + 4 * neighbor))
+    });
+    Edges::new(2500, hubs(2500).pairs.into_iter().chain(between))
+}
+
+#[test]
+fn every_way_of_counting() {
+    let mut edges = all_classes();
+    let [phased, sync] = [Schedule::phased(), Schedule::sync()].map(settings);
+    check_under(&countings(), &edges, &Lpa::default(), &phased);
+    let graph = edges.graph(MAX_SHARD_ARCS);
+    let seed = |vertex: u32| Seed { vertex, label: vertex % 50, strength: 0.5 };
+    let seeds: Vec<Seed> = (3..2500).step_by(2).map(seed).collect();
+    let begun = Seeded::begin(sync.clone(), 2500, &seeds, Seeding::Initial).unwrap();
+    check_under(&countings(), &edges, &Seeded::new(&graph, 0.75).unwrap(), &begun);
+    edges.weights =
+        Some((0..edges.pairs.len() as u32).map(|row| 1 + row % 7 * (1 << 20)).collect());
+    check_under(&countings(), &edges, &Lpa::default(), &sync);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::graphs::Edges;
 use crate::oracle::{Rules, Total, Variant, Wake};
-use ripplet_cuda::lp::Tuning;
+use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::Graph;
@@ -66,7 +66,7 @@ pub fn machine(order: u64, tuning: Tuning) -> Machine {
 pub fn machines() -> Vec<Machine> {
     let mut all: Vec<_> = [0, 1].map(|order| machine(order, Tuning::default())).into();
     if on_gpu() {
-        all.push(machine(2, Tuning { packed: false, ..Tuning::default() }));
+        all.push(machine(2, Tuning { counting: Counting::SharedTables, ..Tuning::default() }));
     }
     all
 }

@@ -15,5 +15,6 @@ mod machines;
 mod oracle;
 #[path = "../../../ripplet-lp/tests/suite/probe.rs"]
 mod probe;
+mod profile;
 mod runs;
 mod shim;

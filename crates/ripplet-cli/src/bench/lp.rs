@@ -1,0 +1,177 @@
+//! `ripplet bench lp`: full iterations of label propagation on a GPU, degree class by degree class,
+//! beside what no iteration can beat.
+
+use super::report::{Report, Variant};
+use crate::communities::{FileArguments, ProgramName};
+use crate::console::{Console, print};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::machine::{gpu, name_of_gpu};
+use crate::output::{check_place, is_standard, json, write_json};
+use crate::reading::{BuildArguments, ReadArguments, format, load};
+use crate::stats::Shape;
+use crate::threads::ThreadArguments;
+use clap::{Args, ValueEnum};
+use ripplet::cuda::lp::{Counting, Tuning};
+use ripplet::cuda::{CudaDevice, DeviceExecutor};
+use ripplet::graph::Graph;
+use ripplet::io::Format;
+use ripplet::jit::Visitor;
+use ripplet::lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
+use ripplet::lp::{Order, Program, Schedule, Settings};
+use std::path::PathBuf;
+
+/// Show where the time of label propagation on a GPU goes.
+///
+/// Runs full iterations, every vertex active and all at once, whatever the program's schedule, and
+/// tells how long each takes, how long each degree class takes in the first and in the last, and how
+/// long the GPU takes for what no iteration can do without: to read every arc (stream ceiling), and to
+/// read every arc's label as well (gather ceiling). docs/gpu.md explains the columns.
+#[derive(Args)]
+pub struct Arguments {
+    /// The graph.
+    input: PathBuf,
+    /// What is run, with its default parameters: lpa, cdlp, llp or slpa [default: lpa].
+    #[arg(long, value_parser = program)]
+    program: Option<ProgramName>,
+    /// How many iterations.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1000),
+        default_value_t = 10
+    )]
+    iterations: u32,
+    /// Which GPU: cuda or cuda:N, as `ripplet devices` lists them.
+    #[arg(long, value_parser = gpu, default_value = "cuda")]
+    device: usize,
+    /// Run everything with tables in global memory and with tables in shared memory, too, and compare.
+    #[arg(long)]
+    ablation: bool,
+    /// Write the report as JSON; `-` is standard output, in place of the tables.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// What all draws depend on.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    file: FileArguments,
+    #[command(flatten)]
+    reading: ReadArguments,
+    #[command(flatten)]
+    building: BuildArguments,
+    /// The input's format, where its name does not tell.
+    #[arg(long, value_parser = format, help_heading = "Reading")]
+    format: Option<Format>,
+    #[command(flatten)]
+    threads: ThreadArguments,
+}
+
+/// The programs that begin without a file of their own.
+fn program(text: &str) -> Result<ProgramName, String> {
+    match ProgramName::from_str(text, false) {
+        Ok(ProgramName::Seeded) => Err(
+            "seeded begins with seeds, which are not read here: expected lpa, cdlp, llp or slpa"
+                .into(),
+        ),
+        Ok(name) => Ok(name),
+        Err(_) => Err("expected lpa, cdlp, llp or slpa".into()),
+    }
+}
+
+/// Measures, and prints what was found.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let Arguments { input, json: report_to, .. } = arguments;
+    let options = arguments.reading.options(input, arguments.format, &arguments.building)?;
+    let file = arguments.file.resolve()?;
+    if arguments.program == Some(ProgramName::Cdlp) && arguments.reading.weighted {
+        return Err(Failure::refused(
+            "cdlp is unweighted by its definition",
+            "leave --weighted out",
+        ));
+    }
+    if let Some(path) = report_to {
+        check_place(path, &[input])?;
+    }
+    arguments.threads.start()?;
+    let device =
+        CudaDevice::new(arguments.device).map_err(|error| Failure::from(error).of_gpu_alone())?;
+    let device_name = name_of_gpu(arguments.device, &device);
+    let loaded = load(input, &options, console)?;
+    let graph = &loaded.graph;
+    if graph.arcs() == 0 {
+        return Err(Failure::refused(
+            format!("{} has no arcs: there is nothing to measure", input.display()),
+            "name a graph with edges",
+        ));
+    }
+    let name = arguments.program.unwrap_or(ProgramName::Lpa);
+    let schedule = match (&file, name) {
+        (Some(file), _) => Schedule { order: Order::Sync, ..file.schedule },
+        (None, ProgramName::Cdlp) => Schedule::cdlp(),
+        (None, _) => Schedule::sync(),
+    };
+    let mut settings = Settings { schedule, seed: arguments.seed, ..Settings::default() };
+    if let Some(file) = &file {
+        settings = file.fill(settings, graph.ids(), console)?;
+    }
+    interrupt::check()?;
+    let executor = DeviceExecutor::new(device);
+    let bench = Bench { arguments, graph, settings, executor, console };
+    let measured = match (&file, name) {
+        (Some(file), _) => file.visit(bench),
+        (None, ProgramName::Cdlp) => bench.visit(&Cdlp),
+        (None, ProgramName::Llp) => bench.visit(&Llp::new(Gamma::ONE)),
+        (None, ProgramName::Slpa) => bench.visit(&Slpa::default()),
+        (None, ProgramName::Lpa | ProgramName::Seeded) => bench.visit(&Lpa::default()),
+    };
+    let Measured { program, variants } = measured?;
+    let report = Report::new(Shape::of(graph), program, device_name, &variants);
+    let Some(path) = report_to else { return print(&report.lines()) };
+    if is_standard(path) {
+        return print(&json(&report));
+    }
+    write_json(path, &report)?;
+    print(&report.lines())
+}
+
+/// What measures a program.
+struct Bench<'a> {
+    arguments: &'a Arguments,
+    graph: &'a Graph,
+    settings: Settings,
+    executor: DeviceExecutor<CudaDevice>,
+    console: &'a Console,
+}
+
+/// What was measured of a program: the way that votes are counted first, then other ways.
+struct Measured {
+    program: String,
+    variants: Vec<Variant>,
+}
+
+impl Visitor for Bench<'_> {
+    type Result = Result<Measured, Failure>;
+
+    fn visit<P: Program + 'static>(self, program: &P) -> Self::Result {
+        let Bench { arguments, graph, settings, mut executor, console } = self;
+        let others = [Counting::SharedTables, Counting::GlobalTables];
+        let others = others.iter().filter(|_| arguments.ablation);
+        let (mut variants, mut failed) = (Vec::new(), Ok(()));
+        for &counting in [Counting::Packed].iter().chain(others) {
+            console.stage(format!("compiling and measuring: {}", Variant::name(counting)));
+            executor = executor.with_tuning(Tuning { counting, ..Tuning::default() });
+            match executor.profile(graph, program, &settings, arguments.iterations) {
+                Ok(profile) => variants.push(Variant { counting, profile }),
+                Err(error) => failed = Err(error),
+            }
+            if failed.is_err() || interrupt::requested() {
+                break;
+            }
+        }
+        executor.device().notes().iter().for_each(|note| console.remark(note));
+        failed.map_err(|error| Failure::from(error).of_gpu_alone())?;
+        interrupt::check()?;
+        Ok(Measured { program: program.name().into(), variants })
+    }
+}

@@ -1,0 +1,209 @@
+//! What `ripplet bench lp` found, for a program and for a person.
+
+use crate::stats::Shape;
+use ripplet::cuda::lp::{Counting, Iteration, Part, Profile};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// One way of counting votes, measured.
+pub struct Variant {
+    /// The way.
+    pub counting: Counting,
+    /// What was measured.
+    pub profile: Profile,
+}
+
+/// A tuning report: names that programs rely on.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The version of ripplet.
+    version: &'static str,
+    /// The graph.
+    #[serde(flatten)]
+    shape: Shape,
+    /// Its arcs, as an iteration reads them: of a directed graph each edge at both of its ends.
+    arcs: u64,
+    /// What was run.
+    program: String,
+    /// On what.
+    device: String,
+    /// Reading every arc.
+    stream_ceiling: Pace,
+    /// Reading every arc's label as well.
+    gather_ceiling: Pace,
+    /// The iterations, from the first.
+    iterations: Vec<Measured>,
+    /// Other ways of counting; null where none was measured.
+    ablation: Option<Vec<Ablated>>,
+}
+
+/// How fast arcs were dealt with.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Pace {
+    seconds: f64,
+    arcs_per_second: f64,
+    /// The gather ceiling's seconds as a share of these: 1 is what no iteration can beat.
+    of_gather: f64,
+}
+
+/// An iteration.
+#[derive(Debug, Serialize)]
+struct Measured {
+    #[serde(flatten)]
+    pace: Pace,
+    /// Vertices that changed.
+    changed: u64,
+    /// Its steps, each launched and measured for itself.
+    steps: Vec<Step>,
+}
+
+/// A step of an iteration: a degree class, or what comes before and after them.
+#[derive(Debug, Serialize)]
+struct Step {
+    name: &'static str,
+    vertices: u64,
+    arcs: u64,
+    #[serde(flatten)]
+    pace: Pace,
+}
+
+/// A way of counting.
+#[derive(Debug, Serialize)]
+struct Ablated {
+    counting: &'static str,
+    iterations: Vec<Measured>,
+}
+
+/// Arcs, and the seconds that reading their labels takes.
+struct Ceiling {
+    arcs: u64,
+    gather: f64,
+}
+
+impl Variant {
+    /// What a way of counting is called.
+    pub fn name(counting: Counting) -> &'static str {
+        match counting {
+            Counting::GlobalTables => "global tables",
+            Counting::SharedTables => "shared tables",
+            Counting::Packed => "packed warps",
+        }
+    }
+}
+
+impl Ceiling {
+    /// The pace of so many of the arcs. The ceiling of some of them is their share of that of all.
+    fn pace(&self, arcs: u64, seconds: f64) -> Pace {
+        let share = arcs as f64 / self.arcs.max(1) as f64;
+        // What is too fast to be measured has no pace: JSON has no infinity.
+        let over = |number: f64| if seconds > 0.0 { number / seconds } else { 0.0 };
+        Pace { seconds, arcs_per_second: over(arcs as f64), of_gather: over(self.gather * share) }
+    }
+
+    fn iterations(&self, iterations: &[Iteration]) -> Vec<Measured> {
+        let step = |part: &Part| Step {
+            name: part.name,
+            vertices: part.vertices,
+            arcs: part.arcs,
+            pace: self.pace(part.arcs, part.seconds),
+        };
+        let measured = |iteration: &Iteration| Measured {
+            pace: self.pace(self.arcs, iteration.seconds),
+            changed: iteration.changed,
+            steps: iteration.parts.iter().map(step).collect(),
+        };
+        iterations.iter().map(measured).collect()
+    }
+}
+
+impl Report {
+    /// The report on a program: of the first way of counting, and where there are more, on all.
+    pub fn new(shape: Shape, program: String, device: String, variants: &[Variant]) -> Report {
+        let none = Profile { arcs: 0, stream: 0.0, gather: 0.0, iterations: Vec::new() };
+        let Profile { arcs, stream, gather, iterations } =
+            variants.first().map_or(&none, |variant| &variant.profile);
+        // All are beside one ceiling, that of the first.
+        let ceiling = Ceiling { arcs: *arcs, gather: *gather };
+        let ablated = |variant: &Variant| Ablated {
+            counting: Variant::name(variant.counting),
+            iterations: ceiling.iterations(&variant.profile.iterations),
+        };
+        Report {
+            version: env!("CARGO_PKG_VERSION"),
+            shape,
+            arcs: *arcs,
+            program,
+            device,
+            stream_ceiling: ceiling.pace(*arcs, *stream),
+            gather_ceiling: ceiling.pace(*arcs, *gather),
+            iterations: ceiling.iterations(iterations),
+            ablation: (variants.len() > 1).then(|| variants.iter().rev().map(ablated).collect()),
+        }
+    }
+
+    /// The report as tables for a person.
+    pub fn lines(&self) -> String {
+        let mut text = format!(
+            "{}, full iterations, on {}: {} vertices, {} arcs\n\n",
+            self.program, self.device, self.shape.vertices, self.arcs
+        );
+        let _ = writeln!(text, "{:40}{:>11}{PACE}", "", "changed");
+        for (name, pace) in
+            [("stream ceiling", self.stream_ceiling), ("gather ceiling", self.gather_ceiling)]
+        {
+            let _ = writeln!(text, "{name:51}{}", pace.cells(self.arcs));
+        }
+        for (number, iteration) in (1..).zip(&self.iterations) {
+            let (cells, changed) = (iteration.pace.cells(self.arcs), iteration.changed);
+            let _ = writeln!(text, "{:40}{changed:>11}{cells}", format!("iteration {number}"));
+        }
+        if let Some(first) = self.iterations.first() {
+            text += &first.steps(1);
+        }
+        if let [_, .., last] = &self.iterations[..] {
+            text += &last.steps(self.iterations.len());
+        }
+        self.ablation.iter().for_each(|ablation| text += &side_by_side(ablation));
+        text
+    }
+}
+
+/// The heads of a pace's cells.
+const PACE: &str = "        arcs          ms  G arcs/s  of gather";
+
+impl Pace {
+    fn cells(self, arcs: u64) -> String {
+        let Pace { seconds, arcs_per_second, of_gather } = self;
+        let (ms, rate) = (seconds * 1e3, arcs_per_second / 1e9);
+        format!("{arcs:>12}{ms:>12.4}{rate:>10.2}{of_gather:>11.3}")
+    }
+}
+
+impl Measured {
+    /// The steps of the iteration of this number.
+    fn steps(&self, number: usize) -> String {
+        let title = format!("iteration {number}, each step for itself");
+        let mut text = format!("\n{title:40}{:>11}{PACE}\n", "vertices");
+        for Step { name, vertices, arcs, pace } in &self.steps {
+            let _ = writeln!(text, "{name:40}{vertices:>11}{}", pace.cells(*arcs));
+        }
+        text
+    }
+}
+
+/// The iterations of each way of counting.
+fn side_by_side(ways: &[Ablated]) -> String {
+    let row = |title: &str, cells: &dyn Fn(&Ablated) -> String| {
+        let cells = ways.iter().map(|way| format!("{:>16}", cells(way))).collect::<String>();
+        format!("{title:24}{cells}\n")
+    };
+    let mut text = format!("\n{}", row("milliseconds", &|way| way.counting.into()));
+    for at in 0..ways.first().map_or(0, |way| way.iterations.len()) {
+        let cell = |way: &Ablated| {
+            let ms = way.iterations.get(at).map(|iteration| iteration.pace.seconds * 1e3);
+            ms.map_or_else(String::new, |ms| format!("{ms:.4}"))
+        };
+        text += &row(&format!("iteration {}", at + 1), &cell);
+    }
+    text
+}
