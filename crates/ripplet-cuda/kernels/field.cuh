@@ -74,12 +74,6 @@ struct Spread {
     u32 keeps, changed, wakes, padding;
 };
 
-// A slot of a table in global memory; one sector of it, so that a vote touches no other.
-struct Slot {
-    u64 sum;
-    u32 label, padding;
-};
-
 struct Best;
 
 struct Field {
@@ -102,8 +96,8 @@ struct Field {
     u32 hub_pieces, waking_share;
     // What each piece of a spread vertex found best; a `Best`.
     Best* found;
-    // Tables of spread vertices.
-    Slot* region;
+    // Tables of spread vertices: `Slot`s.
+    void* region;
     // Arcs in `out.ids`.
     u64 arcs, grand_total, region_slots;
     u32 vertices, shard_count, seed, volume_shift;

@@ -67,14 +67,21 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
         if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
         if (!__syncthreads_or(active != 0)) continue;
 
-        u32 ids[8], classes[8], ranks[8];
+        u32 ids[8], degrees[8], classes[8], ranks[8];
 #pragma unroll
         for (u32 step = 0; step < 8; step++) {
             const u32 finder = step * 4 + lane_id() / 8, member = lane_id() % 8;
             const u32 v = __shfl_sync(ALL_LANES, (u32)at, finder) + member * turns.stride;
             const bool found = __shfl_sync(ALL_LANES, active, finder) >> member & 1;
-            const u32 degree = found ? place_of(field, v).degree() : 0;
+            // All are read at once, those of nobody as well.
+            const u32 degree = place_of(field, found ? v : 0).degree();
+            ids[step] = v;
+            degrees[step] = found ? degree : 0;
             visited += found;
+        }
+#pragma unroll
+        for (u32 step = 0; step < 8; step++) {
+            const u32 v = ids[step], degree = degrees[step];
             scanned += degree;
             // Who hears nobody stays as it is.
             const u32 own = degree > 0 ? class_of(field, degree) : CLASSES;
@@ -82,7 +89,6 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
             const u32 before = __popc(alike & ((1u << lane_id()) - 1));
             u32 rank = 0;
             if (own < SPREAD && before == 0) rank = atomicAdd(counts + own, (u32)__popc(alike));
-            ids[step] = v;
             classes[step] = own;
             ranks[step] = __shfl_sync(ALL_LANES, rank, __ffs(alike) - 1) + before;
             if (own == SPREAD) {

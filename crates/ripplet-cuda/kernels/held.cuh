@@ -64,17 +64,15 @@ RIPPLET_FN u32 carried_by(const Chooser& v, const Place& place, const Best& best
 template <class Sum> struct HeldSums {
     Team team;
     const Vote (&votes)[HELD];
-    Table<Sum, true> table;
+    Table<Sum> table;
 
     RIPPLET_FN Leader lead(const Chooser& v) {
         table.clear(team.rank(), BLOCK);
         team.sync();
-        Sum top = 0;
         for (u32 index = 0; index < HELD; index++)
-            if (votes[index].weight > 0)
-                top = max(top, table.add(votes[index].label, votes[index].weight, table.slots));
-        // Which waits until all votes are counted.
-        top = team.largest(top);
+            if (votes[index].weight > 0) table.add(votes[index].label, votes[index].weight, U32_MAX);
+        team.sync();
+        const Sum top = team.largest(table.top(team.rank(), BLOCK));
         return leader_of(team, table.lead(v, team.rank(), BLOCK, top));
     }
     RIPPLET_FN void keep() const {}
@@ -87,7 +85,7 @@ template <class Sum>
 RIPPLET_FN Verdict judge_held(const Team& team, const Chooser& v, u32 degree, const Cast& cast,
                               const Vote (&votes)[HELD]) {
     unsigned char* memory = team.memory + Team::BYTES;
-    HeldSums<Sum> sums = {team, votes, table_in<Sum>(memory, SHARED - Team::BYTES, degree + degree / 2)};
+    HeldSums<Sum> sums = {team, votes, Table<Sum>::in(memory, SHARED - Team::BYTES, 2 * degree)};
     return judge(team, v, true, cast.own, cast.all, sums);
 }
 

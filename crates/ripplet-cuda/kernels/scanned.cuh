@@ -9,6 +9,8 @@ typedef Block<SCAN_BLOCK> ScanTeam;
 
 // Of a block's shared memory, what the sketch gets.
 constexpr u32 SKETCH_BYTES = 8192;
+// Fours of slots that a label looks at where not all labels may fit.
+constexpr u32 PROBES = 4;
 // Votes that a thread reads at a time. Those that it read first stay in registers.
 constexpr u32 SCAN_HELD = UNIT ? 16 : 8;
 constexpr u32 SCAN_STEP = SCAN_HELD * SCAN_BLOCK;
@@ -19,25 +21,23 @@ template <class Sum> struct ScannedSums {
     const Place& place;
     const Vote (&held)[SCAN_HELD];
     u64 own;
-    Table<Sum, true> table;
+    Table<Sum> table;
     Sketch<Sum> sketch;
     // No label without a slot has more votes.
     u64 outside;
 
-    // Adds some votes; what it knows of the largest sum.
-    RIPPLET_FN Sum add(const Vote (&votes)[SCAN_HELD], u32 probes, bool* any_outside) const {
-        Sum top = 0;
+    // Adds some votes; whether some have no slot.
+    RIPPLET_FN bool add(const Vote (&votes)[SCAN_HELD], u32 probes) const {
+        bool any_outside = false;
         for (u32 index = 0; index < SCAN_HELD; index++) {
             const Vote& vote = votes[index];
             // The own label was counted before: it is the one that would be waited for most.
             if (vote.weight == 0 || vote.label == v.label) continue;
-            const Sum sum = table.add(vote.label, vote.weight, probes);
-            top = max(top, sum);
-            if (sum > 0) continue;
+            if (table.add(vote.label, vote.weight, probes)) continue;
             sketch.add(vote.label, vote.weight);
-            *any_outside = true;
+            any_outside = true;
         }
-        return top;
+        return any_outside;
     }
     RIPPLET_FN Leader lead(const Chooser&) {
         table.clear(team.rank(), SCAN_BLOCK);
@@ -45,16 +45,15 @@ template <class Sum> struct ScannedSums {
         team.sync();
         const u32 degree = place.degree();
         // Where there is room for all labels, none is turned away.
-        const u32 probes = degree <= table.slots / 4 * 3 ? table.slots : PROBES;
-        bool any_outside = false;
-        Sum top = add(held, probes, &any_outside);
+        const u32 probes = degree <= table.slots() / 4 * 3 ? U32_MAX : PROBES;
+        bool any_outside = add(held, probes);
         for (u32 first = SCAN_STEP; first < degree; first += SCAN_STEP) {
             Vote votes[SCAN_HELD];
             read_votes<SCAN_BLOCK>(v, place, first, votes);
-            top = max(top, add(votes, probes, &any_outside));
+            any_outside |= add(votes, probes);
         }
         outside = team.count(any_outside) > 0 ? sketch.bound(team) : 0;
-        top = team.largest(top);
+        const Sum top = team.largest(table.top(team.rank(), SCAN_BLOCK));
         Leader mine = table.lead(v, team.rank(), SCAN_BLOCK, top);
         if (team.rank() == 0 && own > 0) mine.meet(Leader{own, v.label, v.rank_of(v.label)});
         return leader_of(team, mine);
@@ -77,8 +76,7 @@ RIPPLET_FN bool judge_scanned(const ScanTeam& team, const Chooser& v, const Plac
                              place,
                              held,
                              cast.own,
-                             table_in<Sum>(memory + SKETCH_BYTES, bytes,
-                                           place.degree() + place.degree() / 2),
+                             Table<Sum>::in(memory + SKETCH_BYTES, bytes, 2 * place.degree()),
                              Sketch<Sum>::in(memory, SKETCH_BYTES),
                              0};
     *verdict = judge(team, v, true, cast.own, cast.all, sums);

@@ -44,10 +44,10 @@ RIPPLET_FN void lay_out_tables(const Run& run, Turn turn) {
 }
 
 // A part of a vertex's table, of `parts`.
-RIPPLET_FN Table<u64, false> table_of(const Field& field, const Spread& spread, u32 part, u32 parts) {
+RIPPLET_FN GlobalTable table_of(const Field& field, const Spread& spread, u32 part, u32 parts) {
     const u64 slots = spread.slots, first = slots * part / parts;
-    return table_of_slots(field.region + spread.region % field.region_slots + first,
-                          (u32)(slots * (part + 1) / parts - first));
+    return GlobalTable{(Slot*)field.region + spread.region % field.region_slots + first,
+                       (u32)(slots * (part + 1) / parts - first)};
 }
 
 // A batch of those who have no table.
@@ -60,17 +60,17 @@ RIPPLET_FN bool is_in_batch(const Field& field, const Spread& spread, u64 batch)
 // Adds the labels of one piece to the vertex's table.
 template <class Sum>
 RIPPLET_FN void add_piece(const Team& team, const Chooser& v, const Vote (&votes)[HELD],
-                          const Table<u64, false>& all) {
-    const Table<Sum, true> here =
-        table_in<Sum>(team.memory + Team::BYTES, SHARED - Team::BYTES, 2 * PIECE);
+                          const GlobalTable& all) {
+    const Table<Sum> here =
+        Table<Sum>::in(team.memory + Team::BYTES, SHARED - Team::BYTES, 2 * PIECE);
     here.clear(team.rank(), BLOCK);
     team.sync();
     for (u32 index = 0; index < HELD; index++) {
         const Vote& vote = votes[index];
-        if (vote.weight > 0 && vote.label != v.label) here.add(vote.label, vote.weight, here.slots);
+        if (vote.weight > 0 && vote.label != v.label) here.add(vote.label, vote.weight, U32_MAX);
     }
     team.sync();
-    here.each(team.rank(), BLOCK, [&](u32 label, u64 sum) { all.add(label, sum, all.slots); });
+    here.each(team.rank(), BLOCK, [&](u32 label, u64 sum) { all.add(label, sum); });
     team.sync();
 }
 
@@ -86,7 +86,7 @@ RIPPLET_FN void count_pieces(const Run& run, Turn turn, u32 batch) {
         const Place place = place_of(field, v.id);
         Vote votes[HELD];
         read_votes<BLOCK>(v, place, piece.index * PIECE, votes);
-        const Table<u64, false> all = table_of(field, spread, 0, 1);
+        const GlobalTable all = table_of(field, spread, 0, 1);
         if (UNIT || spread.cast <= U32_MAX) {
             add_piece<u32>(team, v, votes, all);
         } else {
@@ -105,7 +105,7 @@ RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
         const Spread& spread = field.spread[piece.owner];
         if (!is_in_batch(field, spread, batch)) continue;
         const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
-        const Table<u64, false> part = table_of(field, spread, piece.index, spread.pieces);
+        const GlobalTable part = table_of(field, spread, piece.index, spread.pieces);
         Best best = {};
         bool nan = false;
         const u64 cast = spread.cast;
@@ -193,7 +193,7 @@ RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
     const u64 used = field.tallies->region_used;
     Seen seen = {0, 0, 0};
     for (u32 batch = 0; batch < batches; batch++) {
-        for (u64 at = thread; at < used; at += threads) field.region[at] = Slot{0, FREE, 0};
+        for (u64 at = thread; at < used; at += threads) ((Slot*)field.region)[at] = Slot::free();
         grid_barrier(barrier);
         count_pieces(run, turn, batch);
         grid_barrier(barrier);

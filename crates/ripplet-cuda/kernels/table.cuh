@@ -1,68 +1,135 @@
-// A hash table from label to the sum of its votes, filled by many threads at once. A label that is
-// there stays, so whoever looks for it along its slots finds it, or a free slot behind all others.
+// Hash tables from label to the sum of its votes, filled by many threads at once. A label that is there
+// stays, so whoever looks for it along its slots finds it, or a free slot behind all others.
 #pragma once
 
 namespace ripplet {
 
 // Labels that are no vertex's, and so mark free slots. Votes for it have weight 0.
 constexpr u32 FREE = NO_LABEL;
-// Slots that a label looks at where not all labels may fit.
-constexpr u32 PROBES = 16;
 
-// In shared memory, sums and labels apart, or in global memory, as `Slot`s.
-template <class Sum, bool IS_SHARED> struct Table {
-    static constexpr u32 SUM_STEP = IS_SHARED ? 1 : sizeof(Slot) / sizeof(Sum);
-    static constexpr u32 LABEL_STEP = IS_SHARED ? 1 : sizeof(Slot) / sizeof(u32);
+// The golden ratio spreads consecutive labels over a table.
+RIPPLET_FN u32 place_in(u32 label, u32 places) { return part_of(label * 0x9e3779b9u, places); }
 
+// In shared memory. Slots come in fours that are read at once: the threads of a warp wait for the one
+// that looks longest, and of four slots at half load one is mostly the right one.
+template <class Sum> struct Table {
+    uint4* labels;
     Sum* sums;
-    u32 *labels, slots;
+    u32 fours;
 
-    RIPPLET_FN Sum& sum(u32 at) const { return sums[(u64)at * SUM_STEP]; }
-    RIPPLET_FN u32& label(u32 at) const { return labels[(u64)at * LABEL_STEP]; }
-
-    RIPPLET_FN void clear(u32 rank, u32 size) const {
-        for (u32 at = rank; at < slots; at += size) {
-            label(at) = FREE;
-            sum(at) = 0;
-        }
+    // A table of about `wanted` slots, as far as so many bytes have room. It has 4 at least.
+    RIPPLET_FN static Table in(unsigned char* memory, u32 bytes, u32 wanted) {
+        const u32 fours = min(wanted / 4 + 1, bytes / (u32)(4 * (sizeof(Sum) + sizeof(u32))));
+        return Table{(uint4*)memory, (Sum*)(memory + fours * sizeof(uint4)), fours};
     }
-    // Adds a vote; what its label has then, or 0 where that has none of its first `probes` slots.
-    RIPPLET_FN Sum add(u32 label_of_vote, u64 weight, u32 probes) const {
-        // The golden ratio spreads consecutive labels over the table.
-        u32 at = part_of(label_of_vote * 0x9e3779b9u, slots);
-        for (u32 probe = 0; probe < probes; probe++) {
-            u32 held = *(volatile u32*)&label(at);
-            if (held == FREE) held = atomicCAS(&label(at), FREE, label_of_vote);
-            if (held == FREE || held == label_of_vote) {
-                return atomicAdd(&sum(at), (Sum)weight) + (Sum)weight;
+    RIPPLET_FN u32 slots() const { return 4 * fours; }
+    RIPPLET_FN void clear(u32 rank, u32 size) const {
+        for (u32 at = rank; at < fours; at += size) labels[at] = uint4{FREE, FREE, FREE, FREE};
+        for (u32 at = rank; at < slots(); at += size) sums[at] = 0;
+    }
+    // Adds a vote; false where its label finds no slot in its first `probes` fours.
+    RIPPLET_FN bool add(u32 label, u64 weight, u32 probes) const {
+        u32 at = place_in(label, fours);
+        for (u32 probe = 0; probe < probes;) {
+            const uint4 held = labels[at];
+            u32 slot = held.x == label ? 0 : held.y == label ? 1 : held.z == label ? 2 : held.w == label ? 3 : 4;
+            if (slot == 4) {
+                slot = held.x == FREE ? 0 : held.y == FREE ? 1 : held.z == FREE ? 2 : held.w == FREE ? 3 : 4;
+                if (slot == 4) {
+                    probe++;
+                    at = at + 1 < fours ? at + 1 : 0;
+                    continue;
+                }
+                const u32 before = atomicCAS((u32*)(labels + at) + slot, FREE, label);
+                // Another took the slot: look again.
+                if (before != FREE && before != label) continue;
             }
-            at = at + 1 < slots ? at + 1 : 0;
+            atomicAdd(sums + 4 * at + slot, (Sum)weight);
+            return true;
         }
-        return 0;
+        return false;
+    }
+    // The largest sum of those that this thread looks at.
+    RIPPLET_FN Sum top(u32 rank, u32 size) const {
+        Sum most = 0;
+        for (u32 at = rank; at < slots(); at += size) most = max(most, sums[at]);
+        return most;
     }
     // The leader of the labels that this thread looks at, none of which has more than `top`.
     RIPPLET_FN Leader lead(const Chooser& v, u32 rank, u32 size, Sum top) const {
         Leader leader = {0, NO_LABEL, U32_MAX};
-        for (u32 at = rank; at < slots; at += size)
-            if (sum(at) == top && top > 0) leader.meet(Leader{top, label(at), v.rank_of(label(at))});
+        for (u32 at = rank; at < slots(); at += size) {
+            if (sums[at] != top || top == 0) continue;
+            const u32 label = ((const u32*)labels)[at];
+            leader.meet(Leader{top, label, v.rank_of(label)});
+        }
         return leader;
     }
     template <class F> RIPPLET_FN void each(u32 rank, u32 size, F visit) const {
-        for (u32 at = rank; at < slots; at += size)
-            if (sum(at) > 0) visit(label(at), (u64)sum(at));
+        for (u32 at = rank; at < slots(); at += size)
+            if (sums[at] > 0) visit(((const u32*)labels)[at], (u64)sums[at]);
     }
 };
 
-// A table of at most `wanted` slots in so many bytes of shared memory.
-template <class Sum> RIPPLET_FN Table<Sum, true> table_in(unsigned char* memory, u32 bytes, u32 wanted) {
-    const u32 slots = min(wanted, bytes / (u32)(sizeof(Sum) + sizeof(u32)));
-    return Table<Sum, true>{(Sum*)memory, (u32*)(memory + slots * sizeof(Sum)), slots};
-}
+// In global memory: label and sum in one place, so that a vote touches no other. Where votes are
+// counted they are one number, and a label comes with its first votes.
+struct CountSlot {
+    u64 both;
 
-// A table in global memory.
-RIPPLET_FN Table<u64, false> table_of_slots(Slot* first, u32 slots) {
-    return Table<u64, false>{&first->sum, &first->label, slots};
-}
+    RIPPLET_FN static CountSlot free() { return CountSlot{(u64)FREE << 32}; }
+    RIPPLET_FN u32 label() const { return (u32)(both >> 32); }
+    RIPPLET_FN u64 sum() const { return (u32)both; }
+    // Whether the slot is the label's, which then has the vote.
+    RIPPLET_FN bool take(u32 wanted, u64 weight) {
+        u64 held = *(volatile u64*)&both;
+        if (held == free().both) {
+            held = atomicCAS(&both, held, (u64)wanted << 32 | (u32)weight);
+            if (held == free().both) return true;
+        }
+        if ((u32)(held >> 32) != wanted) return false;
+        atomicAdd((u32*)&both, (u32)weight);
+        return true;
+    }
+};
+struct SumSlot {
+    u64 all;
+    u32 held, padding;
+
+    RIPPLET_FN static SumSlot free() { return SumSlot{0, FREE, 0}; }
+    RIPPLET_FN u32 label() const { return held; }
+    RIPPLET_FN u64 sum() const { return all; }
+    RIPPLET_FN bool take(u32 wanted, u64 weight) {
+        u32 before = *(volatile u32*)&held;
+        if (before == FREE) before = atomicCAS(&held, FREE, wanted);
+        if (before != FREE && before != wanted) return false;
+        atomicAdd(&all, weight);
+        return true;
+    }
+};
+template <bool IS_COUNT> struct SlotOf {
+    typedef SumSlot Type;
+};
+template <> struct SlotOf<true> {
+    typedef CountSlot Type;
+};
+typedef SlotOf<UNIT>::Type Slot;
+
+// With more slots than labels.
+struct GlobalTable {
+    Slot* slots;
+    u32 count;
+
+    RIPPLET_FN void add(u32 label, u64 weight) const {
+        u32 at = place_in(label, count);
+        while (!slots[at].take(label, weight)) at = at + 1 < count ? at + 1 : 0;
+    }
+    template <class F> RIPPLET_FN void each(u32 rank, u32 size, F visit) const {
+        for (u32 at = rank; at < count; at += size) {
+            const Slot slot = slots[at];
+            if (slot.sum() > 0) visit(slot.label(), slot.sum());
+        }
+    }
+};
 
 // A count-min sketch (Cormode, Muthukrishnan, 2005) of the votes that a table has no slot for: it
 // bounds what any of their labels can have.

@@ -72,12 +72,16 @@ RIPPLET_FN void wake_neighbours(const Field& field, u32 label, const Place& plac
         for (u32 index = 0; index < AT_ONCE; index++)
             sleeps[index] = ids[index] != U32_MAX && !is_active(field, ids[index]);
 #pragma unroll
-        for (u32 index = 0; index < AT_ONCE; index++) {
-            const u32 u = ids[index];
-            if (!sleeps[index] || is_active_now(field, u)) continue;
-            if (WAKE == WAKE_DISAGREEMENT && others[u] == label) continue;
-            atomicOr(field.active + u / 32, 1u << u % 32);
-        }
+        for (u32 index = 0; index < AT_ONCE; index++)
+            if (WAKE == WAKE_DISAGREEMENT && sleeps[index])
+                sleeps[index] = others[ids[index]] != label;
+        // Others may have woken it meanwhile; many at once wait for one another where they try.
+#pragma unroll
+        for (u32 index = 0; index < AT_ONCE; index++)
+            if (sleeps[index]) sleeps[index] = !is_active_now(field, ids[index]);
+#pragma unroll
+        for (u32 index = 0; index < AT_ONCE; index++)
+            if (sleeps[index]) atomicOr(field.active + ids[index] / 32, 1u << ids[index] % 32);
     }
 }
 
@@ -162,11 +166,12 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
 }
 
 // The same for all other vertices: a lane asks some neighbours of its own, then the warp the rest.
-RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn) {
+RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn, bool shows, u64* print) {
     constexpr u32 ALONE = 16;
     const u64 step = (u64)gridDim.x * BLOCK;
     for (u64 first = (blockIdx.x * BLOCK + threadIdx.x) / 32 * 32; first < field.vertices; first += step) {
         const u32 u = (u32)first + lane_id();
+        if (shows && u < field.vertices && field.changed[u] == turn.stamp) show_change(field, u, print);
         Place place = {};
         if (u < field.vertices && !is_active(field, u)) place = place_of(field, u);
         u32 degree = place.degree();
@@ -200,7 +205,9 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
     const u64 arcs = DIRECTED ? 2 * field.arcs : field.arcs;
     const bool pushes = tallies->waking[turn.parity] * field.waking_share <= arcs;
     u64 print = 0;
-    if (!IN_PLACE || (WAKE != WAKE_ALWAYS && pushes)) {
+    // Who asks shows its own change on the way, where that is all that there is to show.
+    const bool shows = !IN_PLACE && (pushes || DRAFT_LENGTH > 0 || WAKE == WAKE_ALWAYS);
+    if (shows || (WAKE != WAKE_ALWAYS && pushes)) {
         wake_by_pieces(field, turn, pushes, &print);
         wake_by_blocks(field, turn, SCANNED, pushes, &print);
 #pragma unroll 1
@@ -209,7 +216,7 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
     }
     if (WAKE != WAKE_ALWAYS && !pushes) {
         ask_by_pieces(field, turn);
-        ask_by_lanes(field, turn);
+        ask_by_lanes(field, turn, !IN_PLACE && !shows, &print);
     }
     if (field.traced) {
         print = warp_sum(print);
