@@ -38,13 +38,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     profile(&executor, &graph, "lpa", &Lpa::default(), Schedule::sync())?;
     run(&executor, &graph, "cdlp x10", &Cdlp, Schedule::cdlp(), Stop::after(10), check)?;
     let (lpa, plain) = (Lpa::default(), Lpa::new(Resolution::OFF));
-    for async_phases in [1, 2, 3, 4] {
+    for async_phases in [1, 2] {
         let executor = DeviceExecutor::new(CudaDevice::new(0)?)
             .with_tuning(Tuning { async_phases, ..Tuning::default() });
         let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
         let name = |program: &str| format!("{program} async, {async_phases} parts");
         run(&executor, &graph, &name("lpa"), &lpa, schedule, stop, false)?;
         run(&executor, &graph, &name("plain"), &plain, schedule, stop, false)?;
+    }
+    if has("--shares") {
+        for waking_share in [1, 2, 3, 5, 8, 16, u32::MAX] {
+            let executor = DeviceExecutor::new(CudaDevice::new(0)?).with_tuning(Tuning {
+                waking_share,
+                async_phases: 1,
+                ..Tuning::default()
+            });
+            let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
+            let name = format!("plain async, asked from 1/{waking_share} of the arcs on");
+            run(&executor, &graph, &name, &plain, schedule, stop, false)?;
+        }
     }
     let (schedule, stop) = (Schedule::phased(), Stop::default());
     run(&executor, &graph, "lpa phased", &lpa, schedule, stop, check)?;
@@ -95,7 +107,7 @@ fn profile<P: Program>(
             gather / iteration.seconds,
             iteration.changed
         );
-        if index == 0 || index == 2 || index + 1 == iterations.len() {
+        if [0, 2, 4].contains(&index) || index + 1 == iterations.len() {
             for part in &iteration.parts {
                 println!(
                     "    {:40} {:>9} vertices {:>10} arcs {:.3} ms {:.0} G arcs/s",

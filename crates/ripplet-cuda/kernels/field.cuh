@@ -23,8 +23,8 @@ constexpr u32 BLOCK = 256, SCAN_BLOCK = 1024;
 constexpr u32 UP_TO_4 = 0, UP_TO_8 = 1, UP_TO_16 = 2, UP_TO_32 = 3, UP_TO_1024 = 8;
 constexpr u32 UP_TO_4096 = 9, SCANNED = 10, SPREAD = 11, CLASSES = 12;
 
-// Arcs of a spread vertex that a block takes at a time.
-constexpr u32 PIECE = 4096;
+// Arcs of a vertex that a block takes at a time, and of what has its pieces listed.
+constexpr u32 PIECE = 4096, HUB = 512;
 
 struct Lists {
     const u32 *offsets, *ids, *weights;
@@ -80,8 +80,8 @@ struct Field {
     Lists out, incoming;
     const ShardStart* shards;
     u32 *labels, *next;
-    // A bit a vertex.
-    u32* active;
+    // A byte a vertex: many may set it at once, and none has to wait.
+    unsigned char* active;
     // Of the phase in which a vertex changed last, and woke its neighbours, the stamp.
     unsigned char* changed;
     u32 *totals, *shares, *drafts;
@@ -91,7 +91,7 @@ struct Field {
     u32* members[SPREAD];
     Spread* spread;
     Piece* spread_pieces;
-    // The pieces of every vertex of more than 4096 arcs.
+    // The pieces of every vertex of more than 512 arcs.
     const Piece* hubs;
     u32 hub_pieces, waking_share;
     // What each piece of a spread vertex found best; a `Best`.

@@ -22,35 +22,8 @@ struct Turns {
     }
 };
 
-// Takes every `stride`-th of `8 * stride` bits, from number `first` on: what they were, as 8 bits. No
-// other unit's bits of this phase are as near.
-template <class Window> RIPPLET_FN u32 take_bits(u32* bits, u64 first) {
-    constexpr u32 STRIDE = sizeof(Window);
-    const u32 shift = (u32)(first % STRIDE);
-    Window* place = (Window*)bits + first / (8 * STRIDE);
-    const Window window = *place;
-    u32 taken = 0;
-    Window mask = 0;
-    for (u32 member = 0; member < 8; member++) {
-        const u32 bit = shift + member * STRIDE;
-        taken |= (u32)(window >> bit & 1) << member;
-        mask |= (Window)((Window)1 << bit);
-    }
-    if (taken != 0) *place = (Window)(window & ~mask);
-    return taken;
-}
-
-RIPPLET_FN u32 take_active(const Field& field, u64 first, u32 stride) {
-    switch (stride) {
-        case 1: return take_bits<unsigned char>(field.active, first);
-        case 2: return take_bits<unsigned short>(field.active, first);
-        case 4: return take_bits<u32>(field.active, first);
-        default: return take_bits<u64>(field.active, first);
-    }
-}
-
-// Lists the active vertices at their turn, which stop being active. A thread looks for those of a
-// unit; then a warp takes what its threads found.
+// Lists the active vertices at their turn, which stop being active. Each thread of a warp knows where
+// one unit begins; then they take the members of all these units together, as they lie in memory.
 RIPPLET_FN void gather(const Run& run, Turn turn) {
     const Field& field = run.field;
     Tallies* tallies = field.tallies;
@@ -63,21 +36,26 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
     for (u64 first = (u64)blockIdx.x * BLOCK; first < units; first += (u64)gridDim.x * BLOCK) {
         const u64 unit = first + threadIdx.x;
         const u64 at = unit < units ? turns.first_of((u32)unit, turn.phase) : field.vertices;
-        const u32 active = at < field.vertices ? take_active(field, at, turns.stride) : 0;
-        if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
-        if (!__syncthreads_or(active != 0)) continue;
-
         u32 ids[8], degrees[8], classes[8], ranks[8];
+        bool found[8], any = false;
 #pragma unroll
         for (u32 step = 0; step < 8; step++) {
-            const u32 finder = step * 4 + lane_id() / 8, member = lane_id() % 8;
-            const u32 v = __shfl_sync(ALL_LANES, (u32)at, finder) + member * turns.stride;
-            const bool found = __shfl_sync(ALL_LANES, active, finder) >> member & 1;
+            const u64 first_of_unit = __shfl_sync(ALL_LANES, at, step * 4 + lane_id() / 8);
+            const u64 v = first_of_unit + (u64)(lane_id() % 8) * turns.stride;
+            ids[step] = (u32)v;
+            found[step] = v < field.vertices && field.active[v];
+            any |= found[step];
+        }
+        if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
+        if (!__syncthreads_or(any)) continue;
+
+#pragma unroll
+        for (u32 step = 0; step < 8; step++) {
+            if (found[step]) field.active[ids[step]] = 0;
             // All are read at once, those of nobody as well.
-            const u32 degree = place_of(field, found ? v : 0).degree();
-            ids[step] = v;
-            degrees[step] = found ? degree : 0;
-            visited += found;
+            const u32 degree = place_of(field, found[step] ? ids[step] : 0).degree();
+            degrees[step] = found[step] ? degree : 0;
+            visited += found[step];
         }
 #pragma unroll
         for (u32 step = 0; step < 8; step++) {

@@ -39,7 +39,6 @@ using ripplet::Step;
 
 RIPPLET_KERNEL(ripplet_fill, Fill, it, 256, 1) { ripplet::fill(it); }
 RIPPLET_KERNEL(ripplet_start, Run, run, 256, 1) { ripplet::start(run); }
-RIPPLET_KERNEL(ripplet_activate, Run, run, 256, 1) { ripplet::activate(run); }
 RIPPLET_KERNEL(ripplet_find_most, Run, run, 256, 1) { ripplet::find_most(run); }
 
 RIPPLET_KERNEL(ripplet_gather, Step, step, 256, 1) { ripplet::gather(step.run, step.turn); }

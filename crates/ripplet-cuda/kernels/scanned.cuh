@@ -90,7 +90,7 @@ RIPPLET_FN void spread_out(const Field& field, Turn turn, u32 v, u32 degree, con
     const u32 number = atomicAdd(&tallies->members[turn.parity][SPREAD], 1u);
     const u32 pieces = (degree + PIECE - 1) / PIECE;
     const u32 first = atomicAdd(&tallies->spread_pieces[turn.parity], pieces);
-    const u32 labels = min(degree, field.vertices), slots = labels + labels / 2 + 8;
+    const u32 labels = min(degree, field.vertices), slots = (u32)min(2ull * labels + 8, (u64)U32_MAX);
     field.spread[number] = Spread{0, cast.own, cast.all, v, first, pieces, slots, 0, 0, 0, 0, 0, 0};
     for (u32 index = 0; index < pieces; index++)
         field.spread_pieces[first + index] = Piece{number, index};

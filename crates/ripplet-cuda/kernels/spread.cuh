@@ -70,7 +70,18 @@ RIPPLET_FN void add_piece(const Team& team, const Chooser& v, const Vote (&votes
         if (vote.weight > 0 && vote.label != v.label) here.add(vote.label, vote.weight, U32_MAX);
     }
     team.sync();
-    here.each(team.rank(), BLOCK, [&](u32 label, u64 sum) { all.add(label, sum); });
+    constexpr u32 AT_ONCE = 4;
+    for (u32 first = team.rank(); first < here.slots(); first += AT_ONCE * BLOCK) {
+        u32 labels[AT_ONCE];
+        Sum sums[AT_ONCE];
+#pragma unroll
+        for (u32 index = 0; index < AT_ONCE; index++) {
+            const u32 at = first + index * BLOCK;
+            labels[index] = here.label(at);
+            sums[index] = labels[index] != FREE ? here.sums[at] : 0;
+        }
+        all.add(labels, sums);
+    }
     team.sync();
 }
 

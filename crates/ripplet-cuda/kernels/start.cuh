@@ -16,24 +16,14 @@ RIPPLET_FN void fill(const Fill& fill) {
         fill.values[at] = fill.bits + fill.step * (u32)at;
 }
 
-// Every vertex is active. Bits behind the last one, of the 64 that are read together, never are.
-RIPPLET_FN void activate(const Run& run) {
-    const Field& field = run.field;
-    const u64 threads = (u64)gridDim.x * BLOCK, words = ((u64)field.vertices + 63) / 64 * 2;
-    for (u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x; at < words; at += threads) {
-        const u64 here = max((u64)field.vertices, 32 * at) - 32 * at;
-        field.active[at] = here >= 32 ? U32_MAX : (1u << here) - 1;
-    }
-}
-
 // All vertices are active; what is not shown yet is what is shown; totals are those of the labels.
 RIPPLET_FN void start(const Run& run) {
     const Field& field = run.field;
-    activate(run);
     u64 grand_total = 0;
     const u64 threads = (u64)gridDim.x * BLOCK;
     for (u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x; at < field.vertices; at += threads) {
         const u32 v = (u32)at, label = field.labels[v];
+        field.active[v] = 1;
         if (!IN_PLACE) field.next[v] = label;
         if (TOTAL == TOTAL_NONE) continue;
         const u32 share = share_of(field, v);

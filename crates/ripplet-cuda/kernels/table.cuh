@@ -60,32 +60,34 @@ template <class Sum> struct Table {
         Leader leader = {0, NO_LABEL, U32_MAX};
         for (u32 at = rank; at < slots(); at += size) {
             if (sums[at] != top || top == 0) continue;
-            const u32 label = ((const u32*)labels)[at];
-            leader.meet(Leader{top, label, v.rank_of(label)});
+            leader.meet(Leader{top, label(at), v.rank_of(label(at))});
         }
         return leader;
     }
+    // The label of a slot, FREE where it has none.
+    RIPPLET_FN u32 label(u32 at) const { return at < slots() ? ((const u32*)labels)[at] : FREE; }
     template <class F> RIPPLET_FN void each(u32 rank, u32 size, F visit) const {
         for (u32 at = rank; at < slots(); at += size)
-            if (sums[at] > 0) visit(((const u32*)labels)[at], (u64)sums[at]);
+            if (sums[at] > 0) visit(label(at), (u64)sums[at]);
     }
 };
 
 // In global memory: label and sum in one place, so that a vote touches no other. Where votes are
 // counted they are one number, and a label comes with its first votes.
+//
+// `ask` tries to make a free slot the label's; what it gives back tells `settle` whether the slot is,
+// and if so that adds what is not in it yet. In between others may be asked.
 struct CountSlot {
     u64 both;
 
     RIPPLET_FN static CountSlot free() { return CountSlot{(u64)FREE << 32}; }
     RIPPLET_FN u32 label() const { return (u32)(both >> 32); }
     RIPPLET_FN u64 sum() const { return (u32)both; }
-    // Whether the slot is the label's, which then has the vote.
-    RIPPLET_FN bool take(u32 wanted, u64 weight) {
-        u64 held = *(volatile u64*)&both;
-        if (held == free().both) {
-            held = atomicCAS(&both, held, (u64)wanted << 32 | (u32)weight);
-            if (held == free().both) return true;
-        }
+    RIPPLET_FN u64 ask(u32 wanted, u64 weight) {
+        return atomicCAS(&both, free().both, (u64)wanted << 32 | (u32)weight);
+    }
+    RIPPLET_FN bool settle(u64 held, u32 wanted, u64 weight) {
+        if (held == free().both) return true;
         if ((u32)(held >> 32) != wanted) return false;
         atomicAdd((u32*)&both, (u32)weight);
         return true;
@@ -98,9 +100,8 @@ struct SumSlot {
     RIPPLET_FN static SumSlot free() { return SumSlot{0, FREE, 0}; }
     RIPPLET_FN u32 label() const { return held; }
     RIPPLET_FN u64 sum() const { return all; }
-    RIPPLET_FN bool take(u32 wanted, u64 weight) {
-        u32 before = *(volatile u32*)&held;
-        if (before == FREE) before = atomicCAS(&held, FREE, wanted);
+    RIPPLET_FN u64 ask(u32 wanted, u64) { return atomicCAS(&held, FREE, wanted); }
+    RIPPLET_FN bool settle(u64 before, u32 wanted, u64 weight) {
         if (before != FREE && before != wanted) return false;
         atomicAdd(&all, weight);
         return true;
@@ -114,14 +115,44 @@ template <> struct SlotOf<true> {
 };
 typedef SlotOf<UNIT>::Type Slot;
 
-// With more slots than labels.
+// With twice as many slots as labels. A label's slots are here and there: where they lay side by side,
+// full ones would grow together, and of many labels that are looked for at once one is always far off.
 struct GlobalTable {
+    static constexpr u32 SCATTERED = 32;
+
     Slot* slots;
     u32 count;
 
-    RIPPLET_FN void add(u32 label, u64 weight) const {
-        u32 at = place_in(label, count);
-        while (!slots[at].take(label, weight)) at = at + 1 < count ? at + 1 : 0;
+    RIPPLET_FN u32 place(u32 label, u32 probe, u32 before) const {
+        if (probe < SCATTERED) return part_of(mix(label + probe * 0x9e3779b9u), count);
+        return before + 1 < count ? before + 1 : 0;
+    }
+
+    // Adds some sums, those of label FREE excepted: memory is far away, so all are on their way at once.
+    template <u32 COUNT, class Sum>
+    RIPPLET_FN void add(const u32 (&labels)[COUNT], const Sum (&sums)[COUNT]) const {
+        u32 at[COUNT];
+        bool open[COUNT], any_open = false;
+#pragma unroll
+        for (u32 index = 0; index < COUNT; index++) {
+            at[index] = place(labels[index], 0, 0);
+            open[index] = labels[index] != FREE;
+            any_open |= open[index];
+        }
+        for (u32 probe = 1; any_open; probe++) {
+            u64 held[COUNT];
+#pragma unroll
+            for (u32 index = 0; index < COUNT; index++)
+                if (open[index]) held[index] = slots[at[index]].ask(labels[index], sums[index]);
+            any_open = false;
+#pragma unroll
+            for (u32 index = 0; index < COUNT; index++) {
+                if (!open[index]) continue;
+                open[index] = !slots[at[index]].settle(held[index], labels[index], sums[index]);
+                at[index] = place(labels[index], probe, at[index]);
+                any_open |= open[index];
+            }
+        }
     }
     template <class F> RIPPLET_FN void each(u32 rank, u32 size, F visit) const {
         for (u32 at = rank; at < count; at += size) {

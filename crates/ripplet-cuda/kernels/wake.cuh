@@ -44,13 +44,6 @@ RIPPLET_FN Changed show_change(const Field& field, u32 v, u64* print) {
     return Changed{v, label, WAKE == WAKE_CHANGE || (WAKE == WAKE_DISAGREEMENT && before != label)};
 }
 
-RIPPLET_FN bool is_active(const Field& field, u32 v) { return field.active[v / 32] >> v % 32 & 1; }
-
-// Whether it is by now; the other may be what was so some time ago.
-RIPPLET_FN bool is_active_now(const Field& field, u32 v) {
-    return *(volatile u32*)(field.active + v / 32) >> v % 32 & 1;
-}
-
 // Choices as they will be shown.
 RIPPLET_FN const u32* choices(const Field& field) { return IN_PLACE ? field.labels : field.next; }
 
@@ -70,32 +63,33 @@ RIPPLET_FN void wake_neighbours(const Field& field, u32 label, const Place& plac
         }
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++)
-            sleeps[index] = ids[index] != U32_MAX && !is_active(field, ids[index]);
+            sleeps[index] = ids[index] != U32_MAX && !field.active[ids[index]];
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++)
             if (WAKE == WAKE_DISAGREEMENT && sleeps[index])
                 sleeps[index] = others[ids[index]] != label;
-        // Others may have woken it meanwhile; many at once wait for one another where they try.
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++)
-            if (sleeps[index]) sleeps[index] = !is_active_now(field, ids[index]);
-#pragma unroll
-        for (u32 index = 0; index < AT_ONCE; index++)
-            if (sleeps[index]) atomicOr(field.active + ids[index] / 32, 1u << ids[index] % 32);
+            if (sleeps[index]) field.active[ids[index]] = 1;
     }
 }
 
-// The neighbours of a class's members, `width` lanes a vertex: a warp finds who of 32 changed, and
+// The neighbours of a class's members, `width` lanes a vertex: a warp finds who of some changed, and
 // then its lanes share these among them.
 RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 width, bool pushes,
                               u64* print) {
     const u32* members = field.members[of_class];
     const u32 count = field.tallies->members[turn.parity][of_class];
     Changed* all = (Changed*)shared_memory() + threadIdx.x / 32 * 32;
-    const u64 warps = (u64)gridDim.x * (BLOCK / 32);
+    const u32 warps = gridDim.x * (BLOCK / 32);
     const u32 team = lane_id() / width, teams = 32 / width, rank = lane_id() % width;
-    for (u64 first = (blockIdx.x * BLOCK + threadIdx.x) / 32 * 32; first < count; first += 32 * warps) {
-        const u32 v = first + lane_id() < count ? members[first + lane_id()] : U32_MAX;
+    // As few a warp as there are warps for, and the first of each class at others.
+    u32 together = 32;
+    while (together > teams && (u64)together * warps / 2 >= count) together /= 2;
+    const u32 warp = (u32)((blockIdx.x * (BLOCK / 32) + threadIdx.x / 32 + (u64)of_class * warps / CLASSES) % warps);
+    for (u64 first = (u64)warp * together; first < count; first += (u64)warps * together) {
+        const bool is_here = lane_id() < together && first + lane_id() < count;
+        const u32 v = is_here ? members[first + lane_id()] : U32_MAX;
         Changed changed = {};
         if (v != U32_MAX) changed = show_change(field, v, print);
         changed.wakes &= pushes;
@@ -157,25 +151,24 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
         const Place place = place_of(field, u);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         bool found = false;
-        if (!is_active_now(field, u))
+        if (!field.active[u])
             for (u32 at = first + threadIdx.x; at < end && !found; at += BLOCK)
                 found = is_woken_by(field, turn, arc_at(field, place, at).id, choice);
-        if (__syncthreads_or(found) && threadIdx.x == 0)
-            atomicOr(field.active + u / 32, 1u << u % 32);
+        if (found) field.active[u] = 1;
     }
 }
 
 // The same for all other vertices: a lane asks some neighbours of its own, then the warp the rest.
 RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn, bool shows, u64* print) {
-    constexpr u32 ALONE = 16;
+    constexpr u32 ALONE = 16, AT_ONCE = 4;
     const u64 step = (u64)gridDim.x * BLOCK;
     for (u64 first = (blockIdx.x * BLOCK + threadIdx.x) / 32 * 32; first < field.vertices; first += step) {
         const u32 u = (u32)first + lane_id();
         if (shows && u < field.vertices && field.changed[u] == turn.stamp) show_change(field, u, print);
         Place place = {};
-        if (u < field.vertices && !is_active(field, u)) place = place_of(field, u);
+        if (u < field.vertices && !field.active[u]) place = place_of(field, u);
         u32 degree = place.degree();
-        if (degree > PIECE) degree = 0;
+        if (degree > HUB) degree = 0;
         const u32 choice = degree > 0 ? choices(field)[u] : 0;
         bool found = false;
         for (u32 at = 0; at < min(degree, ALONE) && !found; at++)
@@ -186,16 +179,18 @@ RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn, bool shows, u64* pri
             const Place of_asker = place_of(field, (u32)first + asker);
             const u32 its_choice = __shfl_sync(ALL_LANES, choice, asker), end = of_asker.degree();
             bool any = false;
-            for (u32 at = ALONE; at < end && !any; at += 32) {
-                const u32 mine = at + lane_id();
-                any = mine < end &&
-                      is_woken_by(field, turn, arc_at(field, of_asker, mine).id, its_choice);
+            for (u32 at = ALONE; at < end && !any; at += AT_ONCE * 32) {
+#pragma unroll
+                for (u32 index = 0; index < AT_ONCE; index++) {
+                    const u32 mine = at + index * 32 + lane_id();
+                    if (mine < end)
+                        any |= is_woken_by(field, turn, arc_at(field, of_asker, mine).id, its_choice);
+                }
                 any = __any_sync(ALL_LANES, any);
             }
             if (lane_id() == asker) found = any;
         }
-        const u32 woken = __ballot_sync(ALL_LANES, found);
-        if (woken != 0 && lane_id() == 0) atomicOr(field.active + first / 32, woken);
+        if (found) field.active[u] = 1;
     }
 }
 
@@ -210,8 +205,10 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
     if (shows || (WAKE != WAKE_ALWAYS && pushes)) {
         wake_by_pieces(field, turn, pushes, &print);
         wake_by_blocks(field, turn, SCANNED, pushes, &print);
+        wake_by_blocks(field, turn, UP_TO_4096, pushes, &print);
+        __syncthreads();
 #pragma unroll 1
-        for (u32 of_class = UP_TO_4096 + 1; of_class-- > 0;)
+        for (u32 of_class = UP_TO_4096; of_class-- > 0;)
             wake_by_lanes(field, turn, of_class, min(1u << of_class, 32u), pushes, &print);
     }
     if (WAKE != WAKE_ALWAYS && !pushes) {

@@ -123,7 +123,7 @@ pub struct Classes {
     /// Vertices that many blocks may share, and their pieces.
     pub large: u64,
     pub pieces: u64,
-    /// Pieces of vertices of more arcs than a piece has.
+    /// Pieces of all vertices of many arcs.
     pub hub_pieces: u64,
     /// Slots that one of them, and that all of them need.
     pub slots_of_largest: u64,
@@ -156,7 +156,7 @@ impl Classes {
         }
         self.vertices[class] += 1;
         self.arcs[class] += degree;
-        if degree > tuning::PIECE {
+        if degree > tuning::HUB {
             self.hub_pieces += degree.div_ceil(tuning::PIECE);
         }
         if class < tuning::MOST.len() {
@@ -187,7 +187,7 @@ impl Classes {
 /// Slots of a spread vertex's table, as `spread_out` in `scanned.cuh` has it.
 fn slots_for(degree: u64, vertices: u32) -> u64 {
     let labels = degree.min(u64::from(vertices));
-    labels + labels / 2 + 8
+    (2 * labels + 8).min(u64::from(u32::MAX))
 }
 
 /// Where everything is, as offsets into one block of memory.
@@ -257,7 +257,7 @@ impl Layout {
 
         to.labels = to.place(4, vertices);
         to.next = to.place(4, if in_place { 0 } else { vertices });
-        to.active = to.place(8, vertices.div_ceil(64));
+        to.active = to.place(1, vertices);
         to.changed = to.place(1, vertices);
         let state = to.bytes;
 
@@ -284,7 +284,7 @@ impl Layout {
         to.spread = to.place(SPREAD_BYTES, classes.large);
         to.spread_pieces = to.place(8, classes.pieces);
         to.found = to.place(BEST_BYTES, classes.pieces);
-        to.region_slots = classes.slots_of_largest.max(classes.slots.min(4 * vertices));
+        to.region_slots = classes.slots_of_largest.max(classes.slots.min(tuning::REGION));
         to.region = to.place(SLOT_BYTES, to.region_slots);
 
         let mut plan =

@@ -2,7 +2,7 @@
 
 use super::failed;
 use super::layout::{Column, Field, LISTED, Layout, Piece, ShardStart, Tallies};
-use super::tuning::{BLOCK, PIECE, SCAN_BLOCK, SHARED, Tuning};
+use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -52,7 +52,6 @@ const NO_DRAFT: u32 = u32::MAX;
 pub(super) struct Kernels {
     fill: Launch,
     start: Launch,
-    activate: Launch,
     find_most: Launch,
     pub gather: Launch,
     /// `None` where no vertex of the graph is for them.
@@ -180,8 +179,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     /// The pieces of the vertices that have many.
     fn upload_hubs(&mut self, graph: &Graph) -> Result<(), DeviceError> {
         let pieces = |v: VertexId| {
-            let count = graph.degree(v).div_ceil(PIECE) as u32;
-            (0..if count > 1 { count } else { 0 }).map(move |index| Piece { owner: v, index })
+            let degree = graph.degree(v);
+            let count = if degree > HUB { degree.div_ceil(PIECE) as u32 } else { 0 };
+            (0..count).map(move |index| Piece { owner: v, index })
         };
         let hubs: Vec<Piece> =
             (0..graph.vertices()).into_par_iter().flat_map_iter(pieces).collect();
@@ -339,7 +339,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     pub(super) fn activate_all(&self) -> Result<(), DeviceError> {
-        self.launch_run(&self.kernels.activate)
+        self.fill_bytes(&self.layout.active, 1)
     }
 
     /// How many members each class has.
@@ -456,7 +456,6 @@ impl Kernels {
         Ok(Kernels {
             fill: kernel("ripplet_fill", 0)?,
             start: kernel("ripplet_start", 0)?,
-            activate: kernel("ripplet_activate", 0)?,
             find_most: kernel("ripplet_find_most", 0)?,
             gather: kernel("ripplet_gather", GATHER_SHARED)?,
             scanned: some(scanned, has_large)?,

@@ -4,6 +4,11 @@
 pub const MOST: [u64; 10] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
 /// Arcs of a piece of a vertex that many blocks share.
 pub const PIECE: u64 = 4096;
+/// Vertices of more arcs have their pieces listed.
+pub const HUB: u64 = 512;
+/// Slots of the tables of vertices that many blocks share, in which they take turns: as many as a cache
+/// of 50 MB has room for.
+pub const REGION: u64 = 1 << 22;
 /// Threads of a block, and of one that scans.
 pub const BLOCK: u32 = 256;
 pub const SCAN_BLOCK: u32 = 1024;
