@@ -15,13 +15,13 @@ namespace ripplet {
 constexpr u32 WAKE_DISAGREEMENT = 0, WAKE_CHANGE = 1, WAKE_ALWAYS = 2;
 constexpr u32 TOTAL_NONE = 0, TOTAL_MEMBERS = 1, TOTAL_VOLUME = 2;
 
-// Threads of a block, but for those of the class SCANNED.
+// Threads of a block, and of one that scans.
 constexpr u32 BLOCK = 256, SCAN_BLOCK = 1024;
 
 // Degree classes: up to 4, up to 8, … as `MOST` says. Up to 1024 a warp's lanes count; up to 4096 a
-// block; a scanned vertex has a block to itself; a spread one has many.
+// block; a large vertex has a large block to itself, or many.
 constexpr u32 UP_TO_4 = 0, UP_TO_8 = 1, UP_TO_16 = 2, UP_TO_32 = 3, UP_TO_1024 = 8;
-constexpr u32 UP_TO_4096 = 9, SCANNED = 10, SPREAD = 11, CLASSES = 12;
+constexpr u32 UP_TO_4096 = 9, LARGE = 10, CLASSES = 11;
 
 // Arcs of a vertex that a block takes at a time, and of what has its pieces listed.
 constexpr u32 PIECE = 4096, HUB = 512;
@@ -42,7 +42,7 @@ struct Column {
     u32 draft;
 };
 
-// A part of a vertex of many arcs: `owner` is the vertex, or the number of a spread one.
+// A part of a vertex of many arcs: `owner` is the vertex, or the number of a large one.
 struct Piece {
     u32 owner, index;
 };
@@ -50,28 +50,38 @@ struct Piece {
 // Counts that blocks add to. Those in the first part only grow; the host takes differences.
 struct Tallies {
     u64 visited, scanned, changed, nan_scores, fingerprint, grand_total;
-    // Slots of the region that a batch of spread vertices uses.
+    // Slots of the region that a batch of large vertices uses.
     u64 region_used;
     // By parity of the phase: arcs of those who wake their neighbours.
     u64 waking[2];
     u32 most_total;
-    u32 spread_batches;
+    u32 batches;
     // By parity of the phase and by class: its members.
     u32 members[2][CLASSES];
-    u32 spread_pieces[2];
-    // Those whose vertices were spread from the first.
-    u32 first_pieces[2];
-    // By class: how many of the members have been taken.
-    u32 taken[CLASSES];
+    // By parity: pieces of the large ones, parts of those that are parted, and how many are counted.
+    u32 pieces[2], parts[2], counted[2];
+    // By class, of LARGE by the piece: how much has been taken; and how many scans and parts.
+    u32 taken[CLASSES], taken_scans, taken_parts;
     Barrier barrier;
 };
 
-// A vertex whose votes many blocks count together.
-struct Spread {
+// What a turn did: whether the vertex changed, and whether that wakes its neighbours.
+struct Done {
+    bool changed, wakes;
+};
+
+// Who ends a large vertex's turn: blocks that count a part of its labels each, or all of the grid.
+constexpr u32 PARTED = 1, COUNTED = 2;
+
+// A large vertex whose turn it is.
+struct Large {
     u64 region, own, cast;
     u32 vertex, first_piece, pieces, slots, carried, nan;
-    // Whether it keeps its label whatever the others have; whether it changed, and wakes its neighbours.
-    u32 keeps, changed, wakes, padding;
+    // Who is to end its turn, where no block could alone.
+    u32 open;
+    // Parts that its labels are in, how many of them are judged, and whether one was too large.
+    u32 parts, judged, is_full;
+    Done done;
 };
 
 struct Best;
@@ -87,27 +97,28 @@ struct Field {
     u32 *totals, *shares, *drafts;
     Tallies* tallies;
     // By class: the members of the phase; U32_MAX in the place of those who had their turn and did not
-    // change. For SPREAD there are records.
-    u32* members[SPREAD];
-    Spread* spread;
-    Piece* spread_pieces;
+    // change. For LARGE there are records.
+    u32* members[LARGE];
+    Large* large;
+    Piece *pieces, *parts;
     // The pieces of every vertex of more than 512 arcs.
     const Piece* hubs;
     u32 hub_pieces, waking_share;
-    // What each piece of a spread vertex found best; a `Best`.
+    // What each piece of a large vertex found best; a `Best`.
     Best* found;
-    // Tables of spread vertices: `Slot`s.
+    // Tables of large vertices: `Slot`s.
     void* region;
     // Arcs in `out.ids`.
     u64 arcs, grand_total, region_slots;
     u32 vertices, shard_count, seed, volume_shift;
     u32 round, phases;
-    // Degrees up to this are scanned by one block, of so much shared memory in bytes.
-    u32 scan_most, scan_shared;
+    // Degrees up to this are scanned by one block, of so much shared memory in bytes; and up to this by
+    // some.
+    u32 scan_most, scan_shared, part_most;
     // No vertex is of a lower class than this.
     u32 least_class;
     // Whether the round's fingerprint is wanted.
-    u32 traced;
+    u32 traced, padding;
     Column columns[COLUMNS > 0 ? COLUMNS : 1];
 };
 
@@ -183,7 +194,7 @@ RIPPLET_FN u32 class_of(const Field& field, u32 degree) {
     if (degree <= 1024) {
         own = degree <= 4 ? UP_TO_4 : 30 - leading_zeros(degree - 1);
     } else {
-        own = degree <= 4096 ? UP_TO_4096 : degree <= field.scan_most ? SCANNED : SPREAD;
+        own = degree <= 4096 ? UP_TO_4096 : LARGE;
     }
     return max(own, field.least_class);
 }

@@ -66,23 +66,20 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
             const u32 alike = __match_any_sync(ALL_LANES, own);
             const u32 before = __popc(alike & ((1u << lane_id()) - 1));
             u32 rank = 0;
-            if (own < SPREAD && before == 0) rank = atomicAdd(counts + own, (u32)__popc(alike));
+            if (own < LARGE && before == 0) rank = atomicAdd(counts + own, (u32)__popc(alike));
             classes[step] = own;
             ranks[step] = __shfl_sync(ALL_LANES, rank, __ffs(alike) - 1) + before;
-            if (own == SPREAD) {
-                spread_out(field, turn, v, degree, Cast{0, 0});
-                atomicAdd(&tallies->first_pieces[turn.parity], (degree + PIECE - 1) / PIECE);
-            }
+            if (own == LARGE) list_large(field, turn, v, degree);
         }
         __syncthreads();
-        if (threadIdx.x < SPREAD && counts[threadIdx.x] > 0)
+        if (threadIdx.x < LARGE && counts[threadIdx.x] > 0)
             starts[threadIdx.x] =
                 atomicAdd(&tallies->members[turn.parity][threadIdx.x], counts[threadIdx.x]);
         __syncthreads();
 #pragma unroll
         for (u32 step = 0; step < 8; step++) {
             const u32 own = classes[step];
-            if (own < SPREAD) field.members[own][starts[own] + ranks[step]] = ids[step];
+            if (own < LARGE) field.members[own][starts[own] + ranks[step]] = ids[step];
         }
         __syncthreads();
     }

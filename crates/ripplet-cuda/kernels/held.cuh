@@ -94,7 +94,7 @@ RIPPLET_FN void choose_held(const Run& run, Turn turn, u32 of_class, Seen* seen)
     const u32 count = field.tallies->members[turn.parity][of_class];
     const Team team = {shared_memory()};
     if (count == 0) return;
-    for (u32 item; (item = take(field, of_class, team.memory)) < count;) {
+    for (u32 item; (item = take(&field.tallies->taken[of_class], team.memory)) < count;) {
         const u32 id = field.members[of_class][item];
         const Place place = place_of(field, id);
         const u32 degree = place.degree();

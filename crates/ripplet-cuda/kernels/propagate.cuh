@@ -10,6 +10,7 @@ struct Step {
 
 RIPPLET_FN void choose(const Run& run, Turn turn) {
     Seen seen = {0, 0, 0};
+    cast_pieces(run, turn);
     choose_held(run, turn, UP_TO_4096, &seen);
     if (!UNIT) choose_held(run, turn, UP_TO_1024, &seen);
     // Lanes use shared memory otherwise.
@@ -26,8 +27,13 @@ RIPPLET_FN void choose_few(const Run& run, Turn turn) {
 
 RIPPLET_FN void choose_large(const Run& run, Turn turn) {
     Seen seen = {0, 0, 0};
-    cast_pieces(run, turn);
     choose_scanned(run, turn, &seen);
+    seen.report(run.field, turn);
+}
+
+RIPPLET_FN void choose_in_parts(const Run& run, Turn turn) {
+    Seen seen = {0, 0, 0};
+    choose_parted(run, turn, &seen);
     seen.report(run.field, turn);
 }
 
@@ -46,6 +52,9 @@ RIPPLET_KERNEL(ripplet_choose_low, Step, step, 256, 5) { ripplet::choose_few(ste
 RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose_scanned, Step, step, 1024, 1) {
     ripplet::choose_large(step.run, step.turn);
+}
+RIPPLET_KERNEL(ripplet_choose_parted, Step, step, 1024, 1) {
+    ripplet::choose_in_parts(step.run, step.turn);
 }
 // Cooperative.
 RIPPLET_KERNEL(ripplet_choose_spread, Step, step, 256, 3) {

@@ -259,10 +259,10 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
     // Some batches are taken at a time where there are many.
     const u32 share = count / (gridDim.x * (BLOCK / 32)) / vertices / 8;
     const u32 together = vertices * min(max(share, 1u), 8u);
-    u32 first = take(field, of_class, together), end_of_taken = first + together;
+    u32 first = take(&field.tallies->taken[of_class], together), end_of_taken = first + together;
     for (; first < count; first += vertices) {
         if (first == end_of_taken) {
-            first = take(field, of_class, together);
+            first = take(&field.tallies->taken[of_class], together);
             end_of_taken = first + together;
             if (first >= count) break;
         }

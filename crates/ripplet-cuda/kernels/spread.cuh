@@ -1,6 +1,6 @@
-// The highest degrees: many blocks a vertex, so that none holds a round up. Each block counts a piece
-// of the neighbours in shared memory and adds its labels to the vertex's table in global memory; then
-// each judges a part of that table; then one warp takes the best of the parts. Every label is counted.
+// Large vertices whose labels must all be counted: many blocks a vertex, so that none holds a round up.
+// Each block counts a piece of the neighbours in shared memory and adds its labels to the vertex's
+// table in global memory; then each judges a part of that table; then a warp takes the best of the parts.
 //
 // Tables lie in a region of bounded size. Vertices whose tables do not fit it together take turns.
 // The launch is cooperative: between the steps, all blocks wait for one another.
@@ -8,27 +8,17 @@
 
 namespace ripplet {
 
-// Gives each spread vertex that needs one its table, until the region is full; the first warp of the
-// grid. Tables of later batches begin anew: a vertex is of batch `region / region_slots`. Who keeps
-// its label needs none; in place, that could be answered differently later, so it is asked here alone.
-RIPPLET_FN void lay_out_tables(const Run& run, Turn turn) {
-    const Field& field = run.field;
-    const u32 count = field.tallies->members[turn.parity][SPREAD];
+// Gives each open vertex its table, until the region is full; the first warp of the grid. Tables of
+// later batches begin anew: a vertex is of batch `region / region_slots`.
+RIPPLET_FN void lay_out_tables(const Field& field, Turn turn) {
+    const u32 count = field.tallies->members[turn.parity][LARGE];
     u64 batch = 0, used = 0;
     for (u32 first = 0; first < count; first += 32) {
         const u32 number = first + lane_id();
-        u32 wanted = 0;
-        if (number < count) {
-            Spread& spread = field.spread[number];
-            const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
-            Best own = {};
-            spread.keeps = spread.cast == 0 || keeps(v, spread.own, spread.cast, &own);
-            wanted = spread.keeps ? 0 : spread.slots;
-        }
+        const u32 wanted = number < count && field.large[number].open == COUNTED ? field.large[number].slots : 0;
         u64 mine = 0;
-        for (u32 lane = 0; lane < 32; lane++) {
-            const u32 slots = __shfl_sync(ALL_LANES, wanted, lane);
-            if (slots == 0) continue;
+        for (u32 open = __ballot_sync(ALL_LANES, wanted > 0); open != 0; open &= open - 1) {
+            const u32 lane = (u32)__ffs(open) - 1, slots = __shfl_sync(ALL_LANES, wanted, lane);
             if (used + slots > field.region_slots) {
                 batch++;
                 used = 0;
@@ -36,25 +26,22 @@ RIPPLET_FN void lay_out_tables(const Run& run, Turn turn) {
             if (lane == lane_id()) mine = batch * field.region_slots + used;
             used += slots;
         }
-        if (number < count) field.spread[number].region = mine;
+        if (wanted > 0) field.large[number].region = mine;
     }
     if (lane_id() != 0) return;
-    field.tallies->spread_batches = used > 0 ? (u32)batch + 1 : 0;
+    field.tallies->batches = (u32)batch + 1;
     field.tallies->region_used = batch == 0 ? used : field.region_slots;
 }
 
 // A part of a vertex's table, of `parts`.
-RIPPLET_FN GlobalTable table_of(const Field& field, const Spread& spread, u32 part, u32 parts) {
-    const u64 slots = spread.slots, first = slots * part / parts;
-    return GlobalTable{(Slot*)field.region + spread.region % field.region_slots + first,
+RIPPLET_FN GlobalTable table_of(const Field& field, const Large& large, u32 part, u32 parts) {
+    const u64 slots = large.slots, first = slots * part / parts;
+    return GlobalTable{(Slot*)field.region + large.region % field.region_slots + first,
                        (u32)(slots * (part + 1) / parts - first)};
 }
 
-// A batch of those who have no table.
-constexpr u64 KEEPING = U64_MAX;
-
-RIPPLET_FN bool is_in_batch(const Field& field, const Spread& spread, u64 batch) {
-    return spread.keeps ? batch == KEEPING : spread.region / field.region_slots == batch;
+RIPPLET_FN bool is_in_batch(const Field& field, const Large& large, u32 batch) {
+    return large.open == COUNTED && large.region / field.region_slots == batch;
 }
 
 // Adds the labels of one piece to the vertex's table.
@@ -87,18 +74,18 @@ RIPPLET_FN void add_piece(const Team& team, const Chooser& v, const Vote (&votes
 
 RIPPLET_FN void count_pieces(const Run& run, Turn turn, u32 batch) {
     const Field& field = run.field;
-    const u32 pieces = field.tallies->spread_pieces[turn.parity];
+    const u32 pieces = field.tallies->pieces[turn.parity];
     const Team team = {shared_memory()};
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = field.spread_pieces[item];
-        Spread& spread = field.spread[piece.owner];
-        if (!is_in_batch(field, spread, batch)) continue;
-        const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
+        const Piece piece = field.pieces[item];
+        Large& large = field.large[piece.owner];
+        if (!is_in_batch(field, large, batch)) continue;
+        const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const Place place = place_of(field, v.id);
         Vote votes[HELD];
         read_votes<BLOCK>(v, place, piece.index * PIECE, votes);
-        const GlobalTable all = table_of(field, spread, 0, 1);
-        if (UNIT || spread.cast <= U32_MAX) {
+        const GlobalTable all = table_of(field, large, 0, 1);
+        if (UNIT || large.cast <= U32_MAX) {
             add_piece<u32>(team, v, votes, all);
         } else {
             add_piece<u64>(team, v, votes, all);
@@ -109,98 +96,66 @@ RIPPLET_FN void count_pieces(const Run& run, Turn turn, u32 batch) {
 // Judges as large a part of a vertex's table as a piece is of its neighbours.
 RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
     const Field& field = run.field;
-    const u32 pieces = field.tallies->spread_pieces[turn.parity];
+    const u32 pieces = field.tallies->pieces[turn.parity];
     const Team team = {shared_memory()};
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = field.spread_pieces[item];
-        const Spread& spread = field.spread[piece.owner];
-        if (!is_in_batch(field, spread, batch)) continue;
-        const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
-        const GlobalTable part = table_of(field, spread, piece.index, spread.pieces);
-        Best best = {};
+        const Piece piece = field.pieces[item];
+        const Large& large = field.large[piece.owner];
+        if (!is_in_batch(field, large, batch)) continue;
+        const Chooser v(run, large.vertex, field.labels[large.vertex]);
+        const GlobalTable part = table_of(field, large, piece.index, large.pieces);
+        const PartSums<GlobalTable> sums = {part, piece.index == 0 ? large.own : 0, v.label};
         bool nan = false;
-        const u64 cast = spread.cast;
-        const auto judged = [&](u32 label, u64 sum) {
-            const u32 rank = v.rank_of(label);
-            if (!beats(v.bound(sum), rank, best)) return;
-            const Score score = v.score(label, sum, cast, false);
-            nan |= is_nan_score(score);
-            if (beats(score, rank, best)) best = Best{score, sum, label, rank, true};
-        };
-        part.each(team.rank(), BLOCK, judged);
-        if (piece.index == 0 && team.rank() == 0 && spread.own > 0) judged(v.label, spread.own);
-        best = team.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
-        nan = team.count(nan) > 0;
+        const Best best = best_of_part(team, v, large.cast, sums, &nan);
         if (team.rank() == 0) {
-            field.found[item] = best;
-            if (nan) field.spread[piece.owner].nan = 1;
+            field.found[large.first_piece + piece.index] = best;
+            if (nan) field.large[piece.owner].nan = 1;
         }
         team.sync();
     }
 }
 
-// The verdict on a spread vertex; a warp.
-RIPPLET_FN Verdict verdict_on(const Chooser& v, const Spread& spread) {
-    if (spread.keeps) {
-        if (spread.cast == 0) return Verdict{};
-        const Score score = v.score(v.label, spread.own, spread.cast, false);
-        return Verdict{Best{score, spread.own, v.label, 0, true}, false};
-    }
-    const Field& field = v.run->field;
-    Best best = {};
-    for (u32 piece = lane_id(); piece < spread.pieces; piece += 32) {
-        const Best other = field.found[spread.first_piece + piece];
-        if (is_better(other, best)) best = other;
-    }
-    best = Warp{}.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
-    return Verdict{best, spread.nan != 0};
-}
-
-// What the neighbours that voted for the winner hand over, to those who keep their label, or to those
-// of a batch.
-RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u64 batch) {
+// What the neighbours that voted for the winner hand over.
+RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
     const Field& field = run.field;
-    const u32 pieces = field.tallies->spread_pieces[turn.parity];
+    const u32 pieces = field.tallies->pieces[turn.parity];
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = field.spread_pieces[item];
-        Spread& spread = field.spread[piece.owner];
-        if (!is_in_batch(field, spread, batch)) continue;
-        const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
+        const Piece piece = field.pieces[item];
+        Large& large = field.large[piece.owner];
+        if (!is_in_batch(field, large, batch)) continue;
+        const Chooser v(run, large.vertex, field.labels[large.vertex]);
         // Each warp finds the winner again rather than wait for one that writes it down.
-        const Verdict verdict = verdict_on(v, spread);
+        const Verdict verdict = verdict_on(v, large, large.pieces);
         const Place place = place_of(field, v.id);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         u32 carried = carried_by(v, place, verdict.best, first + threadIdx.x, end, BLOCK);
         carried = warp_max(carried);
-        if (lane_id() == 0 && carried > 0) atomicMax(&spread.carried, carried);
+        if (lane_id() == 0 && carried > 0) atomicMax(&large.carried, carried);
     }
 }
 
-// Ends the turns of those who keep their label, or of those of a batch.
-RIPPLET_FN void end_turns(const Run& run, Turn turn, u64 batch, Seen* seen) {
+RIPPLET_FN void end_turns(const Run& run, Turn turn, u32 batch, Seen* seen) {
     const Field& field = run.field;
-    const u32 count = field.tallies->members[turn.parity][SPREAD];
+    const u32 count = field.tallies->members[turn.parity][LARGE];
     const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
     for (u32 number = warp; number < count; number += warps) {
-        Spread& spread = field.spread[number];
-        if (!is_in_batch(field, spread, batch)) continue;
-        const Chooser v(run, spread.vertex, field.labels[spread.vertex]);
-        const Ended end = {verdict_on(v, spread), spread.cast, spread.carried};
+        Large& large = field.large[number];
+        if (!is_in_batch(field, large, batch)) continue;
+        const Chooser v(run, large.vertex, field.labels[large.vertex]);
+        const Ended end = {verdict_on(v, large, large.pieces), large.cast, large.carried};
         if (lane_id() != 0) continue;
-        const Done done = end_turn(run, turn, v, place_of(field, v.id).degree(), end, seen);
-        spread.changed = done.changed;
-        spread.wakes = done.wakes;
+        large.done = end_turn(run, turn, v, place_of(field, v.id).degree(), end, seen);
     }
 }
 
 RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
     const Field& field = run.field;
-    if (field.tallies->members[turn.parity][SPREAD] == 0) return;
+    if (field.tallies->counted[turn.parity] == 0) return;
     Barrier* barrier = &field.tallies->barrier;
-    if (blockIdx.x == 0 && threadIdx.x < 32) lay_out_tables(run, turn);
+    if (blockIdx.x == 0 && threadIdx.x < 32) lay_out_tables(field, turn);
     grid_barrier(barrier);
     const u32 thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
-    const u32 batches = field.tallies->spread_batches;
+    const u32 batches = field.tallies->batches;
     const u64 used = field.tallies->region_used;
     Seen seen = {0, 0, 0};
     for (u32 batch = 0; batch < batches; batch++) {
@@ -216,11 +171,6 @@ RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
         }
         end_turns(run, turn, batch, &seen);
     }
-    if (CARRIES) {
-        carry_pieces(run, turn, KEEPING);
-        grid_barrier(barrier);
-    }
-    end_turns(run, turn, KEEPING, &seen);
     seen.report(field, turn);
 }
 

@@ -18,16 +18,16 @@ struct Seen {
     }
 };
 
-// The next of a class's members that nobody has taken, so many together: who is done early takes
-// more. A warp's, or where `memory` is given, a block's.
-RIPPLET_FN u32 take(const Field& field, u32 of_class, u32 together) {
+// The next that nobody has taken, so many together: who is done early takes more. A warp's, or where
+// `memory` is given, a block's.
+RIPPLET_FN u32 take(u32* taken, u32 together) {
     u32 first = 0;
-    if (lane_id() == 0) first = atomicAdd(&field.tallies->taken[of_class], together);
+    if (lane_id() == 0) first = atomicAdd(taken, together);
     return __shfl_sync(ALL_LANES, first, 0);
 }
-RIPPLET_FN u32 take(const Field& field, u32 of_class, unsigned char* memory) {
+RIPPLET_FN u32 take(u32* taken, unsigned char* memory) {
     __syncthreads();
-    if (threadIdx.x == 0) *(u32*)memory = atomicAdd(&field.tallies->taken[of_class], 1u);
+    if (threadIdx.x == 0) *(u32*)memory = atomicAdd(taken, 1u);
     __syncthreads();
     const u32 item = *(u32*)memory;
     __syncthreads();
@@ -79,11 +79,6 @@ struct Ended {
     Verdict verdict;
     u64 cast;
     u32 carried;
-};
-
-// What a turn did: whether the vertex changed, and whether that wakes its neighbours.
-struct Done {
-    bool changed, wakes;
 };
 
 // Ends a vertex's turn.

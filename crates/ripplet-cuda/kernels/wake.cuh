@@ -120,17 +120,17 @@ RIPPLET_FN void wake_by_blocks(const Field& field, Turn turn, u32 of_class, bool
     }
 }
 
-// The neighbours of spread vertices, a block a piece of them.
+// The neighbours of large vertices, a block a piece of them.
 RIPPLET_FN void wake_by_pieces(const Field& field, Turn turn, bool pushes, u64* print) {
-    const u32 count = field.tallies->spread_pieces[turn.parity];
+    const u32 count = field.tallies->pieces[turn.parity];
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
-        const Piece piece = field.spread_pieces[item];
-        const Spread& spread = field.spread[piece.owner];
-        if (!spread.changed) continue;
-        const u32 label = choices(field)[spread.vertex];
-        if (piece.index == 0 && threadIdx.x == 0) show_change(field, spread.vertex, print);
-        if (!spread.wakes || !pushes) continue;
-        const Place place = place_of(field, spread.vertex);
+        const Piece piece = field.pieces[item];
+        const Large& large = field.large[piece.owner];
+        if (!large.done.changed) continue;
+        const u32 label = choices(field)[large.vertex];
+        if (piece.index == 0 && threadIdx.x == 0) show_change(field, large.vertex, print);
+        if (!large.done.wakes || !pushes) continue;
+        const Place place = place_of(field, large.vertex);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         wake_neighbours(field, label, place, first + threadIdx.x, end, BLOCK);
     }
@@ -204,7 +204,6 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
     const bool shows = !IN_PLACE && (pushes || DRAFT_LENGTH > 0 || WAKE == WAKE_ALWAYS);
     if (shows || (WAKE != WAKE_ALWAYS && pushes)) {
         wake_by_pieces(field, turn, pushes, &print);
-        wake_by_blocks(field, turn, SCANNED, pushes, &print);
         wake_by_blocks(field, turn, UP_TO_4096, pushes, &print);
         __syncthreads();
 #pragma unroll 1
@@ -224,8 +223,11 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
         const u32 other = turn.parity ^ 1;
         tallies->members[other][threadIdx.x] = 0;
         tallies->taken[threadIdx.x] = 0;
-        tallies->spread_pieces[other] = 0;
-        tallies->first_pieces[other] = 0;
+        tallies->taken_scans = 0;
+        tallies->pieces[other] = 0;
+        tallies->taken_parts = 0;
+        tallies->parts[other] = 0;
+        tallies->counted[other] = 0;
         tallies->waking[other] = 0;
     }
 }

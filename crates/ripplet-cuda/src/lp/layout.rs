@@ -8,11 +8,11 @@ use ripplet_graph::{Direction, Graph};
 use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, engine};
 use std::ops::Range;
 
-/// Degree classes that are listed, as in `field.cuh`; spread vertices have records instead.
-pub const LISTED: usize = 11;
+/// Degree classes that are listed, as in `field.cuh`; large vertices have records instead.
+pub const LISTED: usize = 10;
 
-/// Bytes of a `Spread` record and of a `Best`.
-const SPREAD_BYTES: u64 = 64;
+/// Bytes of a `Large` record and of a `Best`.
+const LARGE_BYTES: u64 = 72;
 const BEST_BYTES: u64 = 32;
 /// Bytes of a slot of the region.
 const SLOT_BYTES: u64 = 16;
@@ -67,12 +67,16 @@ pub struct Tallies {
     pub region_used: u64,
     pub waking: [u64; 2],
     pub most_total: u32,
-    pub spread_batches: u32,
+    pub batches: u32,
     pub members: [[u32; LISTED + 1]; 2],
-    pub spread_pieces: [u32; 2],
-    pub first_pieces: [u32; 2],
+    pub pieces: [u32; 2],
+    pub parts: [u32; 2],
+    pub counted: [u32; 2],
     pub taken: [u32; LISTED + 1],
+    pub taken_scans: u32,
+    pub taken_parts: u32,
     pub barrier: [u32; 2],
+    pub padding: u32,
 }
 
 /// As `Field` in `field.cuh`, but for the columns, which come behind it.
@@ -91,8 +95,9 @@ pub struct Field {
     pub drafts: Address,
     pub tallies: Address,
     pub members: [Address; LISTED],
-    pub spread: Address,
-    pub spread_pieces: Address,
+    pub large: Address,
+    pub pieces: Address,
+    pub parts: Address,
     pub hubs: Address,
     pub hub_pieces: u32,
     pub waking_share: u32,
@@ -109,8 +114,10 @@ pub struct Field {
     pub phases: u32,
     pub scan_most: u32,
     pub scan_shared: u32,
+    pub part_most: u32,
     pub least_class: u32,
     pub traced: u32,
+    pub padding: u32,
 }
 
 /// How many vertices of a graph are of which degree class, and what the large ones need.
@@ -128,6 +135,8 @@ pub struct Classes {
     /// Slots that one of them, and that all of them need.
     pub slots_of_largest: u64,
     pub slots: u64,
+    /// Slots that they may have at once, where that is not less than one of them needs.
+    pub region: u64,
 }
 
 impl Classes {
@@ -141,7 +150,7 @@ impl Classes {
         (0..vertices)
             .into_par_iter()
             .fold(Classes::default, count)
-            .reduce(Classes::default, Classes::plus)
+            .reduce(|| Classes { region: tuning.region, ..Classes::default() }, Classes::plus)
     }
 
     fn count(&mut self, degree: u64, vertices: u32, tuning: &Tuning) {
@@ -149,8 +158,7 @@ impl Classes {
             return;
         }
         let own = tuning::MOST.iter().position(|&most| degree <= most);
-        let own = own.unwrap_or(if degree <= u64::from(tuning.scan_most) { 10 } else { LISTED });
-        let class = own.max(tuning.least_class() as usize);
+        let class = own.unwrap_or(LISTED).max(tuning.least_class() as usize);
         if class < LISTED {
             self.listed[class] += 1;
         }
@@ -180,11 +188,12 @@ impl Classes {
             hub_pieces: self.hub_pieces + other.hub_pieces,
             slots_of_largest: self.slots_of_largest.max(other.slots_of_largest),
             slots: self.slots + other.slots,
+            region: self.region.max(other.region),
         }
     }
 }
 
-/// Slots of a spread vertex's table, as `spread_out` in `scanned.cuh` has it.
+/// Slots of a large vertex's table, as `list_large` in `large.cuh` has it.
 fn slots_for(degree: u64, vertices: u32) -> u64 {
     let labels = degree.min(u64::from(vertices));
     (2 * labels + 8).min(u64::from(u32::MAX))
@@ -206,8 +215,9 @@ pub struct Layout {
     pub drafts: Range<u64>,
     pub tallies: Range<u64>,
     pub members: [Range<u64>; LISTED],
-    pub spread: Range<u64>,
-    pub spread_pieces: Range<u64>,
+    pub large: Range<u64>,
+    pub pieces: Range<u64>,
+    pub parts: Range<u64>,
     pub hubs: Range<u64>,
     pub found: Range<u64>,
     pub region: Range<u64>,
@@ -281,10 +291,11 @@ impl Layout {
         to.hubs = to.place(size_of::<Piece>() as u64, classes.hub_pieces);
         let lists = to.bytes;
 
-        to.spread = to.place(SPREAD_BYTES, classes.large);
-        to.spread_pieces = to.place(8, classes.pieces);
+        to.large = to.place(LARGE_BYTES, classes.large);
+        to.pieces = to.place(8, classes.pieces);
+        to.parts = to.place(8, classes.pieces);
         to.found = to.place(BEST_BYTES, classes.pieces);
-        to.region_slots = classes.slots_of_largest.max(classes.slots.min(tuning::REGION));
+        to.region_slots = classes.slots_of_largest.max(classes.slots.min(classes.region));
         to.region = to.place(SLOT_BYTES, to.region_slots);
 
         let mut plan =
@@ -328,8 +339,9 @@ impl Layout {
             drafts: at(&self.drafts),
             tallies: at(&self.tallies),
             members: self.members.each_ref().map(at),
-            spread: at(&self.spread),
-            spread_pieces: at(&self.spread_pieces),
+            large: at(&self.large),
+            pieces: at(&self.pieces),
+            parts: at(&self.parts),
             hubs: at(&self.hubs),
             found: at(&self.found),
             region: at(&self.region),

@@ -21,9 +21,13 @@ const CLASSES: [&str; LISTED + 1] = [
     "degree 257-512: 16 lanes",
     "degree 513-1024: a warp",
     "degree 1025-4096: a block, a table",
-    "higher: a block, a table, a sketch",
-    "highest: many blocks",
+    "degree above 4096: added up by the piece",
 ];
+
+/// Steps that only the vertices of the highest class come to, and not all of them.
+const SCAN: &str = "of these, a block, a table, a sketch";
+const PARTS: &str = "of these, a block a part (parts)";
+const SPREAD: &str = "of these, many blocks";
 
 /// What full iterations take: every vertex active, one phase.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +60,7 @@ pub struct Part {
     pub name: &'static str,
     /// Vertices that it is for.
     pub vertices: u64,
-    /// Their arcs.
+    /// Their arcs; none where these are counted at a step before.
     pub arcs: u64,
     /// Seconds that it took.
     pub seconds: f64,
@@ -147,25 +151,22 @@ impl<D: Device> DeviceRounds<'_, D> {
         let mut parts = Vec::new();
         parts.push(part("list the active", all, all_arcs, self.time(&kernels.gather, &step)?));
         let members = self.members()?;
-        for class in (0..LISTED).rev().filter(|&class| members[class] > 0) {
+        for class in (0..=LISTED).rev().filter(|&class| members[class] > 0) {
             // Only this class has members for now.
             self.set_members(std::array::from_fn(|at| if at == class { members[at] } else { 0 }))?;
-            let for_class = match class {
-                0..=2 => [kernels.low, kernels.choose],
-                3..=9 => [kernels.choose, None],
-                _ => [kernels.scanned, None],
-            };
+            let low = if class <= 2 { kernels.low } else { None };
             let mut seconds = 0.0;
-            for kernel in for_class.iter().flatten() {
+            for kernel in [low, kernels.choose].iter().flatten() {
                 seconds += self.time(kernel, &step)?;
             }
             parts.push(part(CLASSES[class], classes.vertices[class], classes.arcs[class], seconds));
-        }
-        if let Some(kernel) = kernels.spread {
-            let spread = self.members()?[LISTED];
-            let seconds = self.time(&kernel, &step)?;
-            let (vertices, arcs) = (u64::from(spread), classes.arcs[LISTED]);
-            parts.push(part(CLASSES[LISTED], vertices, arcs, seconds));
+            let of_large =
+                [(SCAN, kernels.scanned), (PARTS, kernels.parted), (SPREAD, kernels.spread)];
+            for (at, (name, kernel)) in of_large.into_iter().enumerate() {
+                let Some(kernel) = kernel.filter(|_| class == LISTED) else { continue };
+                let vertices = u64::from(self.large()?[at]);
+                parts.push(part(name, vertices, 0, self.time(&kernel, &step)?));
+            }
         }
         self.set_members(std::array::from_fn(|at| members[at]))?;
         parts.push(part("wake neighbours", all, all_arcs, self.time(&kernels.wake, &step)?));

@@ -58,6 +58,7 @@ pub(super) struct Kernels {
     pub scanned: Option<Launch>,
     pub choose: Option<Launch>,
     pub low: Option<Launch>,
+    pub parted: Option<Launch>,
     pub spread: Option<Launch>,
     pub wake: Launch,
 }
@@ -111,7 +112,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.vertices = graph.vertices();
         rounds.field.shard_count = graph.shards().len() as u32;
         rounds.field.seed = Clock::new(settings.seed, 0).seed();
-        rounds.field.scan_most = tuning.scan_most;
+        rounds.field.scan_most = tuning.scan_most();
+        rounds.field.part_most = tuning.part_most();
         rounds.field.scan_shared = scan_shared;
         rounds.field.waking_share = tuning.waking_share;
         rounds.field.least_class = tuning.least_class();
@@ -347,6 +349,13 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(self.tallies()?.members[self.turns as usize & 1])
     }
 
+    /// How many vertices of the highest class there are, how many parts of their labels, and for how
+    /// many of them all blocks count.
+    pub(super) fn large(&self) -> Result<[u32; 3], DeviceError> {
+        let (tallies, parity) = (self.tallies()?, self.turns as usize & 1);
+        Ok([tallies.members[parity][LISTED], tallies.parts[parity], tallies.counted[parity]])
+    }
+
     /// Sets how many members the listed classes have.
     pub(super) fn set_members(&self, members: [u32; LISTED]) -> Result<(), DeviceError> {
         let all = std::mem::offset_of!(Tallies, members) as u64;
@@ -431,8 +440,8 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
 impl Kernels {
     /// Those of a phase, in their order.
     fn of_phase(&self) -> impl Iterator<Item = &Launch> {
-        let Kernels { gather, scanned, choose, low, spread, wake, .. } = self;
-        let chosen = [scanned, choose, low, spread];
+        let Kernels { gather, choose, low, scanned, parted, spread, wake, .. } = self;
+        let chosen = [choose, low, scanned, parted, spread];
         [gather].into_iter().chain(chosen.into_iter().flatten()).chain([wake])
     }
 
@@ -445,6 +454,7 @@ impl Kernels {
         let kernel = |name, shared| filling(device, module, Launch::of(name, shared));
         let scanned =
             Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_scanned", scan_shared) };
+        let parted = Launch { kernel: "ripplet_choose_parted", ..scanned };
         let spread = Launch { cooperative: true, ..Launch::of("ripplet_choose_spread", SHARED) };
         let some = |launch: Launch, is_needed: bool| {
             is_needed.then(|| filling(device, module, launch)).transpose()
@@ -452,15 +462,16 @@ impl Kernels {
         // Weighted votes have more for blocks and warps, and less for lanes alone.
         let has =
             |classes: Range<usize>| layout.members[classes].iter().any(|list| !list.is_empty());
-        let has_large = !layout.spread.is_empty();
+        let has_large = !layout.large.is_empty();
         Ok(Kernels {
             fill: kernel("ripplet_fill", 0)?,
             start: kernel("ripplet_start", 0)?,
             find_most: kernel("ripplet_find_most", 0)?,
             gather: kernel("ripplet_gather", GATHER_SHARED)?,
             scanned: some(scanned, has_large)?,
-            choose: some(Launch::of("ripplet_choose", SHARED), has(2..10))?,
+            choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..10))?,
             low: some(Launch::of("ripplet_choose_low", LOW_SHARED), has(0..3))?,
+            parted: some(parted, has_large)?,
             spread: some(spread, has_large)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,
         })

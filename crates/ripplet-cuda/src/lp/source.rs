@@ -16,14 +16,16 @@ const BEFORE: [(&str, &str); 5] = [
 ];
 
 /// What comes behind them.
-const BEHIND: [(&str, &str); 13] = [
+const BEHIND: [(&str, &str); 15] = [
     ("team.cuh", include_str!("../../kernels/team.cuh")),
     ("best.cuh", include_str!("../../kernels/best.cuh")),
     ("turn.cuh", include_str!("../../kernels/turn.cuh")),
     ("table.cuh", include_str!("../../kernels/table.cuh")),
     ("sorted.cuh", include_str!("../../kernels/sorted.cuh")),
     ("held.cuh", include_str!("../../kernels/held.cuh")),
+    ("large.cuh", include_str!("../../kernels/large.cuh")),
     ("scanned.cuh", include_str!("../../kernels/scanned.cuh")),
+    ("parted.cuh", include_str!("../../kernels/parted.cuh")),
     ("spread.cuh", include_str!("../../kernels/spread.cuh")),
     ("gather.cuh", include_str!("../../kernels/gather.cuh")),
     ("wake.cuh", include_str!("../../kernels/wake.cuh")),

@@ -1,14 +1,11 @@
 //! Bounds between degree classes. Those that `field.cuh` has as well are part of the kernels.
 
-/// The largest degree of each class but the last two.
+/// The largest degree of each class but the last.
 pub const MOST: [u64; 10] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
 /// Arcs of a piece of a vertex that many blocks share.
 pub const PIECE: u64 = 4096;
 /// Vertices of more arcs have their pieces listed.
 pub const HUB: u64 = 512;
-/// Slots of the tables of vertices that many blocks share, in which they take turns: as many as a cache
-/// of 50 MB has room for.
-pub const REGION: u64 = 1 << 22;
 /// Threads of a block, and of one that scans.
 pub const BLOCK: u32 = 256;
 pub const SCAN_BLOCK: u32 = 1024;
@@ -35,6 +32,10 @@ pub struct Tuning {
     pub scan_most: u32,
     /// Bytes of shared memory of such a block: as many as the device allows, up to this.
     pub scan_shared: u32,
+    /// Vertices of up to so many neighbours are counted by some blocks, each of which reads all votes.
+    pub part_most: u32,
+    /// Slots of the tables of vertices that many blocks share, at once, where one needs no more.
+    pub region: u64,
     /// Where more than one arc in so many is of a vertex that changed, sleeping vertices ask their
     /// neighbours whether they did, instead of being told.
     pub waking_share: u32,
@@ -45,10 +46,20 @@ pub struct Tuning {
 }
 
 impl Tuning {
+    /// The largest degree that a block scans.
+    pub(super) fn scan_most(&self) -> u32 {
+        if self.counting == Counting::GlobalTables { 0 } else { self.scan_most }
+    }
+
+    /// The largest degree that some blocks count by parts.
+    pub(super) fn part_most(&self) -> u32 {
+        if self.counting == Counting::GlobalTables { 0 } else { self.part_most }
+    }
+
     /// The lowest class that a vertex can have, as in `field.cuh`.
     pub(super) fn least_class(&self) -> u32 {
         match self.counting {
-            Counting::GlobalTables => 11,
+            Counting::GlobalTables => 10,
             Counting::SharedTables => 9,
             Counting::Packed => 0,
         }
@@ -60,6 +71,9 @@ impl Default for Tuning {
         Tuning {
             scan_most: 1 << 14,
             scan_shared: 200 << 10,
+            part_most: 1 << 19,
+            // As many as a cache of 50 MB has room for.
+            region: 1 << 22,
             waking_share: 3,
             async_phases: 2,
             counting: Counting::Packed,

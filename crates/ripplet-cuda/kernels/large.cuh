@@ -1,0 +1,82 @@
+// Degrees above 4096: each vertex has a record, and its arcs are taken by the piece. First, whoever
+// has time adds up its votes; often that shows that it keeps its label. If not, `scanned.cuh` counts.
+#pragma once
+
+namespace ripplet {
+
+// Makes the record of a vertex whose turn it is. One thread calls it.
+RIPPLET_FN void list_large(const Field& field, Turn turn, u32 v, u32 degree) {
+    Tallies* tallies = field.tallies;
+    const u32 number = atomicAdd(&tallies->members[turn.parity][LARGE], 1u);
+    const u32 pieces = (degree + PIECE - 1) / PIECE;
+    const u32 first = atomicAdd(&tallies->pieces[turn.parity], pieces);
+    Large large = {};
+    large.vertex = v;
+    large.first_piece = first;
+    large.pieces = pieces;
+    large.slots = (u32)min(2ull * min(degree, field.vertices) + 8, (u64)U32_MAX);
+    field.large[number] = large;
+    for (u32 index = 0; index < pieces; index++) field.pieces[first + index] = Piece{number, index};
+}
+
+// Adds up votes, a block a piece.
+RIPPLET_FN void cast_pieces(const Run& run, Turn turn) {
+    const Field& field = run.field;
+    const u32 pieces = field.tallies->pieces[turn.parity];
+    const Team team = {shared_memory()};
+    if (pieces == 0) return;
+    for (u32 item; (item = take(&field.tallies->taken[LARGE], team.memory)) < pieces;) {
+        const Piece piece = field.pieces[item];
+        Large& large = field.large[piece.owner];
+        const Chooser v(run, large.vertex, field.labels[large.vertex]);
+        const Place place = place_of(field, v.id);
+        Vote votes[HELD];
+        read_votes<BLOCK>(v, place, piece.index * PIECE, votes);
+        Cast cast = {0, 0};
+        cast.add(v, votes);
+        cast.sum_up(team);
+        if (team.rank() == 0) {
+            if (cast.own > 0) atomicAdd(&large.own, cast.own);
+            atomicAdd(&large.cast, cast.all);
+        }
+    }
+}
+
+// Some of the labels of a vertex: those in a table, and where `own` is not 0, its own.
+template <class AnyTable> struct PartSums {
+    const AnyTable& table;
+    u64 own;
+    u32 label;
+};
+
+// The best of some labels, for all threads of a block.
+template <u32 THREADS, class AnyTable>
+RIPPLET_FN Best best_of_part(const Block<THREADS>& team, const Chooser& v, u64 cast,
+                             const PartSums<AnyTable>& sums, bool* nan) {
+    Best best = {};
+    const auto judged = [&](u32 label, u64 sum) {
+        const u32 rank = v.rank_of(label);
+        if (!beats(v.bound(sum), rank, best)) return;
+        const Score score = v.score(label, sum, cast, false);
+        *nan |= is_nan_score(score);
+        if (beats(score, rank, best)) best = Best{score, sum, label, rank, true};
+    };
+    sums.table.each(team.rank(), THREADS, judged);
+    if (team.rank() == 0 && sums.own > 0) judged(sums.label, sums.own);
+    *nan = team.count(*nan) > 0;
+    return team.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
+}
+
+// The verdict on a vertex of whose labels so many parts have been judged; a warp.
+RIPPLET_FN Verdict verdict_on(const Chooser& v, const Large& large, u32 parts) {
+    const Field& field = v.run->field;
+    Best best = {};
+    for (u32 part = lane_id(); part < parts; part += 32) {
+        const Best other = field.found[large.first_piece + part];
+        if (is_better(other, best)) best = other;
+    }
+    best = Warp{}.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
+    return Verdict{best, large.nan != 0};
+}
+
+}  // namespace ripplet
