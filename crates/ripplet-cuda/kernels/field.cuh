@@ -58,10 +58,10 @@ struct Tallies {
     u32 batches;
     // By parity of the phase and by class: its members.
     u32 members[2][CLASSES];
-    // By parity: pieces of the large ones, parts of those that are parted, and how many are counted.
-    u32 pieces[2], parts[2], counted[2];
-    // By class, of LARGE by the piece: how much has been taken; and how many scans and parts.
-    u32 taken[CLASSES], taken_scans, taken_parts;
+    // By parity: pieces of the large ones, and how many of these are open.
+    u32 pieces[2], open[2];
+    // By class, of LARGE by the piece: how much has been taken; and how many scans.
+    u32 taken[CLASSES], taken_scans;
     Barrier barrier;
 };
 
@@ -70,17 +70,12 @@ struct Done {
     bool changed, wakes;
 };
 
-// Who ends a large vertex's turn: blocks that count a part of its labels each, or all of the grid.
-constexpr u32 PARTED = 1, COUNTED = 2;
-
 // A large vertex whose turn it is.
 struct Large {
     u64 region, own, cast;
     u32 vertex, first_piece, pieces, slots, carried, nan;
-    // Who is to end its turn, where no block could alone.
+    // Whether only a count of every label will tell.
     u32 open;
-    // Parts that its labels are in, how many of them are judged, and whether one was too large.
-    u32 parts, judged, is_full;
     Done done;
 };
 
@@ -100,7 +95,7 @@ struct Field {
     // change. For LARGE there are records.
     u32* members[LARGE];
     Large* large;
-    Piece *pieces, *parts;
+    Piece* pieces;
     // The pieces of every vertex of more than 512 arcs.
     const Piece* hubs;
     u32 hub_pieces, waking_share;
@@ -112,13 +107,12 @@ struct Field {
     u64 arcs, grand_total, region_slots;
     u32 vertices, shard_count, seed, volume_shift;
     u32 round, phases;
-    // Degrees up to this are scanned by one block, of so much shared memory in bytes; and up to this by
-    // some.
-    u32 scan_most, scan_shared, part_most;
+    // Degrees up to this are scanned by one block, of so much shared memory in bytes.
+    u32 scan_most, scan_shared;
     // No vertex is of a lower class than this.
     u32 least_class;
     // Whether the round's fingerprint is wanted.
-    u32 traced, padding;
+    u32 traced;
     Column columns[COLUMNS > 0 ? COLUMNS : 1];
 };
 

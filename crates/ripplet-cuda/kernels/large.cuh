@@ -42,41 +42,4 @@ RIPPLET_FN void cast_pieces(const Run& run, Turn turn) {
     }
 }
 
-// Some of the labels of a vertex: those in a table, and where `own` is not 0, its own.
-template <class AnyTable> struct PartSums {
-    const AnyTable& table;
-    u64 own;
-    u32 label;
-};
-
-// The best of some labels, for all threads of a block.
-template <u32 THREADS, class AnyTable>
-RIPPLET_FN Best best_of_part(const Block<THREADS>& team, const Chooser& v, u64 cast,
-                             const PartSums<AnyTable>& sums, bool* nan) {
-    Best best = {};
-    const auto judged = [&](u32 label, u64 sum) {
-        const u32 rank = v.rank_of(label);
-        if (!beats(v.bound(sum), rank, best)) return;
-        const Score score = v.score(label, sum, cast, false);
-        *nan |= is_nan_score(score);
-        if (beats(score, rank, best)) best = Best{score, sum, label, rank, true};
-    };
-    sums.table.each(team.rank(), THREADS, judged);
-    if (team.rank() == 0 && sums.own > 0) judged(sums.label, sums.own);
-    *nan = team.count(*nan) > 0;
-    return team.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
-}
-
-// The verdict on a vertex of whose labels so many parts have been judged; a warp.
-RIPPLET_FN Verdict verdict_on(const Chooser& v, const Large& large, u32 parts) {
-    const Field& field = v.run->field;
-    Best best = {};
-    for (u32 part = lane_id(); part < parts; part += 32) {
-        const Best other = field.found[large.first_piece + part];
-        if (is_better(other, best)) best = other;
-    }
-    best = Warp{}.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
-    return Verdict{best, large.nan != 0};
-}
-
 }  // namespace ripplet

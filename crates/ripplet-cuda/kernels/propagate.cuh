@@ -31,12 +31,6 @@ RIPPLET_FN void choose_large(const Run& run, Turn turn) {
     seen.report(run.field, turn);
 }
 
-RIPPLET_FN void choose_in_parts(const Run& run, Turn turn) {
-    Seen seen = {0, 0, 0};
-    choose_parted(run, turn, &seen);
-    seen.report(run.field, turn);
-}
-
 }  // namespace ripplet
 
 using ripplet::Fill;
@@ -52,9 +46,6 @@ RIPPLET_KERNEL(ripplet_choose_low, Step, step, 256, 5) { ripplet::choose_few(ste
 RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose_scanned, Step, step, 1024, 1) {
     ripplet::choose_large(step.run, step.turn);
-}
-RIPPLET_KERNEL(ripplet_choose_parted, Step, step, 1024, 1) {
-    ripplet::choose_in_parts(step.run, step.turn);
 }
 // Cooperative.
 RIPPLET_KERNEL(ripplet_choose_spread, Step, step, 256, 3) {

@@ -95,23 +95,6 @@ RIPPLET_FN bool keeps_unseen(const ScanTeam& team, const Chooser& v, const Large
     return kept.is_set;
 }
 
-// Leaves a vertex to those who count all of its labels. One thread calls it.
-RIPPLET_FN void leave_open(const Field& field, Turn turn, u32 number, u32 degree) {
-    Tallies* tallies = field.tallies;
-    Large& large = field.large[number];
-    // A part's labels fill about half of a table.
-    const u32 slots = (field.scan_shared - ScanTeam::BYTES) / (u32)(sizeof(u64) + sizeof(u32));
-    large.parts = min(degree, field.vertices) / max(slots / 2, 1u) + 1;
-    if (degree > field.part_most || large.parts > large.pieces) {
-        large.open = COUNTED;
-        atomicAdd(&tallies->counted[turn.parity], 1u);
-        return;
-    }
-    large.open = PARTED;
-    const u32 first = atomicAdd(&tallies->parts[turn.parity], large.parts);
-    for (u32 part = 0; part < large.parts; part++) field.parts[first + part] = Piece{number, part};
-}
-
 RIPPLET_FN void choose_scanned(const Run& run, Turn turn, Seen* seen) {
     const Field& field = run.field;
     const u32 count = field.tallies->members[turn.parity][LARGE];
@@ -135,7 +118,8 @@ RIPPLET_FN void choose_scanned(const Run& run, Turn turn, Seen* seen) {
             if (settled) {
                 large.done = end_turn(run, turn, v, degree, end, seen);
             } else {
-                leave_open(field, turn, item, degree);
+                large.open = 1;
+                atomicAdd(&field.tallies->open[turn.parity], 1u);
             }
         }
         team.sync();

@@ -15,7 +15,7 @@ RIPPLET_FN void lay_out_tables(const Field& field, Turn turn) {
     u64 batch = 0, used = 0;
     for (u32 first = 0; first < count; first += 32) {
         const u32 number = first + lane_id();
-        const u32 wanted = number < count && field.large[number].open == COUNTED ? field.large[number].slots : 0;
+        const u32 wanted = number < count && field.large[number].open ? field.large[number].slots : 0;
         u64 mine = 0;
         for (u32 open = __ballot_sync(ALL_LANES, wanted > 0); open != 0; open &= open - 1) {
             const u32 lane = (u32)__ffs(open) - 1, slots = __shfl_sync(ALL_LANES, wanted, lane);
@@ -41,7 +41,7 @@ RIPPLET_FN GlobalTable table_of(const Field& field, const Large& large, u32 part
 }
 
 RIPPLET_FN bool is_in_batch(const Field& field, const Large& large, u32 batch) {
-    return large.open == COUNTED && large.region / field.region_slots == batch;
+    return large.open && large.region / field.region_slots == batch;
 }
 
 // Adds the labels of one piece to the vertex's table.
@@ -104,15 +104,38 @@ RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
         if (!is_in_batch(field, large, batch)) continue;
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const GlobalTable part = table_of(field, large, piece.index, large.pieces);
-        const PartSums<GlobalTable> sums = {part, piece.index == 0 ? large.own : 0, v.label};
+        Best best = {};
         bool nan = false;
-        const Best best = best_of_part(team, v, large.cast, sums, &nan);
+        const u64 cast = large.cast;
+        const auto judged = [&](u32 label, u64 sum) {
+            const u32 rank = v.rank_of(label);
+            if (!beats(v.bound(sum), rank, best)) return;
+            const Score score = v.score(label, sum, cast, false);
+            nan |= is_nan_score(score);
+            if (beats(score, rank, best)) best = Best{score, sum, label, rank, true};
+        };
+        part.each(team.rank(), BLOCK, judged);
+        if (piece.index == 0 && team.rank() == 0 && large.own > 0) judged(v.label, large.own);
+        best = team.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
+        nan = team.count(nan) > 0;
         if (team.rank() == 0) {
             field.found[large.first_piece + piece.index] = best;
             if (nan) field.large[piece.owner].nan = 1;
         }
         team.sync();
     }
+}
+
+// The verdict on a vertex; a warp.
+RIPPLET_FN Verdict verdict_on(const Chooser& v, const Large& large) {
+    const Field& field = v.run->field;
+    Best best = {};
+    for (u32 piece = lane_id(); piece < large.pieces; piece += 32) {
+        const Best other = field.found[large.first_piece + piece];
+        if (is_better(other, best)) best = other;
+    }
+    best = Warp{}.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
+    return Verdict{best, large.nan != 0};
 }
 
 // What the neighbours that voted for the winner hand over.
@@ -125,7 +148,7 @@ RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
         if (!is_in_batch(field, large, batch)) continue;
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         // Each warp finds the winner again rather than wait for one that writes it down.
-        const Verdict verdict = verdict_on(v, large, large.pieces);
+        const Verdict verdict = verdict_on(v, large);
         const Place place = place_of(field, v.id);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         u32 carried = carried_by(v, place, verdict.best, first + threadIdx.x, end, BLOCK);
@@ -142,7 +165,7 @@ RIPPLET_FN void end_turns(const Run& run, Turn turn, u32 batch, Seen* seen) {
         Large& large = field.large[number];
         if (!is_in_batch(field, large, batch)) continue;
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
-        const Ended end = {verdict_on(v, large, large.pieces), large.cast, large.carried};
+        const Ended end = {verdict_on(v, large), large.cast, large.carried};
         if (lane_id() != 0) continue;
         large.done = end_turn(run, turn, v, place_of(field, v.id).degree(), end, seen);
     }
@@ -150,7 +173,7 @@ RIPPLET_FN void end_turns(const Run& run, Turn turn, u32 batch, Seen* seen) {
 
 RIPPLET_FN void choose_spread(const Run& run, Turn turn) {
     const Field& field = run.field;
-    if (field.tallies->counted[turn.parity] == 0) return;
+    if (field.tallies->open[turn.parity] == 0) return;
     Barrier* barrier = &field.tallies->barrier;
     if (blockIdx.x == 0 && threadIdx.x < 32) lay_out_tables(field, turn);
     grid_barrier(barrier);

@@ -225,9 +225,7 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
         tallies->taken[threadIdx.x] = 0;
         tallies->taken_scans = 0;
         tallies->pieces[other] = 0;
-        tallies->taken_parts = 0;
-        tallies->parts[other] = 0;
-        tallies->counted[other] = 0;
+        tallies->open[other] = 0;
         tallies->waking[other] = 0;
     }
 }

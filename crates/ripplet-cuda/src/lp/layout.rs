@@ -12,7 +12,7 @@ use std::ops::Range;
 pub const LISTED: usize = 10;
 
 /// Bytes of a `Large` record and of a `Best`.
-const LARGE_BYTES: u64 = 72;
+const LARGE_BYTES: u64 = 56;
 const BEST_BYTES: u64 = 32;
 /// Bytes of a slot of the region.
 const SLOT_BYTES: u64 = 16;
@@ -70,13 +70,10 @@ pub struct Tallies {
     pub batches: u32,
     pub members: [[u32; LISTED + 1]; 2],
     pub pieces: [u32; 2],
-    pub parts: [u32; 2],
-    pub counted: [u32; 2],
+    pub open: [u32; 2],
     pub taken: [u32; LISTED + 1],
     pub taken_scans: u32,
-    pub taken_parts: u32,
     pub barrier: [u32; 2],
-    pub padding: u32,
 }
 
 /// As `Field` in `field.cuh`, but for the columns, which come behind it.
@@ -97,7 +94,6 @@ pub struct Field {
     pub members: [Address; LISTED],
     pub large: Address,
     pub pieces: Address,
-    pub parts: Address,
     pub hubs: Address,
     pub hub_pieces: u32,
     pub waking_share: u32,
@@ -114,10 +110,8 @@ pub struct Field {
     pub phases: u32,
     pub scan_most: u32,
     pub scan_shared: u32,
-    pub part_most: u32,
     pub least_class: u32,
     pub traced: u32,
-    pub padding: u32,
 }
 
 /// How many vertices of a graph are of which degree class, and what the large ones need.
@@ -217,7 +211,6 @@ pub struct Layout {
     pub members: [Range<u64>; LISTED],
     pub large: Range<u64>,
     pub pieces: Range<u64>,
-    pub parts: Range<u64>,
     pub hubs: Range<u64>,
     pub found: Range<u64>,
     pub region: Range<u64>,
@@ -293,7 +286,6 @@ impl Layout {
 
         to.large = to.place(LARGE_BYTES, classes.large);
         to.pieces = to.place(8, classes.pieces);
-        to.parts = to.place(8, classes.pieces);
         to.found = to.place(BEST_BYTES, classes.pieces);
         to.region_slots = classes.slots_of_largest.max(classes.slots.min(classes.region));
         to.region = to.place(SLOT_BYTES, to.region_slots);
@@ -341,7 +333,6 @@ impl Layout {
             members: self.members.each_ref().map(at),
             large: at(&self.large),
             pieces: at(&self.pieces),
-            parts: at(&self.parts),
             hubs: at(&self.hubs),
             found: at(&self.found),
             region: at(&self.region),

@@ -26,7 +26,6 @@ const CLASSES: [&str; LISTED + 1] = [
 
 /// Steps that only the vertices of the highest class come to, and not all of them.
 const SCAN: &str = "of these, a block, a table, a sketch";
-const PARTS: &str = "of these, a block a part (parts)";
 const SPREAD: &str = "of these, many blocks";
 
 /// What full iterations take: every vertex active, one phase.
@@ -160,8 +159,7 @@ impl<D: Device> DeviceRounds<'_, D> {
                 seconds += self.time(kernel, &step)?;
             }
             parts.push(part(CLASSES[class], classes.vertices[class], classes.arcs[class], seconds));
-            let of_large =
-                [(SCAN, kernels.scanned), (PARTS, kernels.parted), (SPREAD, kernels.spread)];
+            let of_large = [(SCAN, kernels.scanned), (SPREAD, kernels.spread)];
             for (at, (name, kernel)) in of_large.into_iter().enumerate() {
                 let Some(kernel) = kernel.filter(|_| class == LISTED) else { continue };
                 let vertices = u64::from(self.large()?[at]);

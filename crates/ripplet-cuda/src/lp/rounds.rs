@@ -58,7 +58,6 @@ pub(super) struct Kernels {
     pub scanned: Option<Launch>,
     pub choose: Option<Launch>,
     pub low: Option<Launch>,
-    pub parted: Option<Launch>,
     pub spread: Option<Launch>,
     pub wake: Launch,
 }
@@ -113,7 +112,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.shard_count = graph.shards().len() as u32;
         rounds.field.seed = Clock::new(settings.seed, 0).seed();
         rounds.field.scan_most = tuning.scan_most();
-        rounds.field.part_most = tuning.part_most();
         rounds.field.scan_shared = scan_shared;
         rounds.field.waking_share = tuning.waking_share;
         rounds.field.least_class = tuning.least_class();
@@ -349,11 +347,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(self.tallies()?.members[self.turns as usize & 1])
     }
 
-    /// How many vertices of the highest class there are, how many parts of their labels, and for how
-    /// many of them all blocks count.
-    pub(super) fn large(&self) -> Result<[u32; 3], DeviceError> {
+    /// How many vertices of the highest class there are, and for how many of them all blocks count.
+    pub(super) fn large(&self) -> Result<[u32; 2], DeviceError> {
         let (tallies, parity) = (self.tallies()?, self.turns as usize & 1);
-        Ok([tallies.members[parity][LISTED], tallies.parts[parity], tallies.counted[parity]])
+        Ok([tallies.members[parity][LISTED], tallies.open[parity]])
     }
 
     /// Sets how many members the listed classes have.
@@ -440,8 +437,8 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
 impl Kernels {
     /// Those of a phase, in their order.
     fn of_phase(&self) -> impl Iterator<Item = &Launch> {
-        let Kernels { gather, choose, low, scanned, parted, spread, wake, .. } = self;
-        let chosen = [choose, low, scanned, parted, spread];
+        let Kernels { gather, choose, low, scanned, spread, wake, .. } = self;
+        let chosen = [choose, low, scanned, spread];
         [gather].into_iter().chain(chosen.into_iter().flatten()).chain([wake])
     }
 
@@ -454,7 +451,6 @@ impl Kernels {
         let kernel = |name, shared| filling(device, module, Launch::of(name, shared));
         let scanned =
             Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_scanned", scan_shared) };
-        let parted = Launch { kernel: "ripplet_choose_parted", ..scanned };
         let spread = Launch { cooperative: true, ..Launch::of("ripplet_choose_spread", SHARED) };
         let some = |launch: Launch, is_needed: bool| {
             is_needed.then(|| filling(device, module, launch)).transpose()
@@ -471,7 +467,6 @@ impl Kernels {
             scanned: some(scanned, has_large)?,
             choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..10))?,
             low: some(Launch::of("ripplet_choose_low", LOW_SHARED), has(0..3))?,
-            parted: some(parted, has_large)?,
             spread: some(spread, has_large)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,
         })

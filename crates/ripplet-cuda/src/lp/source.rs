@@ -16,7 +16,7 @@ const BEFORE: [(&str, &str); 5] = [
 ];
 
 /// What comes behind them.
-const BEHIND: [(&str, &str); 15] = [
+const BEHIND: [(&str, &str); 14] = [
     ("team.cuh", include_str!("../../kernels/team.cuh")),
     ("best.cuh", include_str!("../../kernels/best.cuh")),
     ("turn.cuh", include_str!("../../kernels/turn.cuh")),
@@ -25,7 +25,6 @@ const BEHIND: [(&str, &str); 15] = [
     ("held.cuh", include_str!("../../kernels/held.cuh")),
     ("large.cuh", include_str!("../../kernels/large.cuh")),
     ("scanned.cuh", include_str!("../../kernels/scanned.cuh")),
-    ("parted.cuh", include_str!("../../kernels/parted.cuh")),
     ("spread.cuh", include_str!("../../kernels/spread.cuh")),
     ("gather.cuh", include_str!("../../kernels/gather.cuh")),
     ("wake.cuh", include_str!("../../kernels/wake.cuh")),

@@ -32,8 +32,6 @@ pub struct Tuning {
     pub scan_most: u32,
     /// Bytes of shared memory of such a block: as many as the device allows, up to this.
     pub scan_shared: u32,
-    /// Vertices of up to so many neighbours are counted by some blocks, each of which reads all votes.
-    pub part_most: u32,
     /// Slots of the tables of vertices that many blocks share, at once, where one needs no more.
     pub region: u64,
     /// Where more than one arc in so many is of a vertex that changed, sleeping vertices ask their
@@ -51,11 +49,6 @@ impl Tuning {
         if self.counting == Counting::GlobalTables { 0 } else { self.scan_most }
     }
 
-    /// The largest degree that some blocks count by parts.
-    pub(super) fn part_most(&self) -> u32 {
-        if self.counting == Counting::GlobalTables { 0 } else { self.part_most }
-    }
-
     /// The lowest class that a vertex can have, as in `field.cuh`.
     pub(super) fn least_class(&self) -> u32 {
         match self.counting {
@@ -71,9 +64,7 @@ impl Default for Tuning {
         Tuning {
             scan_most: 1 << 14,
             scan_shared: 200 << 10,
-            part_most: 1 << 19,
-            // As many as a cache of 50 MB has room for.
-            region: 1 << 22,
+            region: 1 << 24,
             waking_share: 3,
             async_phases: 2,
             counting: Counting::Packed,

@@ -20,16 +20,14 @@ fn hubs(vertices: u32) -> Edges {
 }
 
 /// Tunings that lead a vertex of 7,000 neighbours through each of the ways.
-fn tunings() -> [Tuning; 4] {
+fn tunings() -> [Tuning; 3] {
     [
         // All blocks count at once, one vertex after the other.
-        Tuning { scan_most: 0, part_most: 0, region: 1, ..Tuning::default() },
+        Tuning { scan_most: 0, region: 1, ..Tuning::default() },
         // Scanned by a block whose table has room for all labels.
         Tuning { scan_most: u32::MAX, ..Tuning::default() },
         // The same with too small a table, and where that does not tell, by all blocks.
         Tuning { scan_most: u32::MAX, scan_shared: 20 << 10, ..Tuning::default() },
-        // In parts at once.
-        Tuning { scan_most: 0, scan_shared: 100 << 10, ..Tuning::default() },
     ]
 }
 

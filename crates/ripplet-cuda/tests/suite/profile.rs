@@ -41,7 +41,7 @@ fn check_parts(graph: &Graph, counting: Counting, found: &Profile) {
         let counted = classes.iter().filter(|class| class.arcs > 0).map(|class| class.vertices);
         assert_eq!(counted.sum::<u64>(), listed);
         match (counting, classes) {
-            (Counting::GlobalTables, [all, _, _, many]) => {
+            (Counting::GlobalTables, [all, _, many]) => {
                 assert!(all.name.contains("above 4096") && many.name.contains("many blocks"));
             }
             (Counting::SharedTables, [table]) => assert!(table.name.contains("a block, a table")),
