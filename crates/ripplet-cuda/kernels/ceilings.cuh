@@ -18,6 +18,10 @@ template <class Visit> RIPPLET_FN u32 over_all_arcs(const Field& field, Visit vi
         sum ^= visit(a.x) ^ visit(a.y) ^ visit(a.z) ^ visit(a.w);
         sum ^= visit(b.x) ^ visit(b.y) ^ visit(b.z) ^ visit(b.w);
     }
+    if (at < count) {
+        const uint4 a = __ldg(ids + at);
+        sum ^= visit(a.x) ^ visit(a.y) ^ visit(a.z) ^ visit(a.w);
+    }
     return sum;
 }
 
