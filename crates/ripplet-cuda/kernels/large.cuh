@@ -8,7 +8,7 @@ namespace ripplet {
 RIPPLET_FN void list_large(const Field& field, Turn turn, u32 v, u32 degree) {
     Tallies* tallies = field.tallies;
     const u32 number = atomicAdd(&tallies->members[turn.parity][LARGE], 1u);
-    const u32 pieces = (degree + PIECE - 1) / PIECE;
+    const u32 pieces = (degree - 1) / PIECE + 1;
     const u32 first = atomicAdd(&tallies->pieces[turn.parity], pieces);
     Large large = {};
     large.vertex = v;

@@ -101,7 +101,8 @@ RIPPLET_FN void sort_teams(const Lanes<WIDTH>& team, K (&keys)[KEYS]) {
 #pragma unroll
         for (u32 at = 0; at < KEYS / 2; at++) {
             const u32 partner = lane_id() ^ (span - 1);
-            const K near = key_of_lane(keys[KEYS - 1 - at], partner), far = key_of_lane(keys[at], partner);
+            const K near = key_of_lane(keys[KEYS - 1 - at], partner);
+            const K far = key_of_lane(keys[at], partner);
             keys[at] = kept(keys[at], near, is_lower);
             keys[KEYS - 1 - at] = kept(keys[KEYS - 1 - at], far, is_lower);
         }
@@ -200,9 +201,11 @@ struct Member {
 // A warp's part of shared memory: its vertices, and a row of votes for each lane, odd in length so
 // that lanes that read the same place of theirs read different banks.
 constexpr u32 LANE_KEYS = UNIT ? 32 : 16, LOW_KEYS = UNIT ? 16 : 8;
+template <u32 KEYS>
+constexpr u32 SORT_BYTES = (u32)(32 * sizeof(Member) + 32 * (KEYS + 1) * sizeof(Key));
+
 template <u32 KEYS> RIPPLET_FN unsigned char* sorting_memory() {
-    constexpr u32 ROWS = 32 * (KEYS + 1) * sizeof(Key);
-    return shared_memory() + threadIdx.x / 32 * (u32)(32 * sizeof(Member) + ROWS);
+    return shared_memory() + threadIdx.x / 32 * SORT_BYTES<KEYS>;
 }
 
 RIPPLET_FN Member member_of(const Field& field, u32 v) {

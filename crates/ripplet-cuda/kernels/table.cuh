@@ -10,6 +10,14 @@ constexpr u32 FREE = NO_LABEL;
 // The golden ratio spreads consecutive labels over a table.
 RIPPLET_FN u32 place_in(u32 label, u32 places) { return part_of(label * 0x9e3779b9u, places); }
 
+// Where one of four is what is wanted; 4 where none is.
+RIPPLET_FN u32 index_in(uint4 four, u32 wanted) {
+    if (four.x == wanted) return 0;
+    if (four.y == wanted) return 1;
+    if (four.z == wanted) return 2;
+    return four.w == wanted ? 3 : 4;
+}
+
 // In shared memory. Slots come in fours that are read at once: the threads of a warp wait for the one
 // that looks longest, and of four slots at half load one is mostly the right one.
 template <class Sum> struct Table {
@@ -32,9 +40,9 @@ template <class Sum> struct Table {
         u32 at = place_in(label, fours);
         for (u32 probe = 0; probe < probes;) {
             const uint4 held = labels[at];
-            u32 slot = held.x == label ? 0 : held.y == label ? 1 : held.z == label ? 2 : held.w == label ? 3 : 4;
+            u32 slot = index_in(held, label);
             if (slot == 4) {
-                slot = held.x == FREE ? 0 : held.y == FREE ? 1 : held.z == FREE ? 2 : held.w == FREE ? 3 : 4;
+                slot = index_in(held, FREE);
                 if (slot == 4) {
                     probe++;
                     at = at + 1 < fours ? at + 1 : 0;

@@ -86,7 +86,8 @@ RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 w
     // As few a warp as there are warps for, and the first of each class at others.
     u32 together = 32;
     while (together > teams && (u64)together * warps / 2 >= count) together /= 2;
-    const u32 warp = (u32)((blockIdx.x * (BLOCK / 32) + threadIdx.x / 32 + (u64)of_class * warps / CLASSES) % warps);
+    const u64 start = (u64)of_class * warps / CLASSES;
+    const u32 warp = (u32)((start + blockIdx.x * (BLOCK / 32) + threadIdx.x / 32) % warps);
     for (u64 first = (u64)warp * together; first < count; first += (u64)warps * together) {
         const bool is_here = lane_id() < together && first + lane_id() < count;
         const u32 v = is_here ? members[first + lane_id()] : U32_MAX;
@@ -161,8 +162,8 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
 // The same for all other vertices: a lane asks some neighbours of its own, then the warp the rest.
 RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn, bool shows, u64* print) {
     constexpr u32 ALONE = 16, AT_ONCE = 4;
-    const u64 step = (u64)gridDim.x * BLOCK;
-    for (u64 first = (blockIdx.x * BLOCK + threadIdx.x) / 32 * 32; first < field.vertices; first += step) {
+    const u64 step = (u64)gridDim.x * BLOCK, start = (blockIdx.x * BLOCK + threadIdx.x) / 32 * 32;
+    for (u64 first = start; first < field.vertices; first += step) {
         const u32 u = (u32)first + lane_id();
         if (shows && u < field.vertices && field.changed[u] == turn.stamp) show_change(field, u, print);
         Place place = {};

@@ -114,6 +114,47 @@ pub struct Field {
     pub traced: u32,
 }
 
+/// Text that does not compile where the kernels' structs are not of the sizes that they have here.
+pub fn checks(columns: usize) -> String {
+    let field = size_of::<Field>() + columns.max(1) * size_of::<Column>();
+    let sizes = [
+        ("Lists", size_of::<Lists>() as u64),
+        ("ShardStart", size_of::<ShardStart>() as u64),
+        ("Piece", size_of::<Piece>() as u64),
+        ("Column", size_of::<Column>() as u64),
+        ("Tallies", size_of::<Tallies>() as u64),
+        ("Field", field as u64),
+        ("Large", LARGE_BYTES),
+    ];
+    let equal = |(name, bytes)| {
+        format!(
+            "static_assert(sizeof(ripplet::{name}) == {bytes}, \"{name} as the host has it\");\n"
+        )
+    };
+    let at_most = [("Best", BEST_BYTES), ("Slot", SLOT_BYTES)].map(|(name, bytes)| {
+        format!("static_assert(sizeof(ripplet::{name}) <= {bytes}, \"{name} has room\");\n")
+    });
+    let constants = [
+        ("BLOCK", u64::from(tuning::BLOCK)),
+        ("SCAN_BLOCK", u64::from(tuning::SCAN_BLOCK)),
+        ("SHARED", u64::from(tuning::SHARED)),
+        ("PIECE", tuning::PIECE),
+        ("HUB", tuning::HUB),
+        ("CLASSES", LISTED as u64 + 1),
+    ];
+    let constants = constants.map(|(name, value)| {
+        format!("static_assert(ripplet::{name} == {value}, \"{name} as the host has it\");\n")
+    });
+    let sorting = [("LANE_KEYS", tuning::SHARED), ("LOW_KEYS", tuning::LOW_SHARED)];
+    let sorting = sorting.map(|(keys, bytes)| {
+        format!(
+            "static_assert(ripplet::BLOCK / 32 * ripplet::SORT_BYTES<ripplet::{keys}> <= {bytes}, \
+             \"room to sort {keys}\");\n"
+        )
+    });
+    sizes.map(equal).into_iter().chain(at_most).chain(constants).chain(sorting).collect()
+}
+
 /// How many vertices of a graph are of which degree class, and what the large ones need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {

@@ -2,7 +2,7 @@
 
 use super::failed;
 use super::layout::{Column, Field, LISTED, Layout, Piece, ShardStart, Tallies};
-use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
+use super::tuning::{BLOCK, HUB, LOW_SHARED, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -41,7 +41,6 @@ const STAMPS: u32 = 255;
 
 /// Bytes of shared memory of a block that lists vertices, and of one that wakes them.
 const GATHER_SHARED: u32 = 128;
-const LOW_SHARED: u32 = 8 * (32 * 40 + 32 * 9 * 8);
 const WAKE_SHARED: u32 = 256 * 12;
 
 /// What a column that is not written has for its place in a draft.
@@ -284,9 +283,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     pub(super) fn launch(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
-        // SAFETY: the argument is a `Run` or a `Step` as the kernels have it (a test compares their
-        // sizes), and its addresses are of `memory`, which lives as long as `self`, laid out so that
-        // the kernels stay within it.
+        // SAFETY: the argument is a `Run` or a `Step` as the kernels have it (they do not compile where
+        // the sizes of its parts differ), and its addresses are of `memory`, which lives as long as
+        // `self`, laid out so that the kernels stay within it.
         unsafe { self.device.launch(self.module, launch, argument) }
     }
 

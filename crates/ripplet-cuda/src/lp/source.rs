@@ -1,5 +1,6 @@
 //! The text that is compiled for a run: the run's configuration, the program's hooks, the kernels.
 
+use super::layout;
 use crate::device::Source;
 use ripplet_graph::{Direction, Graph};
 use ripplet_hooks::cpp;
@@ -56,13 +57,15 @@ pub fn source<P: Program>(
         return Err(RunError::NoDeviceSource { program: program.name().to_owned() });
     };
     let configuration = configuration(graph, program, settings, kernels);
+    let checks = layout::checks(program.columns().len());
     let parts = BEFORE[..3]
         .iter()
         .copied()
         .chain([("configuration", &*configuration)])
         .chain(BEFORE[3..].iter().copied())
         .chain([("views.cuh", cpp::VIEWS), ("the program's hooks", &*hooks.text)])
-        .chain(BEHIND);
+        .chain(BEHIND)
+        .chain([("sizes", &*checks)]);
     let mut text = String::new();
     for (name, part) in parts {
         // A header's own guard against a second inclusion is a warning in a main file.

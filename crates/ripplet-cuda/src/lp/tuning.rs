@@ -11,6 +11,8 @@ pub const BLOCK: u32 = 256;
 pub const SCAN_BLOCK: u32 = 1024;
 /// Bytes of shared memory of a block that counts.
 pub const SHARED: u32 = 57344;
+/// The same for the lowest degrees.
+pub const LOW_SHARED: u32 = 28672;
 
 /// How votes are counted: the steps of GLP's section 4, which its ablation compares. The labels are the
 /// same.
