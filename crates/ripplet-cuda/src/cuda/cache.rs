@@ -15,11 +15,13 @@
 //! ```
 
 use super::version::Version;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use twox_hash::XxHash3_128;
 
@@ -34,7 +36,7 @@ const MOST_FILES: usize = 256;
 const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What compiled code depends on, without the compiler's version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key(u128);
 
 impl Key {
@@ -46,6 +48,17 @@ impl Key {
         let all = format!("sm_{major}{minor}\0{}\0\0{text}", options.join("\0"));
         Key(XxHash3_128::oneshot(all.as_bytes()))
     }
+}
+
+/// Does what is done for a key by one thread of the process after the other: who comes second finds what
+/// the first one compiled, instead of compiling it as well.
+pub fn in_turn<T>(key: Key, work: impl FnOnce() -> T) -> T {
+    static TURNS: LazyLock<Mutex<HashMap<Key, Arc<Mutex<()>>>>> = LazyLock::new(Mutex::default);
+    let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = Arc::clone(turns.entry(key).or_default());
+    drop(turns);
+    let _mine = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    work()
 }
 
 /// Compiled code, and what compiled it.

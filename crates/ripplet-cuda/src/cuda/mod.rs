@@ -111,6 +111,10 @@ impl CudaDevice {
     fn compiled(&self, source: &Source) -> Result<Compiled, DeviceError> {
         let architecture = self.properties.architecture;
         let key = Key::new(&source.text, &nvrtc::options(), architecture);
+        cache::in_turn(key, || self.found_or_compiled(source, key))
+    }
+
+    fn found_or_compiled(&self, source: &Source, key: Key) -> Result<Compiled, DeviceError> {
         let nvrtc = nvrtc::available();
         let runs = |compiled: &Compiled| compiled.runs_on(self.driver_version);
         let kept = |cache: &Cache| cache.find(key, nvrtc.as_ref().ok().copied(), runs);
@@ -125,7 +129,8 @@ impl CudaDevice {
                 self.driver_version, nvrtc.major
             )));
         }
-        let compiled = Compiled { nvrtc, code: nvrtc::compile(source, architecture)? };
+        let code = nvrtc::compile(source, self.properties.architecture)?;
+        let compiled = Compiled { nvrtc, code };
         self.keep(key, &compiled);
         Ok(compiled)
     }

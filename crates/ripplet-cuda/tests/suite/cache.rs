@@ -1,10 +1,12 @@
 //! The cache of compiled kernels: whatever its folder is, and whoever else uses it.
 
 use ripplet_cuda::cuda::Version;
-use ripplet_cuda::cuda::cache::{Cache, Compiled, Key};
+use ripplet_cuda::cuda::cache::{Cache, Compiled, Key, in_turn};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Barrier;
+use std::thread;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
@@ -245,4 +247,28 @@ fn many_processes_share_a_folder() {
         assert!(child.wait().expect("it ends").success());
     }
     assert_eq!(folder.files().len(), 5, "no half file is left");
+}
+
+#[test]
+fn threads_take_turns_for_a_key_and_for_no_other() {
+    let folder = Folder::new();
+    let cache = &folder.cache;
+    let meet = Barrier::new(2);
+    let compiled_by = |text: &'static str| {
+        in_turn(key(text), || {
+            if cache.find(key(text), Some(NVRTC), any).is_some() {
+                return 0;
+            }
+            // Those of different keys wait for each other here, so they must be here at once.
+            meet.wait();
+            cache.store(key(text), &compiled(NVRTC, 1)).expect("it is stored");
+            1
+        })
+    };
+    let total: u32 = thread::scope(|scope| {
+        let threads = ["a", "a", "b", "a", "b", "b"];
+        let threads = threads.map(|text| scope.spawn(move || compiled_by(text)));
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
+    });
+    assert_eq!(total, 2);
 }
