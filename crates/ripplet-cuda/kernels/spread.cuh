@@ -93,6 +93,19 @@ RIPPLET_FN void count_pieces(const Run& run, Turn turn, u32 batch) {
     }
 }
 
+// A part of a vertex's labels: those of a part of its table, and its own, where that is in this part.
+struct PartSums {
+    Team team;
+    GlobalTable table;
+    u64 own;
+    u32 label;
+
+    template <class F> RIPPLET_FN void each(F visit) const {
+        if (team.rank() == 0 && own > 0) visit(label, own);
+        table.each(team.rank(), BLOCK, visit);
+    }
+};
+
 // Judges as large a part of a vertex's table as a piece is of its neighbours.
 RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
     const Field& field = run.field;
@@ -104,19 +117,10 @@ RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
         if (!is_in_batch(field, large, batch)) continue;
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const GlobalTable part = table_of(field, large, piece.index, large.pieces);
-        Best best = {};
         bool nan = false;
-        const u64 cast = large.cast;
-        const auto judged = [&](u32 label, u64 sum) {
-            const u32 rank = v.rank_of(label);
-            if (!beats(v.bound(sum), rank, best)) return;
-            const Score score = v.score(label, sum, cast, false);
-            nan |= is_nan_score(score);
-            if (beats(score, rank, best)) best = Best{score, sum, label, rank, true};
-        };
-        part.each(team.rank(), BLOCK, judged);
-        if (piece.index == 0 && team.rank() == 0 && large.own > 0) judged(v.label, large.own);
-        best = team.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
+        const PartSums sums = {team, part, piece.index == 0 ? large.own : 0, v.label};
+        const Best mine = best_of_all(v, large.cast, sums, &nan);
+        const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
         nan = team.count(nan) > 0;
         if (team.rank() == 0) {
             field.found[large.first_piece + piece.index] = best;

@@ -9,7 +9,7 @@ use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, engine}
 use std::ops::Range;
 
 /// Degree classes that are listed, as in `field.cuh`; large vertices have records instead.
-pub const LISTED: usize = 10;
+pub const LISTED: usize = tuning::MOST.len();
 
 /// Bytes of a `Large` record and of a `Best`.
 const LARGE_BYTES: u64 = 56;
@@ -158,20 +158,16 @@ pub fn checks(columns: usize) -> String {
 /// How many vertices of a graph are of which degree class, and what the large ones need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
-    pub listed: [u64; LISTED],
-    /// Vertices and arcs of each class, the spread one included.
+    /// Vertices and arcs of each class, the large ones the last.
     pub vertices: [u64; LISTED + 1],
     pub arcs: [u64; LISTED + 1],
-    /// Vertices that many blocks may share, and their pieces.
-    pub large: u64,
+    /// Pieces of the large ones.
     pub pieces: u64,
     /// Pieces of all vertices of many arcs.
     pub hub_pieces: u64,
-    /// Slots that one of them, and that all of them need.
+    /// Slots that one of the large ones, and that all of them need.
     pub slots_of_largest: u64,
     pub slots: u64,
-    /// Slots that they may have at once, where that is not less than one of them needs.
-    pub region: u64,
 }
 
 impl Classes {
@@ -185,7 +181,7 @@ impl Classes {
         (0..vertices)
             .into_par_iter()
             .fold(Classes::default, count)
-            .reduce(|| Classes { region: tuning.region, ..Classes::default() }, Classes::plus)
+            .reduce(Classes::default, Classes::plus)
     }
 
     fn count(&mut self, degree: u64, vertices: u32, tuning: &Tuning) {
@@ -194,19 +190,15 @@ impl Classes {
         }
         let own = tuning::MOST.iter().position(|&most| degree <= most);
         let class = own.unwrap_or(LISTED).max(tuning.least_class() as usize);
-        if class < LISTED {
-            self.listed[class] += 1;
-        }
         self.vertices[class] += 1;
         self.arcs[class] += degree;
         if degree > tuning::HUB {
             self.hub_pieces += degree.div_ceil(tuning::PIECE);
         }
-        if class < tuning::MOST.len() {
+        if class < LISTED {
             return;
         }
         let slots = slots_for(degree, vertices);
-        self.large += 1;
         self.pieces += degree.div_ceil(tuning::PIECE);
         self.slots_of_largest = self.slots_of_largest.max(slots);
         self.slots += slots;
@@ -215,15 +207,12 @@ impl Classes {
     fn plus(self, other: Classes) -> Classes {
         let sum = |a: &[u64], b: &[u64], at: usize| a[at] + b[at];
         Classes {
-            listed: std::array::from_fn(|at| sum(&self.listed, &other.listed, at)),
             vertices: std::array::from_fn(|at| sum(&self.vertices, &other.vertices, at)),
             arcs: std::array::from_fn(|at| sum(&self.arcs, &other.arcs, at)),
-            large: self.large + other.large,
             pieces: self.pieces + other.pieces,
             hub_pieces: self.hub_pieces + other.hub_pieces,
             slots_of_largest: self.slots_of_largest.max(other.slots_of_largest),
             slots: self.slots + other.slots,
-            region: self.region.max(other.region),
         }
     }
 }
@@ -267,8 +256,9 @@ impl Layout {
         graph: &Graph,
         program: &P,
         settings: &Settings,
-        classes: &Classes,
+        tuning: &Tuning,
     ) -> Layout {
+        let classes = Classes::of(graph, tuning);
         let vertices = u64::from(graph.vertices());
         let weighted = graph.is_weighted();
         let specs = program.columns();
@@ -321,14 +311,15 @@ impl Layout {
         let columns = to.bytes;
 
         to.tallies = to.place(size_of::<Tallies>() as u64, 1);
-        to.members = classes.listed.map(|count| to.place(4, count.min(phase)));
+        let [listed @ .., large] = classes.vertices;
+        to.members = listed.map(|count| to.place(4, count.min(phase)));
         to.hubs = to.place(size_of::<Piece>() as u64, classes.hub_pieces);
         let lists = to.bytes;
 
-        to.large = to.place(LARGE_BYTES, classes.large);
+        to.large = to.place(LARGE_BYTES, large);
         to.pieces = to.place(8, classes.pieces);
         to.found = to.place(BEST_BYTES, classes.pieces);
-        to.region_slots = classes.slots_of_largest.max(classes.slots.min(classes.region));
+        to.region_slots = classes.slots_of_largest.max(classes.slots.min(tuning.region));
         to.region = to.place(SLOT_BYTES, to.region_slots);
 
         let mut plan =
@@ -339,7 +330,7 @@ impl Layout {
                 .with_device("lists of vertices", lists - columns)
                 .with_device("tables of large vertices", to.bytes - lists);
         plan.device_items.retain(|item| item.bytes > 0);
-        to.plan = host_plan(plan, graph, program, settings, &specs, shares);
+        to.plan = host_plan(plan, graph, settings, &specs, shares);
         to
     }
 
@@ -385,10 +376,9 @@ impl Layout {
 }
 
 /// What the host needs beside the graph: what was given, and what comes back.
-fn host_plan<P: Program>(
+fn host_plan(
     plan: Plan,
     graph: &Graph,
-    _program: &P,
     settings: &Settings,
     specs: &[ColumnSpec],
     shares: bool,

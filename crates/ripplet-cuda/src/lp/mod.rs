@@ -12,7 +12,7 @@ pub use source::{Kernels, source};
 pub use tuning::{Counting, Tuning};
 
 use crate::device::{Device, DeviceError};
-use layout::{Classes, Layout};
+use layout::Layout;
 use ripplet_graph::Graph;
 use ripplet_lp::engine::run_rounds;
 use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
@@ -52,7 +52,7 @@ impl<D: Device> DeviceExecutor<D> {
     }
 
     fn layout<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Layout {
-        Layout::new(graph, program, settings, &Classes::of(graph, &self.tuning))
+        Layout::new(graph, program, settings, &self.tuning)
     }
 
     /// Refuses a run that will not fit.
