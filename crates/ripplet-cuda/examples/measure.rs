@@ -1,4 +1,5 @@
-//! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--shares] [--one-profile]` for web, social, rmat, road.
+//! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--shares]
+//! [--one-profile]` for web, social, rmat, road.
 //!
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
 //! labels with the CPU's. Times are of the device, the graph resident.

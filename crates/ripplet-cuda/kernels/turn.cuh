@@ -81,6 +81,11 @@ struct Ended {
     u32 carried;
 };
 
+// Whether a change of the label, or of columns alone, wakes neighbours.
+RIPPLET_FN bool wakes_others(bool relabelled) {
+    return WAKE == WAKE_CHANGE || (WAKE == WAKE_DISAGREEMENT && relabelled);
+}
+
 // Ends a vertex's turn.
 RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree, const Ended& end,
                          Seen* seen) {
@@ -100,8 +105,8 @@ RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree
         if (relabelled) (IN_PLACE ? field.labels : field.next)[v.id] = label;
         if (IN_PLACE && relabelled) move_share(field, v.id, v.label, label);
     }
-    Done done = {relabelled || redrafted, false};
-    done.wakes = (WAKE == WAKE_CHANGE && done.changed) || (WAKE == WAKE_DISAGREEMENT && relabelled);
+    const bool changed = relabelled || redrafted;
+    const Done done = {changed, changed && wakes_others(relabelled)};
     seen->changed += done.changed;
     seen->nan_scores += end.verdict.nan;
     if (done.wakes) {

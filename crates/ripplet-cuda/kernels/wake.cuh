@@ -41,7 +41,7 @@ RIPPLET_FN Changed show_change(const Field& field, u32 v, u64* print) {
     if (field.traced) *print += trace_of_change(field, v);
     const u32 before = field.labels[v], label = field.next[v];
     commit(field, v, before, label);
-    return Changed{v, label, WAKE == WAKE_CHANGE || (WAKE == WAKE_DISAGREEMENT && before != label)};
+    return Changed{v, label, wakes_others(before != label)};
 }
 
 // Choices as they will be shown.
