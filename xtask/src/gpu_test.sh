@@ -8,8 +8,8 @@
 # C++ compiler. A filter is a part of a test's name; options as
 # `--nocapture` are the test runner's.
 #
-# RIPPLET_GPU_SCALE   generated graphs have 2^N vertices (16; 10 under a sanitizer)
-# PROPTEST_CASES      random graphs for each program (16; 2 under a sanitizer)
+# RIPPLET_GPU_SCALE   generated graphs have 2^N vertices (16; 8 under a sanitizer)
+# PROPTEST_CASES      random graphs for each program (16; 1 under a sanitizer)
 # RIPPLET_CACHE       where compiled kernels are kept (a fresh folder, removed afterwards)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -36,12 +36,15 @@ if [ -z "${RIPPLET_CACHE:-}" ]; then
     RIPPLET_CACHE=$(mktemp -d)
     trap 'rm -rf "$RIPPLET_CACHE"' EXIT
 fi
-export RIPPLET_CACHE RIPPLET_GPU=1 RIPPLET_REQUIRE_NVRTC=1 RUST_BACKTRACE="${RUST_BACKTRACE:-1}"
+export RIPPLET_CACHE RIPPLET_REQUIRE_NVRTC=1 RUST_BACKTRACE="${RUST_BACKTRACE:-1}"
 cd "$here"
 if [ -z "$sanitizer" ]; then
-    PROPTEST_CASES="${PROPTEST_CASES:-16}" ./suite "$@"
+    RIPPLET_GPU=all PROPTEST_CASES="${PROPTEST_CASES:-16}" ./suite "$@"
 else
-    # One test at a time: the tool keeps a record of each launch.
-    RIPPLET_GPU_SCALE="${RIPPLET_GPU_SCALE:-10}" PROPTEST_CASES="${PROPTEST_CASES:-2}" \
+    # One test at a time, as the tool keeps a record of each launch, and fewer combinations. The tool
+    # walks through a kernel's code with a stack that large kernels overflow.
+    ulimit -s unlimited 2>/dev/null || ulimit -s "$(ulimit -H -s)"
+    RIPPLET_GPU=sampled RIPPLET_GPU_SCALE="${RIPPLET_GPU_SCALE:-8}" \
+        PROPTEST_CASES="${PROPTEST_CASES:-1}" \
         compute-sanitizer --tool "$sanitizer" --error-exitcode 9 ./suite --test-threads=1 "$@"
 fi

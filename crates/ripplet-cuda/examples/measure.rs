@@ -1,5 +1,5 @@
-//! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--shares]
-//! [--one-profile]` for web, social, rmat, road.
+//! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--rounds] [--shares]
+//! [--one-profile] [--phased]` for web, social, rmat, road.
 //!
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
 //! labels with the CPU's. Times are of the device, the graph resident.
@@ -30,30 +30,33 @@ fn main() -> Result<(), Box<dyn Error>> {
         graph.max_degree(),
         start.elapsed().as_secs_f64()
     );
-    let executor = DeviceExecutor::new(CudaDevice::new(0)?);
     let check = has("--check");
+    let executor = DeviceExecutor::new(CudaDevice::new(0)?);
+    let (lpa, plain) = (Lpa::default(), Lpa::new(Resolution::OFF));
+    if has("--phased") {
+        let (schedule, stop) = (Schedule::phased(), Stop::default());
+        return run(&executor, &graph, "lpa phased", &lpa, schedule, stop, check);
+    }
     profile(&executor, &graph, "cdlp", &Cdlp, Schedule::cdlp())?;
     if has("--one-profile") {
         return Ok(());
     }
     profile(&executor, &graph, "lpa", &Lpa::default(), Schedule::sync())?;
     run(&executor, &graph, "cdlp x10", &Cdlp, Schedule::cdlp(), Stop::after(10), check)?;
-    let (lpa, plain) = (Lpa::default(), Lpa::new(Resolution::OFF));
-    for async_phases in [1, 2] {
+    let usual = [Tuning::default().async_rounds];
+    let rounds = if has("--rounds") { &[1, 2, 3, 4, 6, u32::MAX][..] } else { &usual[..] };
+    for &async_rounds in rounds {
         let executor = DeviceExecutor::new(CudaDevice::new(0)?)
-            .with_tuning(Tuning { async_phases, ..Tuning::default() });
+            .with_tuning(Tuning { async_rounds, ..Tuning::default() });
         let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
-        let name = |program: &str| format!("{program} async, {async_phases} parts");
+        let name = |program: &str| format!("{program} async, parts double each {async_rounds}");
         run(&executor, &graph, &name("lpa"), &lpa, schedule, stop, false)?;
         run(&executor, &graph, &name("plain"), &plain, schedule, stop, false)?;
     }
     if has("--shares") {
         for waking_share in [1, 2, 3, 5, 8, 16, u32::MAX] {
-            let executor = DeviceExecutor::new(CudaDevice::new(0)?).with_tuning(Tuning {
-                waking_share,
-                async_phases: 1,
-                ..Tuning::default()
-            });
+            let executor = DeviceExecutor::new(CudaDevice::new(0)?)
+                .with_tuning(Tuning { waking_share, ..Tuning::default() });
             let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
             let name = format!("plain async, asked from 1/{waking_share} of the arcs on");
             run(&executor, &graph, &name, &plain, schedule, stop, false)?;

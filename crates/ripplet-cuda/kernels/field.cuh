@@ -26,6 +26,9 @@ constexpr u32 UP_TO_4096 = 9, LARGE = 10, CLASSES = 11;
 // Arcs of a vertex that a block takes at a time, and of what has its pieces listed.
 constexpr u32 PIECE = 4096, HUB = 512;
 
+// Vertices of consecutive ids that are known to be idle together.
+constexpr u32 GRAIN = 256;
+
 struct Lists {
     const u32 *offsets, *ids, *weights;
 };
@@ -89,6 +92,8 @@ struct Field {
     unsigned char* active;
     // Of the phase in which a vertex changed last, and woke its neighbours, the stamp.
     unsigned char* changed;
+    // By grain: the number of the last phase that woke one of its vertices.
+    u32* woken;
     u32 *totals, *shares, *drafts;
     Tallies* tallies;
     // By class: the members of the phase; U32_MAX in the place of those who had their turn and did not
@@ -116,10 +121,12 @@ struct Field {
     Column columns[COLUMNS > 0 ? COLUMNS : 1];
 };
 
-// A phase of the round; whether it is an odd one, counted from the first of the run; and its stamp,
-// which none of the 254 before it has.
+// A phase of the round; its number, counted from the first of the run, and whether that is odd; its
+// stamp, which none of the 254 before it has; and the number of the first phase of the round before:
+// who is active was woken since then, as in the round between all had their turn. That is asked of the
+// grains first where most vertices are idle.
 struct Turn {
-    u32 phase, parity, stamp, padding;
+    u32 phase, number, parity, stamp, since, asks_grains;
 };
 
 // The number of an arc. A graph of one shard has fewer than 2^32.

@@ -22,6 +22,14 @@ struct Turns {
     }
 };
 
+// Whether a vertex of a unit may be active, of `spread` ids from `first` on.
+RIPPLET_FN bool stirs(const Field& field, Turn turn, u64 first, u32 spread) {
+    const u64 end = min((u64)field.vertices, first + spread);
+    for (u64 grain = first / GRAIN; grain * GRAIN < end; grain++)
+        if (turn.number - field.woken[grain] <= turn.number - turn.since) return true;
+    return false;
+}
+
 // Lists the active vertices at their turn, which stop being active. Each thread of a warp knows where
 // one unit begins; then they take the members of all these units together, as they lie in memory.
 RIPPLET_FN void gather(const Run& run, Turn turn) {
@@ -35,7 +43,8 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
     u32 visited = 0;
     for (u64 first = (u64)blockIdx.x * BLOCK; first < units; first += (u64)gridDim.x * BLOCK) {
         const u64 unit = first + threadIdx.x;
-        const u64 at = unit < units ? turns.first_of((u32)unit, turn.phase) : field.vertices;
+        u64 at = unit < units ? turns.first_of((u32)unit, turn.phase) : field.vertices;
+        if (turn.asks_grains && !stirs(field, turn, at, 8 * turns.stride)) at = field.vertices;
         u32 ids[8], degrees[8], classes[8], ranks[8];
         bool found[8], any = false;
 #pragma unroll

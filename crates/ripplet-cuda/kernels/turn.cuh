@@ -34,6 +34,13 @@ RIPPLET_FN u32 take(u32* taken, unsigned char* memory) {
     return item;
 }
 
+// A bit for each listed class that has members; a warp asks together.
+RIPPLET_FN u32 classes_with_members(const Field& field, Turn turn) {
+    const bool is_listed = lane_id() < LARGE;
+    const u32 count = is_listed ? field.tallies->members[turn.parity][lane_id()] : 0;
+    return __ballot_sync(ALL_LANES, count > 0);
+}
+
 // What a vertex adds to its label's total.
 RIPPLET_FN u32 share_of(const Field& field, u32 v) {
     if (TOTAL == TOTAL_MEMBERS) return 1;

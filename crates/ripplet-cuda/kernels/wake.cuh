@@ -44,13 +44,20 @@ RIPPLET_FN Changed show_change(const Field& field, u32 v, u64* print) {
     return Changed{v, label, wakes_others(before != label)};
 }
 
+// Makes a vertex active.
+RIPPLET_FN void activate(const Field& field, Turn turn, u32 v) {
+    field.active[v] = 1;
+    // Mostly somebody of the grain was woken before, and reading is quicker.
+    if (field.woken[v / GRAIN] != turn.number) field.woken[v / GRAIN] = turn.number;
+}
+
 // Choices as they will be shown.
 RIPPLET_FN const u32* choices(const Field& field) { return IN_PLACE ? field.labels : field.next; }
 
 // Wakes those of a thread's neighbours, from number `first` on, that must look again. Several are
 // asked at a time: first whether they are awake, which after a while nearly all are.
-RIPPLET_FN void wake_neighbours(const Field& field, u32 label, const Place& place, u32 first, u32 end,
-                                u32 step) {
+RIPPLET_FN void wake_neighbours(const Field& field, Turn turn, u32 label, const Place& place,
+                                u32 first, u32 end, u32 step) {
     constexpr u32 AT_ONCE = 4;
     const u32* others = choices(field);
     for (; first < end; first += AT_ONCE * step) {
@@ -70,7 +77,7 @@ RIPPLET_FN void wake_neighbours(const Field& field, u32 label, const Place& plac
                 sleeps[index] = others[ids[index]] != label;
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++)
-            if (sleeps[index]) field.active[ids[index]] = 1;
+            if (sleeps[index]) activate(field, turn, ids[index]);
     }
 }
 
@@ -99,7 +106,7 @@ RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 w
         __syncwarp();
         for (u32 item = team; item < (u32)__popc(wakers); item += teams) {
             const Place place = place_of(field, all[item].id);
-            wake_neighbours(field, all[item].label, place, rank, place.degree(), width);
+            wake_neighbours(field, turn, all[item].label, place, rank, place.degree(), width);
         }
         __syncwarp();
     }
@@ -116,7 +123,7 @@ RIPPLET_FN void wake_by_blocks(const Field& field, Turn turn, u32 of_class, bool
         __syncthreads();
         const Place place = place_of(field, v);
         if (changed->wakes && pushes)
-            wake_neighbours(field, changed->label, place, threadIdx.x, place.degree(), BLOCK);
+            wake_neighbours(field, turn, changed->label, place, threadIdx.x, place.degree(), BLOCK);
         __syncthreads();
     }
 }
@@ -133,7 +140,7 @@ RIPPLET_FN void wake_by_pieces(const Field& field, Turn turn, bool pushes, u64* 
         if (!large.done.wakes || !pushes) continue;
         const Place place = place_of(field, large.vertex);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
-        wake_neighbours(field, label, place, first + threadIdx.x, end, BLOCK);
+        wake_neighbours(field, turn, label, place, first + threadIdx.x, end, BLOCK);
     }
 }
 
@@ -155,7 +162,7 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
         if (!field.active[u])
             for (u32 at = first + threadIdx.x; at < end && !found; at += BLOCK)
                 found = is_woken_by(field, turn, arc_at(field, place, at).id, choice);
-        if (found) field.active[u] = 1;
+        if (found) activate(field, turn, u);
     }
 }
 
@@ -163,6 +170,7 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
 RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn, bool shows, u64* print) {
     constexpr u32 ALONE = 16, AT_ONCE = 4;
     const u64 step = (u64)gridDim.x * BLOCK, start = (blockIdx.x * BLOCK + threadIdx.x) / 32 * 32;
+    static_assert(GRAIN % 32 == 0, "a warp's vertices are of one grain");
     for (u64 first = start; first < field.vertices; first += step) {
         const u32 u = (u32)first + lane_id();
         if (shows && u < field.vertices && field.changed[u] == turn.stamp) show_change(field, u, print);
@@ -192,6 +200,8 @@ RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn, bool shows, u64* pri
             if (lane_id() == asker) found = any;
         }
         if (found) field.active[u] = 1;
+        // They are of one grain.
+        if (__any_sync(ALL_LANES, found) && lane_id() == 0) field.woken[first / GRAIN] = turn.number;
     }
 }
 
@@ -208,8 +218,11 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
         wake_by_blocks(field, turn, UP_TO_4096, pushes, &print);
         __syncthreads();
 #pragma unroll 1
-        for (u32 of_class = UP_TO_4096; of_class-- > 0;)
+        for (u32 left = classes_with_members(field, turn) & ((1u << UP_TO_4096) - 1); left != 0;) {
+            const u32 of_class = 31 - leading_zeros(left);
+            left ^= 1u << of_class;
             wake_by_lanes(field, turn, of_class, min(1u << of_class, 32u), pushes, &print);
+        }
     }
     if (WAKE != WAKE_ALWAYS && !pushes) {
         ask_by_pieces(field, turn);

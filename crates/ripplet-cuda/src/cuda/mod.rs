@@ -39,13 +39,21 @@ pub struct CudaDevice {
     driver_version: Version,
     cache: Option<Cache>,
     notes: Mutex<Vec<String>>,
+    // The last used behind the others. Before the context, as is the next.
+    loaded: Mutex<Vec<(Key, Module)>>,
     // Before the context, which they keep anyway.
     staging: Mutex<Staging>,
     context: Arc<Context>,
 }
 
-/// Kernels that are on a GPU.
-pub struct Module {
+/// The most modules that a device keeps loaded for the next run that needs one of them.
+const MOST_LOADED: usize = 32;
+
+/// Kernels that are on a GPU. Who loads the same text again is given the same.
+#[derive(Clone)]
+pub struct Module(Arc<Kernels>);
+
+struct Kernels {
     functions: Mutex<HashMap<&'static str, Function>>,
     loaded: Loaded,
     name: String,
@@ -89,6 +97,7 @@ impl CudaDevice {
             driver_version: ready.version,
             cache,
             notes: Mutex::default(),
+            loaded: Mutex::default(),
             staging,
             context,
         })
@@ -108,13 +117,7 @@ impl CudaDevice {
     }
 
     /// Compiled kernels: those of the cache, or compiled now and put there.
-    fn compiled(&self, source: &Source) -> Result<Compiled, DeviceError> {
-        let architecture = self.properties.architecture;
-        let key = Key::new(&source.text, &nvrtc::options(), architecture);
-        cache::in_turn(key, || self.found_or_compiled(source, key))
-    }
-
-    fn found_or_compiled(&self, source: &Source, key: Key) -> Result<Compiled, DeviceError> {
+    fn compiled(&self, source: &Source, key: Key) -> Result<Compiled, DeviceError> {
         let nvrtc = nvrtc::available();
         let runs = |compiled: &Compiled| compiled.runs_on(self.driver_version);
         let kept = |cache: &Cache| cache.find(key, nvrtc.as_ref().ok().copied(), runs);
@@ -153,9 +156,41 @@ impl CudaDevice {
         }
     }
 
+    /// The module of a key, where it is loaded, which makes it the last used.
+    fn last_used(&self, key: Key) -> Option<Module> {
+        let mut loaded = lock(&self.loaded);
+        let at = loaded.iter().position(|(of, _)| *of == key)?;
+        let found = loaded.remove(at);
+        let module = found.1.clone();
+        loaded.push(found);
+        Some(module)
+    }
+
+    /// Compiles, or finds compiled, and loads.
+    fn load_anew(&self, source: &Source, key: Key) -> Result<Module, DeviceError> {
+        let compiled = self.compiled(source, key)?;
+        self.context.enter()?;
+        // SAFETY: NVRTC made it, now or before; the cache gives back what it was given.
+        let handle = unsafe { Loaded::load(&self.context, &compiled.code) }.map_err(|code| {
+            let Compiled { nvrtc, .. } = compiled;
+            let what = format!("loading the kernels of {}, of NVRTC {nvrtc}", source.name);
+            self.context.driver.failed(code, &what)
+        })?;
+        let kernels =
+            Kernels { functions: Mutex::default(), loaded: handle, name: source.name.clone() };
+        let module = Module(Arc::new(kernels));
+        let mut loaded = lock(&self.loaded);
+        if loaded.len() == MOST_LOADED {
+            loaded.remove(0);
+        }
+        loaded.push((key, module.clone()));
+        Ok(module)
+    }
+
     /// A kernel, ready to be launched with so much shared memory.
     fn function(&self, module: &Module, launch: &Launch) -> Result<CUfunction, DeviceError> {
         let (driver, kernel) = (self.context.driver, launch.kernel);
+        let Module(module) = module;
         let mut functions = lock(&module.functions);
         let mut function = match functions.get(kernel) {
             Some(function) => *function,
@@ -177,7 +212,7 @@ impl CudaDevice {
         Ok(function.handle)
     }
 
-    fn find(&self, module: &Module, kernel: &str) -> Result<CUfunction, DeviceError> {
+    fn find(&self, module: &Kernels, kernel: &str) -> Result<CUfunction, DeviceError> {
         let driver = self.context.driver;
         let what = || format!("looking for kernel {kernel} of {}", module.name);
         let name = CString::new(kernel).map_err(|_| driver.failed(NOT_FOUND, &what()))?;
@@ -213,15 +248,11 @@ impl Device for CudaDevice {
     }
 
     fn load(&self, source: &Source) -> Result<Module, DeviceError> {
-        let compiled = self.compiled(source)?;
-        self.context.enter()?;
-        // SAFETY: NVRTC made it, now or before; the cache gives back what it was given.
-        let loaded = unsafe { Loaded::load(&self.context, &compiled.code) }.map_err(|code| {
-            let Compiled { nvrtc, .. } = compiled;
-            let what = format!("loading the kernels of {}, of NVRTC {nvrtc}", source.name);
-            self.context.driver.failed(code, &what)
-        })?;
-        Ok(Module { functions: Mutex::default(), loaded, name: source.name.clone() })
+        let key = Key::new(&source.text, &nvrtc::options(), self.properties.architecture);
+        cache::in_turn(key, || match self.last_used(key) {
+            Some(module) => Ok(module),
+            None => self.load_anew(source, key),
+        })
     }
 
     fn resident_blocks(&self, module: &Module, launch: &Launch) -> Result<u32, DeviceError> {

@@ -87,6 +87,7 @@ pub struct Field {
     pub next: Address,
     pub active: Address,
     pub changed: Address,
+    pub woken: Address,
     pub totals: Address,
     pub shares: Address,
     pub drafts: Address,
@@ -140,6 +141,7 @@ pub fn checks(columns: usize) -> String {
         ("SHARED", u64::from(tuning::SHARED)),
         ("PIECE", tuning::PIECE),
         ("HUB", tuning::HUB),
+        ("GRAIN", tuning::GRAIN),
         ("CLASSES", LISTED as u64 + 1),
     ];
     let constants = constants.map(|(name, value)| {
@@ -233,6 +235,7 @@ pub struct Layout {
     pub next: Range<u64>,
     pub active: Range<u64>,
     pub changed: Range<u64>,
+    pub woken: Range<u64>,
     pub totals: Range<u64>,
     pub shares: Range<u64>,
     pub columns: Vec<Range<u64>>,
@@ -293,6 +296,7 @@ impl Layout {
         to.next = to.place(4, if in_place { 0 } else { vertices });
         to.active = to.place(1, vertices);
         to.changed = to.place(1, vertices);
+        to.woken = to.place(4, vertices.div_ceil(tuning::GRAIN));
         let state = to.bytes;
 
         let total = program.label_total();
@@ -358,6 +362,7 @@ impl Layout {
             next: at(&self.next),
             active: at(&self.active),
             changed: at(&self.changed),
+            woken: at(&self.woken),
             totals: at(&self.totals),
             shares: at(&self.shares),
             drafts: at(&self.drafts),

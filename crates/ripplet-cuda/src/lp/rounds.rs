@@ -21,9 +21,11 @@ use std::time::Instant;
 #[repr(C)]
 struct Turn {
     phase: u32,
+    number: u32,
     parity: u32,
     stamp: u32,
-    padding: u32,
+    since: u32,
+    asks_grains: u32,
 }
 
 /// As `Fill` in `start.cuh`.
@@ -42,6 +44,9 @@ const STAMPS: u32 = 255;
 /// Bytes of shared memory of a block that lists vertices, and of one that wakes them.
 const GATHER_SHARED: u32 = 128;
 const WAKE_SHARED: u32 = 256 * 12;
+
+/// Where less than one vertex in so many was visited in a round, many grains are idle in the next.
+const FEW: u64 = 4;
 
 /// What a column that is not written has for its place in a draft.
 const NO_DRAFT: u32 = u32::MAX;
@@ -73,8 +78,13 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     specs: Vec<ColumnSpec>,
     seen: Tallies,
     wake: Wake,
-    /// Phases done, over all rounds.
+    in_place: bool,
+    /// Phases done, over all rounds, and how many were done before this round and before the last.
     turns: u32,
+    begun: [u32; 2],
+    /// Whether few enough were visited in the last round that grains are mostly idle.
+    asks_grains: bool,
+    tuning: Tuning,
     transfer_seconds: f64,
 }
 
@@ -104,7 +114,11 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             specs,
             seen: Tallies::default(),
             wake: program.wake(),
+            in_place: settings.schedule.order == Order::Async,
             turns: 0,
+            begun: [0; 2],
+            asks_grains: false,
+            tuning,
             transfer_seconds: 0.0,
         };
         rounds.field.vertices = graph.vertices();
@@ -117,7 +131,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.phases = match settings.schedule.order {
             Order::Phased { phases } => phases,
             Order::Sync => 1,
-            Order::Async => tuning.async_phases,
+            Order::Async => tuning.async_parts(0, graph.vertices()),
         };
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
         let start = Instant::now();
@@ -258,6 +272,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             })?,
         }
         self.fill_bytes(&self.layout.tallies, 0)?;
+        self.fill_bytes(&self.layout.woken, 0)?;
         self.fill_bytes(&self.layout.totals, 0)?;
         if self.field.vertices > 0 {
             self.launch(&self.kernels.start, &self.run())?;
@@ -277,8 +292,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// A `Step`.
     pub(super) fn step(&self, phase: u32) -> Vec<u8> {
-        let turn =
-            Turn { phase, parity: self.turns & 1, stamp: self.turns % STAMPS + 1, padding: 0 };
+        let number = self.turns;
+        let (parity, stamp) = (number & 1, number % STAMPS + 1);
+        let asks_grains = u32::from(self.asks_grains);
+        let turn = Turn { phase, number, parity, stamp, since: self.begun[1], asks_grains };
         [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&self.field), &self.tail].concat()
     }
 
@@ -313,6 +330,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     pub(super) fn begin_round(&mut self, index: u32) {
         self.field.round = index;
+        self.begun = [self.turns, self.begun[0]];
+        if self.in_place {
+            self.field.phases = self.tuning.async_parts(index, self.field.vertices);
+        }
     }
 
     pub(super) fn end_phase(&mut self) {
@@ -338,7 +359,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     pub(super) fn activate_all(&self) -> Result<(), DeviceError> {
-        self.fill_bytes(&self.layout.active, 1)
+        self.fill_bytes(&self.layout.active, 1)?;
+        let (values, count) = (self.field.woken, self.layout.woken.end - self.layout.woken.start);
+        self.launch_fill(&Fill { values, count: count / 4, bits: self.turns, step: 0 })
     }
 
     /// How many members each class has.
@@ -405,9 +428,11 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
         self.launch_round().map_err(failed)?;
         let now = self.tallies().map_err(failed)?;
         let before = std::mem::replace(&mut self.seen, now);
+        let visited = now.visited - before.visited;
+        self.asks_grains = visited < u64::from(self.field.vertices) / FEW;
         Ok(Round {
             changed: now.changed - before.changed,
-            visited: now.visited - before.visited,
+            visited,
             scanned: now.scanned - before.scanned,
             nan_scores: now.nan_scores - before.nan_scores,
             fingerprint: (self.field.traced != 0).then_some(now.fingerprint),

@@ -6,6 +6,10 @@ pub const MOST: [u64; 10] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
 pub const PIECE: u64 = 4096;
 /// Vertices of more arcs have their pieces listed.
 pub const HUB: u64 = 512;
+/// Vertices of consecutive ids that are known to be idle together.
+pub const GRAIN: u64 = 256;
+/// The most parts of an `async` round.
+const MOST_PARTS: u32 = 32;
 /// Threads of a block, and of one that scans.
 pub const BLOCK: u32 = 256;
 pub const SCAN_BLOCK: u32 = 1024;
@@ -39,8 +43,10 @@ pub struct Tuning {
     /// Where more than one arc in so many is of a vertex that changed, sleeping vertices ask their
     /// neighbours whether they did, instead of being told.
     pub waking_share: u32,
-    /// Parts of an `async` round, one after the other: what is done at once does not see itself.
-    pub async_phases: u32,
+    /// Rounds of `async` that go by before they have twice as many parts.
+    pub async_rounds: u32,
+    /// An `async` round of a graph of fewer vertices has as many parts as this has times its vertices.
+    pub async_crowd: u32,
     /// How votes are counted.
     pub counting: Counting,
 }
@@ -49,6 +55,17 @@ impl Tuning {
     /// The largest degree that a block scans.
     pub(super) fn scan_most(&self) -> u32 {
         if self.counting == Counting::GlobalTables { 0 } else { self.scan_most }
+    }
+
+    /// Parts of an `async` round, which are done one after the other. What is done at once does not see
+    /// itself: neighbours that swap labels may go on for ever, and in a small graph nearly all are
+    /// done at once. A large one begins with one part, and the rounds that it does not settle in have
+    /// more and more.
+    pub(super) fn async_parts(&self, round: u32, vertices: u32) -> u32 {
+        let doubled = 1u32.checked_shl(round / self.async_rounds.max(1)).unwrap_or(MOST_PARTS);
+        let crowded =
+            self.async_crowd.div_ceil(vertices.max(1)).min(MOST_PARTS).next_power_of_two();
+        doubled.saturating_mul(crowded).min(MOST_PARTS)
     }
 
     /// The lowest class that a vertex can have, as in `field.cuh`.
@@ -68,8 +85,26 @@ impl Default for Tuning {
             scan_shared: 200 << 10,
             region: 1 << 24,
             waking_share: 3,
-            async_phases: 2,
+            async_rounds: 6,
+            async_crowd: 1 << 22,
             counting: Counting::Packed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_of_large_graphs_have_more_and_more_parts() {
+        let parts = |round| Tuning::default().async_parts(round, u32::MAX);
+        assert_eq!([0, 5, 6, 12, 30, 36, u32::MAX].map(parts), [1, 1, 2, 4, 32, 32, 32]);
+    }
+
+    #[test]
+    fn rounds_of_small_graphs_have_many_parts_at_once() {
+        let parts = |vertices| Tuning::default().async_parts(0, vertices);
+        assert_eq!([0, 1, 1 << 17, 1 << 21, 3 << 20, 1 << 22].map(parts), [32, 32, 32, 2, 2, 1]);
     }
 }

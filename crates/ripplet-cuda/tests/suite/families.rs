@@ -6,14 +6,14 @@
 //! is taken directed and not, weighted and not. On the shim they have 2^6, and there is less of all.
 
 use crate::graphs::Edges;
-use crate::machines::{Machine, machine, on_gpu};
+use crate::machines::{Machine, is_thorough, machine, on_gpu};
 use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_graph::generate::{Rmat, Road, Social, Web};
 use ripplet_graph::{EdgeTable, Graph, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::quality::Quality;
-use ripplet_lp::{Executor, Outcome, Program, Round, Schedule, Settings, Stop, Ties};
+use ripplet_lp::{Executor, Order, Outcome, Program, Round, Schedule, Settings, Stop, Ties};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -115,7 +115,7 @@ fn kinds(name: &str, plain: Edges) -> Vec<Named> {
 fn graphs() -> &'static [Named] {
     static GRAPHS: OnceLock<Vec<Named>> = OnceLock::new();
     GRAPHS.get_or_init(|| {
-        let (lists, metis_files) = match on_gpu() {
+        let (lists, metis_files) = match is_thorough() {
             true => (&EDGE_LISTS[..], &METIS[..]),
             false => (&EDGE_LISTS[..SMALL], &METIS[..0]),
         };
@@ -129,7 +129,7 @@ fn graphs() -> &'static [Named] {
 /// Every deterministic schedule: both orders, both ways to end ties.
 fn schedules() -> Vec<Schedule> {
     let smallest = Schedule { ties: Ties::Smallest, ..Schedule::phased() };
-    match on_gpu() {
+    match is_thorough() {
         true => vec![Schedule::sync(), Schedule::cdlp(), Schedule::phased(), smallest],
         false => vec![Schedule::sync(), Schedule::phased()],
     }
@@ -214,6 +214,28 @@ fn slpa() {
 #[test]
 fn seeded() {
     check(|graph| Seeded::new(graph, 0.9).unwrap(), from_seeds);
+}
+
+/// Vertices of 256 consecutive ids are passed over together where all of them are idle: these are of
+/// many such grains, most of which are idle after some rounds, while others are woken late.
+#[test]
+fn idle_grains() {
+    let machine = machine(1, Tuning::default());
+    let cpu = CpuExecutor::new(None).unwrap();
+    let road = family("road", 11);
+    let graph = road.graph(MAX_SHARD_ARCS);
+    for phases in [1, 5, 32, 100] {
+        let order = if phases == 1 { Order::Sync } else { Order::Phased { phases } };
+        let schedule = Schedule { order, ..Schedule::phased() };
+        let stop = Stop::after(20);
+        let settings = Settings { schedule, stop, keep_disconnected: true, ..Settings::default() };
+        let expected = cpu.run(&graph, &Lpa::default(), &settings, &mut ()).unwrap();
+        let found = machine.executor.run(&graph, &Lpa::default(), &settings, &mut ()).unwrap();
+        assert!(found.labels == expected.labels, "{phases} phases");
+        assert_eq!(counts(&found), counts(&expected), "{phases} phases");
+        let few = |round: &Round| round.visited < u64::from(graph.vertices()) / 8;
+        assert!(phases == 1 || expected.rounds.iter().any(few), "{phases} phases");
+    }
 }
 
 /// `async` differs from run to run: its labels are vertices that it settled on, and as good a

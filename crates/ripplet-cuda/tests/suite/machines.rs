@@ -8,6 +8,7 @@ use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::Graph;
 use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
+use std::sync::{Mutex, PoisonError};
 
 /// An executor under test.
 pub struct Machine {
@@ -18,7 +19,7 @@ pub struct Machine {
 /// An executor on one device or the other.
 pub enum On {
     Shim(DeviceExecutor<ShimDevice>),
-    Gpu(DeviceExecutor<CudaDevice>),
+    Gpu(&'static DeviceExecutor<CudaDevice>),
 }
 
 impl Executor for On {
@@ -48,13 +49,30 @@ pub fn on_gpu() -> bool {
     std::env::var_os("RIPPLET_GPU").is_some()
 }
 
+/// Whether every combination is run: on a GPU, but for `RIPPLET_GPU=sampled`, as under a tool that
+/// makes it slow.
+pub fn is_thorough() -> bool {
+    std::env::var_os("RIPPLET_GPU").is_some_and(|value| value != "sampled")
+}
+
+/// The first GPU with this tuning, which keeps the kernels that it loads.
+fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
+    static ALL: Mutex<Vec<(Tuning, &DeviceExecutor<CudaDevice>)>> = Mutex::new(Vec::new());
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, executor)) = all.iter().find(|(of, _)| *of == tuning) {
+        return executor;
+    }
+    let device = CudaDevice::new(0);
+    let device = device.unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"));
+    let executor = Box::leak(Box::new(DeviceExecutor::new(device).with_tuning(tuning)));
+    all.push((tuning, executor));
+    executor
+}
+
 /// An executor of this tuning; on the shim, its threads come in an order that `order` draws.
 pub fn machine(order: u64, tuning: Tuning) -> Machine {
     if on_gpu() {
-        let device = CudaDevice::new(0);
-        let device = device.unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"));
-        let executor = On::Gpu(DeviceExecutor::new(device).with_tuning(tuning));
-        return Machine { name: format!("on a GPU, {tuning:?}"), executor };
+        return Machine { name: format!("on a GPU, {tuning:?}"), executor: On::Gpu(gpu(tuning)) };
     }
     // The fewest that meet others, and the fewest of which none is the first or the last.
     let device = ShimDevice::with_order(order).with_resident_blocks(2 + (order % 2) as u32);
@@ -64,7 +82,8 @@ pub fn machine(order: u64, tuning: Tuning) -> Machine {
 
 /// In two orders; on a GPU, which has its own, also as if all vertices were large.
 pub fn machines() -> Vec<Machine> {
-    let mut all: Vec<_> = [0, 1].map(|order| machine(order, Tuning::default())).into();
+    let orders = if on_gpu() && !is_thorough() { 0..1 } else { 0..2 };
+    let mut all: Vec<_> = orders.map(|order| machine(order, Tuning::default())).collect();
     if on_gpu() {
         all.push(machine(2, Tuning { counting: Counting::SharedTables, ..Tuning::default() }));
     }
@@ -76,7 +95,7 @@ pub fn machines() -> Vec<Machine> {
 /// The shim compiles each kind of graph, program and schedule anew, and a phase takes it as long as
 /// a round of few vertices, so it is not asked for all of their combinations; a GPU is.
 pub fn takes(edges: &Edges, rules: Rules) -> bool {
-    if on_gpu() {
+    if is_thorough() {
         return true;
     }
     let plain = !edges.directed && edges.weights.is_none();
