@@ -65,6 +65,8 @@ struct Tallies {
     u32 pieces[2], open[2];
     // By class, of LARGE by the piece: how much has been taken; and how many scans.
     u32 taken[CLASSES], taken_scans;
+    // The number of the last phase after which the sleeping asked, in any grain.
+    u32 asked, padding;
     Barrier barrier;
 };
 
@@ -92,7 +94,7 @@ struct Field {
     unsigned char* active;
     // Of the phase in which a vertex changed last, and woke its neighbours, the stamp.
     unsigned char* changed;
-    // By grain: the number of the last phase that woke one of its vertices.
+    // By grain: the number of the last phase in which a neighbour woke one of its vertices.
     u32* woken;
     u32 *totals, *shares, *drafts;
     Tallies* tallies;

@@ -25,9 +25,11 @@ struct Turns {
 // Whether a vertex of a unit may be active, of `spread` ids from `first` on.
 RIPPLET_FN bool stirs(const Field& field, Turn turn, u64 first, u32 spread) {
     const u64 end = min((u64)field.vertices, first + spread);
-    for (u64 grain = first / GRAIN; grain * GRAIN < end; grain++)
-        if (turn.number - field.woken[grain] <= turn.number - turn.since) return true;
-    return false;
+    const u32 age = turn.number - turn.since;
+    bool any = turn.number - field.tallies->asked <= age;
+    for (u64 grain = first / GRAIN; grain * GRAIN < end && !any; grain++)
+        any = turn.number - field.woken[grain] <= age;
+    return any;
 }
 
 // Lists the active vertices at their turn, which stop being active. Each thread of a warp knows where

@@ -41,7 +41,7 @@ RIPPLET_KERNEL(ripplet_fill, Fill, it, 256, 1) { ripplet::fill(it); }
 RIPPLET_KERNEL(ripplet_start, Run, run, 256, 1) { ripplet::start(run); }
 RIPPLET_KERNEL(ripplet_find_most, Run, run, 256, 1) { ripplet::find_most(run); }
 
-RIPPLET_KERNEL(ripplet_gather, Step, step, 256, 1) { ripplet::gather(step.run, step.turn); }
+RIPPLET_KERNEL(ripplet_gather, Step, step, 256, 4) { ripplet::gather(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose_low, Step, step, 256, 5) { ripplet::choose_few(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose_scanned, Step, step, 1024, 1) {
@@ -51,7 +51,7 @@ RIPPLET_KERNEL(ripplet_choose_scanned, Step, step, 1024, 1) {
 RIPPLET_KERNEL(ripplet_choose_spread, Step, step, 256, 3) {
     ripplet::choose_spread(step.run, step.turn);
 }
-RIPPLET_KERNEL(ripplet_wake, Step, step, 256, 1) { ripplet::wake(step.run, step.turn); }
+RIPPLET_KERNEL(ripplet_wake, Step, step, 256, 6) { ripplet::wake(step.run, step.turn); }
 
 #if RIPPLET_MEASURED
 RIPPLET_KERNEL(ripplet_read_ids, Run, run, 256, 1) { ripplet::read_ids(run.field); }

@@ -162,7 +162,7 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
         if (!field.active[u])
             for (u32 at = first + threadIdx.x; at < end && !found; at += BLOCK)
                 found = is_woken_by(field, turn, arc_at(field, place, at).id, choice);
-        if (found) activate(field, turn, u);
+        if (found) field.active[u] = 1;
     }
 }
 
@@ -170,7 +170,6 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
 RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn, bool shows, u64* print) {
     constexpr u32 ALONE = 16, AT_ONCE = 4;
     const u64 step = (u64)gridDim.x * BLOCK, start = (blockIdx.x * BLOCK + threadIdx.x) / 32 * 32;
-    static_assert(GRAIN % 32 == 0, "a warp's vertices are of one grain");
     for (u64 first = start; first < field.vertices; first += step) {
         const u32 u = (u32)first + lane_id();
         if (shows && u < field.vertices && field.changed[u] == turn.stamp) show_change(field, u, print);
@@ -200,8 +199,6 @@ RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn, bool shows, u64* pri
             if (lane_id() == asker) found = any;
         }
         if (found) field.active[u] = 1;
-        // They are of one grain.
-        if (__any_sync(ALL_LANES, found) && lane_id() == 0) field.woken[first / GRAIN] = turn.number;
     }
 }
 
@@ -225,6 +222,8 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
         }
     }
     if (WAKE != WAKE_ALWAYS && !pushes) {
+        // So many may be woken that it is not worth saying where.
+        if (blockIdx.x == 0 && threadIdx.x == 0) tallies->asked = turn.number;
         ask_by_pieces(field, turn);
         ask_by_lanes(field, turn, !IN_PLACE && !shows, &print);
     }

@@ -73,6 +73,8 @@ pub struct Tallies {
     pub open: [u32; 2],
     pub taken: [u32; LISTED + 1],
     pub taken_scans: u32,
+    pub asked: u32,
+    pub padding: u32,
     pub barrier: [u32; 2],
 }
 
