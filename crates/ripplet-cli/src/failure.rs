@@ -120,7 +120,11 @@ impl Failure {
 
     /// Whether the CPU could do what failed.
     pub fn is_of_device(&self) -> bool {
-        matches!(self, Failure::Device { .. } | Failure::Run(RunError::NoDeviceSource { .. }))
+        matches!(
+            self,
+            Failure::Device { .. }
+                | Failure::Run(RunError::NoDeviceSource { .. } | RunError::NoDeviceCounter { .. })
+        )
     }
 
     /// 2 where the arguments or the input are wrong, 1 where the run failed.
@@ -131,7 +135,11 @@ impl Failure {
             Failure::Program(_) | Failure::Compile(_) => WRONG,
             Failure::Generate(GenerateError::OutOfMemory { .. }) => FAILED,
             Failure::Build(_) | Failure::Generate(_) => WRONG,
-            Failure::Run(RunError::Settings(_) | RunError::NoDeviceSource { .. }) => WRONG,
+            Failure::Run(
+                RunError::Settings(_)
+                | RunError::NoDeviceSource { .. }
+                | RunError::NoDeviceCounter { .. },
+            ) => WRONG,
             // The writer's own refusals: a format that cannot hold the graph.
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => WRONG,
             Failure::Quality(QualityError::OutOfMemory { .. }) => FAILED,

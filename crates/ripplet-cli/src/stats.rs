@@ -17,8 +17,10 @@ pub struct Choices {
     pub schedule: &'static str,
     /// Phases of a round, where the schedule has any.
     pub phases: Option<u32>,
+    /// Every how many rounds one is pick-less, where the schedule has such rounds.
+    pub pick_less: Option<u32>,
     /// How votes are counted.
-    pub counter: &'static str,
+    pub counter: String,
     /// How the adjacency is kept.
     pub storage: &'static str,
     /// Who computes.

@@ -129,6 +129,8 @@ struct Field {
 // grains first where most vertices are idle.
 struct Turn {
     u32 phase, number, parity, stamp, since, asks_grains;
+    // Whether vertices may not take larger labels than theirs; in place only.
+    u32 picks_less, padding;
 };
 
 // The number of an arc. A graph of one shard has fewer than 2^32.

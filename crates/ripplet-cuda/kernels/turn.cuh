@@ -93,6 +93,13 @@ RIPPLET_FN bool wakes_others(bool relabelled) {
     return WAKE == WAKE_CHANGE || (WAKE == WAKE_DISAGREEMENT && relabelled);
 }
 
+// Makes a vertex active.
+RIPPLET_FN void activate(const Field& field, Turn turn, u32 v) {
+    field.active[v] = 1;
+    // Mostly somebody of the grain was woken before, and reading is quicker.
+    if (field.woken[v / GRAIN] != turn.number) field.woken[v / GRAIN] = turn.number;
+}
+
 // Ends a vertex's turn.
 RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree, const Ended& end,
                          Seen* seen) {
@@ -108,6 +115,10 @@ RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree
         if (label != v.label && label >= field.vertices) label = NO_LABEL;
         relabelled = label != v.label;
         redrafted = DRAFT_LENGTH > 0 && is_redrafted(field, v.id);
+        if (IN_PLACE && turn.picks_less && label > v.label) {
+            relabelled = redrafted = false;
+            activate(field, turn, v.id);
+        }
         if (IN_PLACE && redrafted) commit_draft(field, v.id);
         if (relabelled) (IN_PLACE ? field.labels : field.next)[v.id] = label;
         if (IN_PLACE && relabelled) move_share(field, v.id, v.label, label);

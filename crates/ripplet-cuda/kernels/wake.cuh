@@ -44,13 +44,6 @@ RIPPLET_FN Changed show_change(const Field& field, u32 v, u64* print) {
     return Changed{v, label, wakes_others(before != label)};
 }
 
-// Makes a vertex active.
-RIPPLET_FN void activate(const Field& field, Turn turn, u32 v) {
-    field.active[v] = 1;
-    // Mostly somebody of the grain was woken before, and reading is quicker.
-    if (field.woken[v / GRAIN] != turn.number) field.woken[v / GRAIN] = turn.number;
-}
-
 // Choices as they will be shown.
 RIPPLET_FN const u32* choices(const Field& field) { return IN_PLACE ? field.labels : field.next; }
 

@@ -92,7 +92,7 @@ pub enum Len {
 /// | `score_bound` | u64 | Score |
 /// | `wake` | | u32: 0 `Disagreement`, 1 `Change`, 2 `Always` |
 /// | `label_total` | | u32: 0 `None`, 1 `Members`, 2 `Volume` |
-/// | `falls_with_total`, `carries` | | bool |
+/// | `falls_with_total`, `follows_frequency`, `carries` | | bool |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)] // The table above says what each is.
 pub struct Hooks {
@@ -106,6 +106,7 @@ pub struct Hooks {
     pub wake: Option<FunctionId>,
     pub label_total: Option<FunctionId>,
     pub falls_with_total: Option<FunctionId>,
+    pub follows_frequency: Option<FunctionId>,
     pub carries: Option<FunctionId>,
 }
 

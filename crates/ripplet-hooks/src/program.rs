@@ -184,6 +184,7 @@ fn place_hooks(hooks: &HashMap<Hook, Callee>, places: &[(FunctionId, bool)]) -> 
         wake: place(Hook::Wake),
         label_total: place(Hook::LabelTotal),
         falls_with_total: place(Hook::FallsWithTotal),
+        follows_frequency: place(Hook::FollowsFrequency),
         carries: place(Hook::Carries),
     }
 }

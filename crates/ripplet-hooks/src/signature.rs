@@ -140,12 +140,13 @@ pub(crate) enum Hook {
     Wake,
     LabelTotal,
     FallsWithTotal,
+    FollowsFrequency,
     Carries,
 }
 
 impl Hook {
     /// All hooks and declarations.
-    pub(crate) const ALL: [Hook; 10] = [
+    pub(crate) const ALL: [Hook; 11] = [
         Hook::PickLabel,
         Hook::LoadNeighbor,
         Hook::LabelScore,
@@ -155,6 +156,7 @@ impl Hook {
         Hook::Wake,
         Hook::LabelTotal,
         Hook::FallsWithTotal,
+        Hook::FollowsFrequency,
         Hook::Carries,
     ];
 
@@ -170,6 +172,7 @@ impl Hook {
             Hook::Wake => "wake",
             Hook::LabelTotal => "label_total",
             Hook::FallsWithTotal => "falls_with_total",
+            Hook::FollowsFrequency => "follows_frequency",
             Hook::Carries => "carries",
         }
     }
@@ -188,7 +191,9 @@ impl Hook {
             Hook::ScoreBound => (vec![Ty::Scalar(Scalar::U64)], score),
             Hook::Wake => (Vec::new(), Ty::Wake),
             Hook::LabelTotal => (Vec::new(), Ty::LabelTotal),
-            Hook::FallsWithTotal | Hook::Carries => (Vec::new(), Ty::Scalar(Scalar::Bool)),
+            Hook::FallsWithTotal | Hook::FollowsFrequency | Hook::Carries => {
+                (Vec::new(), Ty::Scalar(Scalar::Bool))
+            }
         };
         Signature { method: true, parameters, result }
     }

@@ -87,6 +87,7 @@ pub struct JitProgram<S> {
     wake: Wake,
     label_total: LabelTotal,
     falls_with_total: bool,
+    follows_frequency: bool,
     carries: bool,
     device_source: DeviceSource,
     hooks: Hooks,
@@ -183,6 +184,7 @@ impl<S: JitScore> JitProgram<S> {
             wake: declared.wake.map_or(Ok(Wake::Change), wake_of)?,
             label_total: declared.label_total.map_or(Ok(LabelTotal::None), label_total_of)?,
             falls_with_total: declared.falls_with_total.is_some_and(|said| said != 0),
+            follows_frequency: declared.follows_frequency.is_some_and(|said| said != 0),
             carries: declared.carries.map_or(hooks.carry.is_some(), |said| said != 0),
             device_source: DeviceSource { text: Cow::Owned(ripplet_hooks::cpp::emit(module)) },
             hooks,
@@ -326,6 +328,7 @@ struct Declarations<T> {
     wake: Option<T>,
     label_total: Option<T>,
     falls_with_total: Option<T>,
+    follows_frequency: Option<T>,
     carries: Option<T>,
 }
 
@@ -344,6 +347,7 @@ impl DeclaredDeclarations {
             wake: entry("wake", hooks.wake, u32)?,
             label_total: entry("label_total", hooks.label_total, u32)?,
             falls_with_total: entry("falls_with_total", hooks.falls_with_total, bool)?,
+            follows_frequency: entry("follows_frequency", hooks.follows_frequency, bool)?,
             carries: entry("carries", hooks.carries, bool)?,
         })
     }
@@ -354,6 +358,7 @@ impl DeclaredDeclarations {
             wake: self.wake.map(ask),
             label_total: self.label_total.map(ask),
             falls_with_total: self.falls_with_total.map(ask),
+            follows_frequency: self.follows_frequency.map(ask),
             carries: self.carries.map(ask),
         }
     }
@@ -383,6 +388,11 @@ impl<S: JitScore> Program for JitProgram<S> {
     #[inline]
     fn falls_with_total(&self) -> bool {
         self.falls_with_total
+    }
+
+    #[inline]
+    fn follows_frequency(&self) -> bool {
+        self.follows_frequency
     }
 
     #[inline]

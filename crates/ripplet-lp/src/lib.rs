@@ -27,7 +27,6 @@
 
 mod columns;
 mod communities;
-mod counter;
 mod hash;
 mod outcome;
 mod plan;
@@ -39,6 +38,7 @@ mod stop;
 mod views;
 mod volume;
 
+pub mod counter;
 pub mod cpu;
 pub mod engine;
 pub mod hooks;
@@ -46,7 +46,7 @@ pub mod programs;
 pub mod quality;
 
 pub use columns::{Column, ColumnError, ColumnKind, ColumnSpec, ColumnValues};
-pub use counter::Counter;
+pub use counter::{Counter, Sketch};
 pub use hash::Clock;
 pub use outcome::{DeviceSeconds, Outcome, Round, StopReason};
 pub use plan::{Item, Plan};

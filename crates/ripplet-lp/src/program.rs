@@ -83,6 +83,14 @@ pub trait Program: Sync {
         false
     }
 
+    /// Whether, of the labels that may win, one with more votes never scores less: then counters
+    /// that keep but the most frequent labels ([`Counter::Sketch`](crate::Counter)) may run it. They
+    /// are refused otherwise.
+    #[inline]
+    fn follows_frequency(&self) -> bool {
+        false
+    }
+
     /// The label that `v` shows its neighbours this round; [`NO_LABEL`] shows none.
     #[inline]
     fn pick_label(&self, v: Vertex<'_>) -> Label {

@@ -67,6 +67,14 @@ pub enum RunError {
         /// The program's name.
         program: String,
     },
+    /// A device does not count as asked.
+    #[error(
+        "the counter {counter} is not there on a GPU yet; run it on the CPU, or count with exact"
+    )]
+    NoDeviceCounter {
+        /// The counter's name.
+        counter: String,
+    },
     /// The run will not fit a device's memory.
     #[error(
         "the run needs {needed} bytes of {device}'s memory, {graph} of them for the graph, but \
@@ -129,7 +137,7 @@ pub fn run_rounds(
     observer.on_stage("round 1");
     let mut done: Vec<Round> = Vec::new();
     let reason = loop {
-        if let Some(reason) = settings.stop.reason(&done, graph.vertices()) {
+        if let Some(reason) = settings.stop.reason(&done, graph.vertices(), settings.schedule) {
             break reason;
         }
         let start = Instant::now();

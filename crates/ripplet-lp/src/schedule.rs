@@ -1,5 +1,7 @@
 //! Which vertices update when, and how ties end.
 
+use std::num::NonZeroU32;
+
 /// Phases a round of [`Schedule::phased`] has; part of the result, so the same on every device.
 ///
 /// More phases need fewer scans and more barriers; see the ADR on the default schedule.
@@ -35,7 +37,13 @@ pub enum Order {
     },
     /// Each vertex sees whatever is there: fastest to settle, and **different from run to run**
     /// on more than one thread.
-    Async,
+    Async {
+        /// In round 0 and every so many rounds after it a vertex may not take a label larger than
+        /// its own; one that would stays as it is, columns and all, and is looked at again in the
+        /// next round. Such *pick-less* rounds part neighbours that swap labels. A
+        /// run does not end by what one of them changed, or did not. (Sahu, *ν-LPA*, 2024.)
+        pick_less: Option<NonZeroU32>,
+    },
 }
 
 /// Which of several labels of the best score wins.
@@ -58,9 +66,9 @@ impl Schedule {
         Schedule { order: Order::Phased { phases: DEFAULT_PHASES }, ties: Ties::Hashed }
     }
 
-    /// [`Order::Async`] with hashed ties.
+    /// [`Order::Async`] with hashed ties and no pick-less rounds.
     pub const fn asynchronous() -> Schedule {
-        Schedule { order: Order::Async, ties: Ties::Hashed }
+        Schedule { order: Order::Async { pick_less: None }, ties: Ties::Hashed }
     }
 
     /// What LDBC's CDLP asks for: synchronous, the smallest label.
@@ -70,7 +78,15 @@ impl Schedule {
 
     /// Whether labels are the same bytes for any number of threads and any device.
     pub fn is_deterministic(self) -> bool {
-        self.order != Order::Async
+        !matches!(self.order, Order::Async { .. })
+    }
+
+    /// Whether vertices may only take smaller labels in a round.
+    pub fn is_pick_less(self, round: u32) -> bool {
+        match self.order {
+            Order::Async { pick_less: Some(every) } => round.is_multiple_of(every.get()),
+            _ => false,
+        }
     }
 
     /// The name, as the command line knows it.
@@ -78,7 +94,7 @@ impl Schedule {
         match self.order {
             Order::Sync => "sync",
             Order::Phased { .. } => "phased",
-            Order::Async => "async",
+            Order::Async { .. } => "async",
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The choices of a run, beside graph and program.
 
-use crate::columns::{self, ColumnError, ColumnSpec, ColumnValues};
-use crate::{Counter, Label, NO_LABEL, Order, Schedule, Stop};
+use crate::columns::{self, ColumnError, ColumnValues};
+use crate::{Counter, Label, NO_LABEL, Order, Program, Schedule, Sketch, Stop, Ties};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use thiserror::Error;
 
 /// The choices of a run, beside graph and program.
@@ -43,6 +44,17 @@ pub enum SettingsError {
         /// Vertices there are.
         vertices: u32,
     },
+    /// A sketch does not keep what the program looks at.
+    #[error(
+        "the counter {counter} keeps but a few frequent labels, and the program {program} needs every \
+         label's exact frequency; leave --counter out, or use --counter exact"
+    )]
+    NeedsEveryLabel {
+        /// The program's name.
+        program: String,
+        /// The counter's.
+        counter: String,
+    },
     /// The columns do not fit the program.
     #[error(transparent)]
     Columns(#[from] ColumnError),
@@ -59,18 +71,49 @@ pub enum SettingsError {
 }
 
 impl Settings {
+    /// νMG8-LPA as it was published, for [`Lpa`](crate::programs::Lpa) without its guard: eight slots
+    /// and one scan, `async` with every eighth round pick-less, until at most 5 % of the vertices
+    /// change, 20 rounds at most, nothing split afterwards.
+    ///
+    /// Reference: Sahu, *Memory efficient GPU-based label propagation algorithm for community
+    /// detection on large graphs*, 2024. Not as there: ties end by a draw, Misra-Gries loses what it
+    /// must and no more, and who was kept from a larger label looks again in the next round.
+    pub fn nu_mg8() -> Settings {
+        Settings::published(Sketch::NU_MG8)
+    }
+
+    /// νBM-LPA: the same with one slot.
+    pub fn nu_bm() -> Settings {
+        Settings::published(Sketch::NU_BM)
+    }
+
+    fn published(sketch: Sketch) -> Settings {
+        let pick_less = NonZeroU32::new(8);
+        Settings {
+            schedule: Schedule { order: Order::Async { pick_less }, ties: Ties::Hashed },
+            counter: Counter::Sketch(sketch),
+            stop: Stop::after(20).at_tolerance(0.05),
+            keep_disconnected: true,
+            ..Settings::default()
+        }
+    }
+
     /// Checks what can be checked before the run, as every executor does first.
     ///
     /// # Errors
-    /// Where they do not fit a graph of so many vertices, or a program of these columns.
-    pub fn check(&self, vertices: u32, specs: &[ColumnSpec]) -> Result<(), SettingsError> {
+    /// Where they do not fit a graph of so many vertices, or the program.
+    pub fn check<P: Program>(&self, vertices: u32, program: &P) -> Result<(), SettingsError> {
         if self.schedule.order == (Order::Phased { phases: 0 }) {
             return Err(SettingsError::NoPhase);
         }
         if let Some(share) = self.stop.tolerance().filter(|share| !(0.0..=1.0).contains(share)) {
             return Err(SettingsError::BadTolerance(share));
         }
-        columns::check(specs, &self.columns, vertices)?;
+        if self.counter != Counter::Exact && !program.follows_frequency() {
+            let (program, counter) = (program.name().to_owned(), self.counter.to_string());
+            return Err(SettingsError::NeedsEveryLabel { program, counter });
+        }
+        columns::check(&program.columns(), &self.columns, vertices)?;
         let Some(labels) = &self.initial else { return Ok(()) };
         if labels.len() != vertices as usize {
             return Err(SettingsError::LabelCount { labels: labels.len(), vertices });

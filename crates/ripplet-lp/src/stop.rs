@@ -1,6 +1,6 @@
 //! When a run has done enough.
 
-use crate::{Round, StopReason};
+use crate::{Round, Schedule, StopReason};
 
 /// When a run ends: at the first rule that holds. A fixpoint (nothing changed) always ends it.
 ///
@@ -44,11 +44,19 @@ impl Stop {
     }
 
     /// The reason to stop after `rounds`, if there is one.
-    pub(crate) fn reason(self, rounds: &[Round], vertices: u32) -> Option<StopReason> {
+    pub(crate) fn reason(
+        self,
+        rounds: &[Round],
+        vertices: u32,
+        schedule: Schedule,
+    ) -> Option<StopReason> {
         let done = rounds.len() as u64 >= u64::from(self.max_rounds);
         let Some(last) = rounds.last() else {
             return done.then_some(StopReason::RoundLimit);
         };
+        if schedule.is_pick_less(rounds.len() as u32 - 1) {
+            return done.then_some(StopReason::RoundLimit);
+        }
         let tolerated = self.tolerance.map(|share| (share * f64::from(vertices)).floor() as u64);
         if last.changed == 0 {
             Some(StopReason::Fixpoint)
@@ -90,12 +98,24 @@ mod tests {
     #[test]
     fn the_first_rule_that_holds() {
         let stop = Stop::after(3).at_tolerance(0.01);
-        assert_eq!(stop.reason(&rounds(&[]), 100), None);
-        assert_eq!(stop.reason(&rounds(&[50]), 100), None);
-        assert_eq!(stop.reason(&rounds(&[50, 1]), 100), Some(StopReason::Tolerance));
-        assert_eq!(stop.reason(&rounds(&[50, 0]), 100), Some(StopReason::Fixpoint));
-        assert_eq!(stop.reason(&rounds(&[50, 9, 9]), 100), Some(StopReason::RoundLimit));
-        assert_eq!(Stop::after(0).reason(&rounds(&[]), 100), Some(StopReason::RoundLimit));
+        assert_eq!(stop.reason(&rounds(&[]), 100, Schedule::sync()), None);
+        assert_eq!(stop.reason(&rounds(&[50]), 100, Schedule::sync()), None);
+        assert_eq!(
+            stop.reason(&rounds(&[50, 1]), 100, Schedule::sync()),
+            Some(StopReason::Tolerance)
+        );
+        assert_eq!(
+            stop.reason(&rounds(&[50, 0]), 100, Schedule::sync()),
+            Some(StopReason::Fixpoint)
+        );
+        assert_eq!(
+            stop.reason(&rounds(&[50, 9, 9]), 100, Schedule::sync()),
+            Some(StopReason::RoundLimit)
+        );
+        assert_eq!(
+            Stop::after(0).reason(&rounds(&[]), 100, Schedule::sync()),
+            Some(StopReason::RoundLimit)
+        );
     }
 
     #[test]
@@ -105,9 +125,9 @@ mod tests {
             round.fingerprint = Some(print);
         }
         let stop = Stop::after(9).at_oscillation();
-        assert_eq!(stop.reason(&seen, 10), Some(StopReason::Oscillation));
-        assert_eq!(Stop::after(9).reason(&seen, 10), None);
+        assert_eq!(stop.reason(&seen, 10, Schedule::sync()), Some(StopReason::Oscillation));
+        assert_eq!(Stop::after(9).reason(&seen, 10, Schedule::sync()), None);
         seen[2].fingerprint = Some(9);
-        assert_eq!(stop.reason(&seen, 10), None);
+        assert_eq!(stop.reason(&seen, 10, Schedule::sync()), None);
     }
 }

@@ -7,7 +7,8 @@ use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::io::Format;
 use ripplet::lp::programs::{Gamma, MEMORY, Resolution, Slpa, THRESHOLD};
-use ripplet::lp::{DEFAULT_PHASES, Stop};
+use ripplet::lp::{Counter, DEFAULT_PHASES, Stop};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Find the communities of a graph.
@@ -90,9 +91,25 @@ pub struct ChoiceArguments {
         )
     )]
     pub phases: Option<u32>,
-    /// How a vertex's votes are counted.
-    #[arg(long, value_enum, default_value_t = CounterName::Exact)]
-    pub counter: CounterName,
+    /// How a vertex's votes are counted: `exact`; or by a sketch, `mg:K` (Misra-Gries, K slots from 1
+    /// to 32) or `bm` (Boyer-Moore, one slot), with `:single` for one scan and `:one` for one sketch a
+    /// vertex [default: exact].
+    #[arg(long, value_name = "COUNTER")]
+    pub counter: Option<Counter>,
+    /// In every Nth round of the async schedule, from the first on, vertices may only take smaller
+    /// labels, which parts neighbours that swap theirs.
+    #[arg(long, value_name = "N")]
+    pub pick_less: Option<NonZeroU32>,
+    /// A published algorithm as it was: its counter, schedule, resolution and rules to stop.
+    #[arg(
+        long,
+        value_enum,
+        conflicts_with_all = [
+            "program", "schedule", "phases", "counter", "pick_less", "resolution", "program_file",
+            "iterations", "max_iterations", "tolerance",
+        ]
+    )]
+    pub preset: Option<PresetName>,
     /// How the adjacency is kept.
     #[arg(long, value_enum, default_value_t = StorageName::Plain)]
     pub storage: StorageName,
@@ -237,11 +254,13 @@ pub enum ScheduleName {
     Async,
 }
 
-/// The counters by name.
+/// The published algorithms by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CounterName {
-    /// Every label's true sum
-    Exact,
+pub enum PresetName {
+    /// νMG8-LPA (Sahu, 2024): eight slots, every eighth round pick-less, 5 % may change, 20 rounds
+    NuMg8,
+    /// νBM-LPA: the same with one slot
+    NuBm,
 }
 
 /// The storages by name.

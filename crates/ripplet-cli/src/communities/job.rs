@@ -1,7 +1,7 @@
 //! What the flags mean together: the five choices and the places, before any data is touched.
 
 use super::Arguments;
-use super::arguments::{CounterName, EstimateForm, StorageName};
+use super::arguments::{EstimateForm, PresetName, ProgramName, StorageName};
 use super::program::Program;
 use crate::failure::Failure;
 use crate::machine::{DeviceArguments, Machine};
@@ -10,7 +10,9 @@ use crate::size::Size;
 use crate::stats::Choices;
 use crate::threads::ThreadArguments;
 use ripplet::LoadOptions;
-use ripplet::lp::{Counter, Order, Settings};
+use ripplet::lp::programs::Resolution;
+use ripplet::lp::{Order, Settings};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// A resolved command.
@@ -35,11 +37,21 @@ impl Arguments {
     pub fn resolve(&self) -> Result<Job<'_>, Failure> {
         let choices = &self.choices;
         choices.device.check()?;
-        let (program, schedule, stop) = self.resolve_program()?;
+        let (program, settings) = self.resolve_settings()?;
+        let schedule = settings.schedule;
         if choices.phases.is_some() && !matches!(schedule.order, Order::Phased { .. }) {
             return Err(Failure::refused(
                 format!("--phases is for the phased schedule, but this one is {}", schedule.name()),
                 "leave --phases out, or use --schedule phased",
+            ));
+        }
+        if choices.pick_less.is_some() && schedule.is_deterministic() {
+            return Err(Failure::refused(
+                format!(
+                    "--pick-less is for the async schedule, but this one is {}",
+                    schedule.name()
+                ),
+                "leave --pick-less out, or use --schedule async",
             ));
         }
         let files = [Some(&*self.input), self.labels.as_deref(), program.files().0];
@@ -57,22 +69,39 @@ impl Arguments {
             consecutive: self.consecutive,
             stats: self.stats.clone().filter(|_| self.estimate.is_none()),
             estimate: self.estimate,
-            settings: Settings {
-                schedule,
-                counter: match choices.counter {
-                    CounterName::Exact => Counter::Exact,
-                },
-                stop,
-                seed: choices.seed,
-                keep_disconnected: choices.keep_disconnected || program.keeps_disconnected(),
-                ..Settings::default()
-            },
+            settings,
             program,
             storage: choices.storage,
             device: &choices.device,
             host_memory: choices.host_memory,
             threads: &self.threads,
         })
+    }
+}
+
+impl Arguments {
+    /// The program and how it is run.
+    fn resolve_settings(&self) -> Result<(Program, Settings), Failure> {
+        let choices = &self.choices;
+        let (program, settings) = match choices.preset {
+            Some(preset) => {
+                self.check_parameters(Some(ProgramName::Lpa))?;
+                let settings = match preset {
+                    PresetName::NuMg8 => Settings::nu_mg8(),
+                    PresetName::NuBm => Settings::nu_bm(),
+                };
+                (Program::Lpa(Resolution::OFF), settings)
+            }
+            None => {
+                let (program, schedule, stop) = self.resolve_program()?;
+                let counter = choices.counter.unwrap_or_default();
+                let keep_disconnected = choices.keep_disconnected || program.keeps_disconnected();
+                let settings =
+                    Settings { schedule, counter, stop, keep_disconnected, ..Settings::default() };
+                (program, settings)
+            }
+        };
+        Ok((program, Settings { seed: choices.seed, ..settings }))
     }
 }
 
@@ -85,9 +114,13 @@ impl Job<'_> {
             schedule: schedule.name(),
             phases: match schedule.order {
                 Order::Phased { phases } => Some(phases),
-                Order::Sync | Order::Async => None,
+                Order::Sync | Order::Async { .. } => None,
             },
-            counter: counter.name(),
+            pick_less: match schedule.order {
+                Order::Async { pick_less } => pick_less.map(NonZeroU32::get),
+                Order::Sync | Order::Phased { .. } => None,
+            },
+            counter: counter.to_string(),
             storage: match self.storage {
                 StorageName::Plain => "plain",
             },

@@ -134,6 +134,9 @@ impl Arguments {
             Some(ScheduleName::Sync) => Schedule::sync(),
             Some(ScheduleName::Async) => Schedule::asynchronous(),
         };
+        if let Order::Async { pick_less } = &mut schedule.order {
+            *pick_less = self.choices.pick_less;
+        }
         if let (Order::Phased { phases }, Some(asked)) = (&mut schedule.order, self.choices.phases)
         {
             *phases = asked;
@@ -142,7 +145,7 @@ impl Arguments {
     }
 
     /// Refuses parameters of another program: they would be ignored.
-    fn check_parameters(&self, program: Option<ProgramName>) -> Result<(), Failure> {
+    pub(super) fn check_parameters(&self, program: Option<ProgramName>) -> Result<(), Failure> {
         use ProgramName::{Llp, Lpa, Seeded, Slpa};
         let given = &self.parameters;
         let flags = [

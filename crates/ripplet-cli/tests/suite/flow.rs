@@ -284,3 +284,34 @@ fn real_graphs_have_the_communities_that_people_found() {
         assert!(quality["nmi"].as_f64().unwrap() > 0.3, "{name}: {quality}");
     }
 }
+
+#[test]
+fn counters_and_presets_are_run_and_told() {
+    let sandbox = Sandbox::new();
+    let graph = data("ripplet-lp/tests/data/altsoph/polblogs.edges");
+    let run = |flags: &str| {
+        let graph = graph.display();
+        sandbox
+            .ok(&format!("communities {graph} -o out.txt --stats stats.json --device cpu {flags}"));
+        sandbox.json("stats.json")
+    };
+    for counter in ["mg:8", "mg:3:single:one", "bm"] {
+        let stats = run(&format!("--counter {counter}"));
+        assert_eq!((&stats["counter"], &stats["pick_less"]), (&counter.into(), &Value::Null));
+        let is_single = counter.contains("single");
+        assert!(is_single || stats["modularity"].as_f64().unwrap() > 0.3, "{stats}");
+    }
+    let stats = run("--schedule async --pick-less 4 --max-iterations 60");
+    assert_eq!((&stats["pick_less"], &stats["deterministic"]), (&4.into(), &false.into()));
+    for (preset, counter) in [("nu-mg8", "mg:8:single"), ("nu-bm", "bm:single")] {
+        let stats = run(&format!("--preset {preset} --seed 3"));
+        assert_eq!(stats["program"], "lpa");
+        assert_eq!((&stats["counter"], &stats["schedule"]), (&counter.into(), &"async".into()));
+        assert_eq!((&stats["pick_less"], &stats["seed"]), (&8.into(), &3.into()));
+        assert!(stats["iterations"].as_u64().unwrap() <= 20, "{stats}");
+    }
+    let path = graph.display();
+    let refused = ["cdlp needs every label's exact frequency", "--counter exact"];
+    let command = format!("communities {path} -o out.txt --program cdlp --counter mg:8");
+    sandbox.fails(&command, 2, &refused);
+}

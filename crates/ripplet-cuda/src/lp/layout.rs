@@ -270,7 +270,7 @@ impl Layout {
         let (phases, in_place) = match settings.schedule.order {
             Order::Phased { phases } => (u64::from(phases.max(1)), false),
             Order::Sync => (1, false),
-            Order::Async => (1, true),
+            Order::Async { .. } => (1, true),
         };
         let phase = vertices.min(vertices.div_ceil(8 * phases) * 8);
         let mut to = Layout::default();

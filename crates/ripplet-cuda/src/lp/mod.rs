@@ -15,7 +15,7 @@ use crate::device::{Device, DeviceError};
 use layout::Layout;
 use ripplet_graph::Graph;
 use ripplet_lp::engine::run_rounds;
-use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
+use ripplet_lp::{Counter, Executor, Observer, Outcome, Plan, Program, RunError, Settings};
 use rounds::DeviceRounds;
 use std::time::Instant;
 
@@ -88,7 +88,7 @@ impl<D: Device> Executor for DeviceExecutor<D> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        settings.check(graph.vertices(), &program.columns())?;
+        check(graph, program, settings)?;
         let source = source(graph, program, settings, Kernels::Work)?;
         let layout = self.layout(graph, program, settings);
         self.check_memory(&layout.plan)?;
@@ -109,6 +109,17 @@ impl<D: Device> Executor for DeviceExecutor<D> {
         let mut outcome = run_rounds(rounds, graph, settings, observer)?;
         outcome.device_seconds.kernels = kernels;
         Ok(outcome)
+    }
+}
+
+/// Refuses settings that fit no device, or not this graph and program.
+fn check<P: Program>(graph: &Graph, program: &P, settings: &Settings) -> Result<(), RunError> {
+    settings.check(graph.vertices(), program)?;
+    match settings.counter {
+        Counter::Exact => Ok(()),
+        sketch @ Counter::Sketch(_) => {
+            Err(RunError::NoDeviceCounter { counter: sketch.to_string() })
+        }
     }
 }
 

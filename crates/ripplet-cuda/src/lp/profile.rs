@@ -82,10 +82,10 @@ impl<D: Device> DeviceExecutor<D> {
         iterations: u32,
     ) -> Result<Profile, RunError> {
         let mut settings = settings.clone();
-        if settings.schedule.order != Order::Async {
+        if !matches!(settings.schedule.order, Order::Async { .. }) {
             settings.schedule.order = Order::Sync;
         }
-        settings.check(graph.vertices(), &program.columns())?;
+        super::check(graph, program, &settings)?;
         let classes = Classes::of(graph, &self.tuning);
         let layout = self.layout(graph, program, &settings);
         self.check_memory(&layout.plan)?;

@@ -11,7 +11,7 @@ use ripplet_graph::{Graph, Neighbors, VertexId};
 use ripplet_lp::engine::{Finished, Rounds, VolumeUnit};
 use ripplet_lp::{
     Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, Observer, Order, Program, Round,
-    RunError, Scalar, Settings, Wake,
+    RunError, Scalar, Schedule, Settings, Wake,
 };
 use std::ops::Range;
 use std::time::Instant;
@@ -26,6 +26,8 @@ struct Turn {
     stamp: u32,
     since: u32,
     asks_grains: u32,
+    picks_less: u32,
+    padding: u32,
 }
 
 /// As `Fill` in `start.cuh`.
@@ -79,6 +81,7 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     seen: Tallies,
     wake: Wake,
     in_place: bool,
+    schedule: Schedule,
     /// Phases done, over all rounds, and how many were done before this round and before the last.
     turns: u32,
     begun: [u32; 2],
@@ -114,7 +117,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             specs,
             seen: Tallies::default(),
             wake: program.wake(),
-            in_place: settings.schedule.order == Order::Async,
+            in_place: matches!(settings.schedule.order, Order::Async { .. }),
+            schedule: settings.schedule,
             turns: 0,
             begun: [0; 2],
             asks_grains: false,
@@ -131,7 +135,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.phases = match settings.schedule.order {
             Order::Phased { phases } => phases,
             Order::Sync => 1,
-            Order::Async => tuning.async_parts(0, graph.vertices()),
+            Order::Async { .. } => tuning.async_parts(0, graph.vertices()),
         };
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
         let start = Instant::now();
@@ -295,7 +299,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let number = self.turns;
         let (parity, stamp) = (number & 1, number % STAMPS + 1);
         let asks_grains = u32::from(self.asks_grains);
-        let turn = Turn { phase, number, parity, stamp, since: self.begun[1], asks_grains };
+        let picks_less = u32::from(self.schedule.is_pick_less(self.field.round));
+        let since = self.begun[1];
+        let turn =
+            Turn { phase, number, parity, stamp, since, asks_grains, picks_less, padding: 0 };
         [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&self.field), &self.tail].concat()
     }
 

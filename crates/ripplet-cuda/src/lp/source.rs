@@ -111,6 +111,6 @@ fn configuration<P: Program>(
         program.falls_with_total() && total != 0,
         program.carries(),
         settings.schedule.ties == Ties::Smallest,
-        settings.schedule.order == Order::Async,
+        matches!(settings.schedule.order, Order::Async { .. }),
     )
 }

@@ -2,7 +2,7 @@
 //! the first GPU.
 
 use crate::graphs::Edges;
-use crate::oracle::{Rules, Total, Variant, Wake};
+use crate::oracle::{self, Rules, Total, Variant, Wake};
 use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
@@ -95,6 +95,9 @@ pub fn machines() -> Vec<Machine> {
 /// The shim compiles each kind of graph, program and schedule anew, and a phase takes it as long as
 /// a round of few vertices, so it is not asked for all of their combinations; a GPU is.
 pub fn takes(edges: &Edges, rules: Rules) -> bool {
+    if rules.counting != oracle::Counting::Exact {
+        return false;
+    }
     if is_thorough() {
         return true;
     }

@@ -20,7 +20,7 @@
 use super::field::{Choice, Desk, Field, Sheet};
 use crate::hash::Clock;
 use crate::rounds::{Finished, Observer, Rounds};
-use crate::{Program, Round, RunError, Wake};
+use crate::{Program, Round, RunError, Schedule, Wake};
 use ripplet_graph::VertexId;
 use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
@@ -28,15 +28,22 @@ use std::sync::atomic::fence;
 
 pub(super) struct AsyncRounds<'a, P> {
     field: Field<'a, P>,
+    schedule: Schedule,
 }
 
 impl<'a, P: Program> AsyncRounds<'a, P> {
-    pub fn new(field: Field<'a, P>) -> Self {
-        AsyncRounds { field }
+    pub fn new(field: Field<'a, P>, schedule: Schedule) -> Self {
+        AsyncRounds { field, schedule }
     }
 
     /// Updates the active vertices of some words.
-    fn update(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
+    fn update(
+        &self,
+        words: Range<usize>,
+        clock: Clock,
+        picks_less: bool,
+        desk: &mut Desk,
+    ) -> Round {
         let (field, Desk { sheet, vertices }) = (&self.field, desk);
         field.active.take(words, vertices);
         self.meet();
@@ -44,7 +51,12 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
         field.for_each(vertices, |_, v| {
             let choice = field.choose(v, clock, sheet);
             tally.count(choice);
-            if choice.redrafted || choice.label != choice.before {
+            if !choice.redrafted && choice.label == choice.before {
+                return;
+            }
+            if picks_less && choice.label > choice.before {
+                field.active.insert(v);
+            } else {
                 tally.changed += 1;
                 self.change(v, choice, clock, sheet);
             }
@@ -87,8 +99,10 @@ impl<'a, P: Program> AsyncRounds<'a, P> {
 impl<P: Program> Rounds for AsyncRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let clock = self.field.begin_round(index);
-        let round =
-            self.field.for_active_words(observer, |words, desk| self.update(words, clock, desk))?;
+        let picks_less = self.schedule.is_pick_less(index);
+        let round = self.field.for_active_words(observer, |words, desk| {
+            self.update(words, clock, picks_less, desk)
+        })?;
         self.field.end_round();
         Ok(round)
     }

@@ -1,16 +1,18 @@
 //! The state of a run, and what is done with one vertex: choose, commit, wake.
 
 use super::active::ActiveSet;
-use super::lists::Lists;
+use super::lists::{Heard, Lists};
+use super::sketch::{CHUNK, Held, Poll};
 use super::totals::Totals;
 use super::votes::{Count, Votes, count_one};
 use crate::columns::Columns;
+use crate::counter::{Scans, Sketch};
 use crate::hash::{Clock, Stream, mix};
 use crate::rounds::{Finished, Observer};
 use crate::views::{Scene, Total};
 use crate::{
-    Candidate, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings, Ties,
-    Vertex, VertexMut, Vote, Wake,
+    Candidate, Counter, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings,
+    Ties, Vertex, VertexMut, Vote, Wake,
 };
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
@@ -30,6 +32,7 @@ pub(super) struct Field<'a, P> {
     pub columns: Columns,
     totals: Totals,
     ties: Ties,
+    sketch: Option<Sketch>,
     /// What draws ranks in ties, in the round at hand.
     tie_key: u32,
     seed: u64,
@@ -48,6 +51,8 @@ pub(super) struct Desk {
 #[derive(Default)]
 pub(super) struct Sheet {
     votes: Votes,
+    /// In the place of the votes where the counter is a sketch; there once a vertex was counted.
+    poll: Option<Poll>,
     /// What its written columns will be, one behind the other.
     pub draft: Vec<u32>,
 }
@@ -104,11 +109,11 @@ impl Desk {
     /// Vertices that a task works on at most; a phase's tasks and words of the active set keep to it.
     pub const VERTICES: usize = 512;
 
-    /// Bytes that are occupied once a vertex of this degree was counted and wrote such a draft.
-    pub fn bytes_for(max_degree: u64, draft_len: u64) -> u64 {
+    /// Bytes that are occupied where votes take so many of them, and vertices wrote such a draft.
+    pub fn bytes_for(votes: u64, draft_len: u64) -> u64 {
         let vertices = (Self::VERTICES * size_of::<VertexId>()) as u64;
         let draft = draft_len.saturating_mul(size_of::<u32>() as u64);
-        Votes::bytes_for(max_degree).saturating_add(vertices).saturating_add(draft)
+        votes.saturating_add(vertices).saturating_add(draft)
     }
 }
 
@@ -133,6 +138,10 @@ impl<'a, P: Program> Field<'a, P> {
             columns,
             totals,
             ties: settings.schedule.ties,
+            sketch: match settings.counter {
+                Counter::Exact => None,
+                Counter::Sketch(sketch) => Some(sketch),
+            },
             tie_key: 0,
             seed: settings.seed,
             desks: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
@@ -198,6 +207,9 @@ impl<'a, P: Program> Field<'a, P> {
     /// What `v` chooses by the labels that are there now.
     #[inline]
     pub fn choose(&self, v: VertexId, clock: Clock, sheet: &mut Sheet) -> Choice {
+        if let Some(sketch) = self.sketch {
+            return self.choose_by_sketch(v, sketch, clock, sheet);
+        }
         let heard = self.lists.of(v).heard();
         let scene = Scene { graph: self.graph, columns: &self.columns, clock };
         let vertex = self.vertex(v, scene);
@@ -212,7 +224,7 @@ impl<'a, P: Program> Field<'a, P> {
         });
         let before = vertex.label;
         let next = match self.kept(vertex, count_one(ballots, before)) {
-            Some(winner) => self.adopt(vertex, winner, sheet),
+            Some(winner) => self.adopt_counted(vertex, winner, sheet),
             None => self.contest((v, before), clock, sheet),
         };
         Choice {
@@ -224,14 +236,30 @@ impl<'a, P: Program> Field<'a, P> {
         }
     }
 
-    /// What a label that won makes of the vertex.
+    /// What a label that won makes of the vertex, whose votes are on the sheet.
     #[inline]
-    fn adopt(&self, vertex: Vertex<'_>, winner: Winner<P::Score>, sheet: &mut Sheet) -> Next {
-        let Sheet { votes, draft } = sheet;
+    fn adopt_counted(
+        &self,
+        vertex: Vertex<'_>,
+        winner: Winner<P::Score>,
+        sheet: &mut Sheet,
+    ) -> Next {
         let carried = match self.program.carries() {
-            true => self.carried(vertex, winner.label, votes.ballots()),
+            true => self.carried(vertex, winner.label, sheet.votes.ballots()),
             false => 0.0,
         };
+        self.adopt(vertex, winner, carried, &mut sheet.draft)
+    }
+
+    /// What a label that won makes of the vertex.
+    #[inline]
+    fn adopt(
+        &self,
+        vertex: Vertex<'_>,
+        winner: Winner<P::Score>,
+        carried: f32,
+        draft: &mut Vec<u32>,
+    ) -> Next {
         if self.program.has_columns() {
             self.columns.begin_draft(vertex.id, draft);
         }
@@ -262,7 +290,16 @@ impl<'a, P: Program> Field<'a, P> {
         const PART: usize = 32;
         let scene = Scene { graph: self.graph, columns: &self.columns, clock };
         let (vertex, now) = (Vertex { id: v, label: before, scene }, self.label(v));
-        let (mut ballots, mut overtaken) = (sheet.votes.ballots().iter(), false);
+        let ballots = match &sheet.poll {
+            None => sheet.votes.ballots(),
+            Some(poll) => poll.ballots(),
+        };
+        let degree = self.lists.of(v).heard().degree();
+        if ballots.len() < degree as usize {
+            // They are not all there any more: it looks again.
+            return true;
+        }
+        let (mut ballots, mut overtaken) = (ballots.iter(), false);
         self.lists.of(v).each(|neighbors, weights| {
             for (part, ids) in neighbors.chunks(PART).enumerate() {
                 let weights = weights.map(|weights| &weights[part * PART..][..ids.len()]);
@@ -319,7 +356,7 @@ impl<'a, P: Program> Field<'a, P> {
         let vertex = Vertex { id, label, scene };
         let Best { winner, nan } = self.best(vertex, &mut sheet.votes);
         match winner {
-            Some(winner) => Next { nan, ..self.adopt(vertex, winner, sheet) },
+            Some(winner) => Next { nan, ..self.adopt_counted(vertex, winner, sheet) },
             None => Next { label, redrafted: false, nan },
         }
     }
@@ -375,6 +412,19 @@ impl<'a, P: Program> Field<'a, P> {
         votes: &mut Votes,
         count: Count,
     ) -> Best<P::Score> {
+        let all = votes.all().filter(|(_, frequency)| *frequency > 0);
+        self.best_among((id, label), clock, all, count)
+    }
+
+    /// The label of these that wins, where any may.
+    #[inline]
+    fn best_among(
+        &self,
+        (id, label): (VertexId, Label),
+        clock: Clock,
+        candidates: impl Iterator<Item = (Label, u64)>,
+        count: Count,
+    ) -> Best<P::Score> {
         let scene = Scene { graph: self.graph, columns: &self.columns, clock };
         let (v, mut nan) = (Vertex { id, label, scene }, false);
         let key = self.tie_key(id);
@@ -383,7 +433,7 @@ impl<'a, P: Program> Field<'a, P> {
             Ties::Smallest => label,
         };
         let mut best: Option<(Winner<P::Score>, u32)> = None;
-        for (label, frequency) in votes.all().filter(|(_, frequency)| *frequency > 0) {
+        for (label, frequency) in candidates {
             let rank = rank_of(label);
             let beats = |score: P::Score| match &best {
                 None => score.is_eligible(),
@@ -401,6 +451,150 @@ impl<'a, P: Program> Field<'a, P> {
             }
         }
         Best { winner: best.map(|(winner, _)| winner), nan }
+    }
+
+    /// What `v` chooses where the counter is a sketch.
+    ///
+    /// A function of its own, so that it leaves the registers of the exact counter's loops alone.
+    #[inline(never)]
+    fn choose_by_sketch(
+        &self,
+        v: VertexId,
+        sketch: Sketch,
+        clock: Clock,
+        sheet: &mut Sheet,
+    ) -> Choice {
+        let heard = self.lists.of(v).heard();
+        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        let vertex = self.vertex(v, scene);
+        let (degree, before) = (heard.degree(), vertex.label);
+        let Sheet { poll, draft, .. } = sheet;
+        let poll = poll.get_or_insert_with(|| Poll::new(sketch));
+        let mut chunk = std::mem::take(&mut poll.chunk);
+        let is_whole = degree <= CHUNK as u64;
+        let mut own = Count { cast: 0, top: 0 };
+        let last = self.for_each_chunk(vertex, heard, &mut chunk, |votes| {
+            let count = count_one(votes, before);
+            own = Count { cast: own.cast + count.cast, top: own.top + count.top };
+            if !is_whole {
+                poll.take(votes);
+            }
+        });
+        poll.cast = if is_whole { last } else { 0 };
+        let mut held = if is_whole { None } else { Some(poll.finish()) };
+        let is_sure = sketch.scans == Scans::Double && sketch.must_hold(own.top, own.cast);
+        let best = match self.kept(vertex, own).filter(|_| is_sure) {
+            Some(winner) => Best { winner: Some(winner), nan: false },
+            None => {
+                let held = held.get_or_insert_with(|| {
+                    poll.take(&chunk[..last]);
+                    poll.finish()
+                });
+                if sketch.scans == Scans::Double {
+                    let whole = is_whole.then_some(last);
+                    self.recount(sketch, vertex, heard, whole, &mut chunk, held);
+                }
+                self.best_among((v, before), clock, held.candidates(), own)
+            }
+        };
+        let next = match best.winner {
+            Some(winner) => {
+                let carried = match (self.program.carries(), is_whole) {
+                    (false, _) => 0.0,
+                    (true, true) => self.carried(vertex, winner.label, &chunk[..last]),
+                    (true, false) => {
+                        self.carried_by_chunks(vertex, winner.label, heard, &mut chunk)
+                    }
+                };
+                Next { nan: best.nan, ..self.adopt(vertex, winner, carried, draft) }
+            }
+            None => Next { label: before, redrafted: false, nan: best.nan },
+        };
+        poll.chunk = chunk;
+        Choice {
+            before,
+            label: next.label,
+            redrafted: self.program.has_columns() && next.redrafted,
+            arcs: degree,
+            nan: next.nan,
+        }
+    }
+
+    /// Makes the candidates' weights the true sums of their votes. All of these are the first of
+    /// `chunk` where they are `whole`.
+    fn recount(
+        &self,
+        sketch: Sketch,
+        vertex: Vertex<'_>,
+        heard: Heard<'_>,
+        whole: Option<usize>,
+        chunk: &mut [Vote],
+        held: &mut Held,
+    ) {
+        let slots = sketch.slots() as usize;
+        held.forget_weights();
+        if let Some(whole) = whole {
+            return held.recount(slots, &chunk[..whole]);
+        }
+        self.for_each_chunk(vertex, heard, chunk, |votes| {
+            count_one(votes, vertex.label);
+            held.recount(slots, votes);
+        });
+    }
+
+    /// Calls `visit` with a vertex's votes, in the order of its arcs, as many at a time as `chunk` has
+    /// room for. Returns how many the last ones are, which are there in the end.
+    fn for_each_chunk(
+        &self,
+        vertex: Vertex<'_>,
+        heard: Heard<'_>,
+        chunk: &mut [Vote],
+        mut visit: impl FnMut(&mut [Vote]),
+    ) -> usize {
+        let mut here = 0;
+        heard.each(|mut neighbors, mut weights| {
+            while !neighbors.is_empty() {
+                if here == chunk.len() {
+                    visit(chunk);
+                    here = 0;
+                }
+                let count = neighbors.len().min(chunk.len() - here);
+                let (ids, others) = neighbors.split_at(count);
+                let list = NeighborList {
+                    ids,
+                    weights: weights.map(|weights| &weights[..count]),
+                    labels: &self.labels,
+                };
+                self.program.load_neighbors(vertex, list, &mut chunk[here..here + count]);
+                (neighbors, weights) = (others, weights.map(|weights| &weights[count..]));
+                here += count;
+            }
+        });
+        visit(&mut chunk[..here]);
+        here
+    }
+
+    /// As [`Field::carried`], asking for the votes once more.
+    fn carried_by_chunks(
+        &self,
+        v: Vertex<'_>,
+        label: Label,
+        heard: Heard<'_>,
+        chunk: &mut [Vote],
+    ) -> f32 {
+        let mut most: Option<f32> = None;
+        heard.each(|neighbors, weights| {
+            for (part, ids) in neighbors.chunks(CHUNK).enumerate() {
+                let weights = weights.map(|weights| &weights[part * CHUNK..][..ids.len()]);
+                let list = NeighborList { ids, weights, labels: &self.labels };
+                let votes = &mut chunk[..ids.len()];
+                self.program.load_neighbors(v, list, votes);
+                count_one(votes, label);
+                let carried = self.program.carry_most(v, list, votes, label);
+                most = most.into_iter().chain(carried).max_by(f32::total_cmp);
+            }
+        });
+        most.unwrap_or(0.0)
     }
 
     /// What a label is mixed with to draw its rank in a tie at `v`.

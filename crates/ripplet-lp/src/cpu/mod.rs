@@ -8,6 +8,7 @@ mod drafts;
 mod field;
 mod lists;
 mod phased;
+mod sketch;
 mod synchronous;
 mod totals;
 mod votes;
@@ -15,7 +16,7 @@ mod votes;
 use crate::columns::{self, ColumnSpec};
 use crate::communities;
 use crate::rounds::{Observer, run_rounds};
-use crate::{Executor, LabelTotal, Order, Outcome, Plan, Program, RunError, Settings};
+use crate::{Counter, Executor, LabelTotal, Order, Outcome, Plan, Program, RunError, Settings};
 use asynchronous::AsyncRounds;
 use field::Field;
 use phased::PhasedRounds;
@@ -62,11 +63,15 @@ impl Executor for CpuExecutor {
         let draft_len = columns::draft_len(&specs);
         let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
         let written = columns::bytes_for(&written, graph.vertices());
-        let desk = field::Desk::bytes_for(self.pool.install(|| graph.max_degree()), draft_len);
+        let votes = match settings.counter {
+            Counter::Exact => votes::Votes::bytes_for(self.pool.install(|| graph.max_degree())),
+            Counter::Sketch(_) => sketch::Poll::bytes(),
+        };
+        let desk = field::Desk::bytes_for(votes, draft_len);
         let mut plan = Plan { graph_host: graph.bytes(), ..Plan::default() }
             .with("labels", 4 * vertices)
             .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
-            .with("vote tables, one a thread", threads.saturating_mul(desk));
+            .with("votes, a table or sketch a thread", threads.saturating_mul(desk));
         let mut given = 0;
         if settings.initial.is_some() {
             given += 4 * vertices;
@@ -91,7 +96,7 @@ impl Executor for CpuExecutor {
             Order::Phased { phases } => {
                 plan.with("one phase", phased::bytes_for(vertices, phases, draft_len))
             }
-            Order::Async => plan,
+            Order::Async { .. } => plan,
         };
         // Splitting comes when all but the results is free again: it needs more only where a run
         // needs very little.
@@ -110,7 +115,7 @@ impl Executor for CpuExecutor {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        settings.check(graph.vertices(), &program.columns())?;
+        settings.check(graph.vertices(), program)?;
         let planned = self.plan(graph, program, settings).algorithm_host();
         let refused = |_| RunError::OutOfMemory { bytes: planned };
         self.pool.install(|| {
@@ -124,7 +129,10 @@ impl Executor for CpuExecutor {
                     let rounds = PhasedRounds::new(field, phases).map_err(refused)?;
                     run_rounds(rounds, graph, settings, observer)
                 }
-                Order::Async => run_rounds(AsyncRounds::new(field), graph, settings, observer),
+                Order::Async { .. } => {
+                    let rounds = AsyncRounds::new(field, settings.schedule);
+                    run_rounds(rounds, graph, settings, observer)
+                }
             }
         })
     }

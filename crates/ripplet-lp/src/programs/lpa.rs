@@ -106,6 +106,10 @@ mod program {
             true
         }
 
+        fn follows_frequency(&self) -> bool {
+            true
+        }
+
         fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
             let allowed = candidate.label == v.label || exceeds_chance(self.resolution, candidate);
             if allowed { candidate.frequency } else { 0 }

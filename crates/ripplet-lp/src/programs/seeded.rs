@@ -210,6 +210,10 @@ mod program {
             Vote { label: u.label, weight: weight as u32 }
         }
 
+        fn follows_frequency(&self) -> bool {
+            true
+        }
+
         fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
             c.frequency
         }

@@ -165,6 +165,10 @@ mod program {
             Vote { label: spoken(u, self.memory, u.random(v.id)), weight: u.weight }
         }
 
+        fn follows_frequency(&self) -> bool {
+            true
+        }
+
         fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
             c.frequency
         }

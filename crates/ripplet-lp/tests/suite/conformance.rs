@@ -3,34 +3,40 @@
 
 use crate::graphs::{Edges, any_edges, shapes};
 use crate::machines::{Machine, machines, takes};
-use crate::oracle::{self, Counts, NONE, Rules, State, Total, Variant, Wake};
+use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Total, Variant, Wake};
 use crate::probe::Probe;
 use proptest::prelude::*;
 use ripplet_graph::{Graph, MAX_SHARD_ARCS};
+use ripplet_lp::counter::{Parts, Rule, Scans, Sketch, Slots};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
-use ripplet_lp::{Column, ColumnValues, Executor, Order, Outcome, Schedule, Settings, Stop, Ties};
+use ripplet_lp::{
+    Column, ColumnValues, Counter, Executor, Order, Outcome, Schedule, Settings, Stop, Ties,
+};
 
-/// A program's variants, each with phases and whether the smallest label wins ties.
-type Asked = Vec<(Variant, u32, bool)>;
+/// What is asked of a program: a variant with phases, whether the smallest label wins ties, and how
+/// votes are counted.
+type Asked = Vec<(Variant, u32, bool, Counting)>;
+
+const EXACT: Counting = Counting::Exact;
 
 fn of_lpa() -> Asked {
     let mut all = Vec::new();
     for variant in [0, 49152, 65536, 98304].map(|resolution| Variant::Lpa { resolution }) {
         for phases in [1, 2, 5, 32] {
-            all.extend([false, true].map(|smallest| (variant, phases, smallest)));
+            all.extend([false, true].map(|smallest| (variant, phases, smallest, EXACT)));
         }
     }
     all
 }
 
 fn of_cdlp() -> Asked {
-    vec![(Variant::Cdlp, 1, true), (Variant::Cdlp, 16, false)]
+    vec![(Variant::Cdlp, 1, true, EXACT), (Variant::Cdlp, 16, false, EXACT)]
 }
 
 /// Each variant with some schedules that differ in all that they can.
 fn of(variants: impl IntoIterator<Item = Variant>) -> Asked {
     let schedules = [(1, false), (1, true), (5, false), (32, true)];
-    let with = |variant| schedules.map(|(phases, smallest)| (variant, phases, smallest));
+    let with = |variant| schedules.map(|(phases, smallest)| (variant, phases, smallest, EXACT));
     variants.into_iter().flat_map(with).collect()
 }
 
@@ -50,8 +56,49 @@ fn of_probe(wake: Wake) -> Asked {
     of([Total::Members, Total::Volume].map(|total| Variant::Probe { wake, total }))
 }
 
-fn rules((variant, phases, smallest_wins_ties): (Variant, u32, bool)) -> Rules {
-    Rules { variant, phases, smallest_wins_ties, seed: 42, max_rounds: 12, tolerance: 0.0 }
+/// Sketches of all kinds for programs that take them.
+fn of_sketches() -> Asked {
+    let mut all = Vec::new();
+    let variants = [
+        Variant::Lpa { resolution: 0 },
+        Variant::Lpa { resolution: 65536 },
+        Variant::Slpa { memory: 2 },
+        Variant::Seeded { attenuation: 0.625 },
+    ];
+    let schedules = [(1, false), (5, true), (32, false)].into_iter().cycle();
+    let kinds = [None, Some(1), Some(2), Some(8), Some(32)];
+    let kinds = kinds.into_iter().flat_map(|slots| {
+        let with = move |(twice, in_parts)| Counting::Sketch { slots, twice, in_parts };
+        [(true, true), (false, true), (true, false), (false, false)].map(with)
+    });
+    for (counting, (phases, smallest)) in kinds.zip(schedules) {
+        all.extend(variants.map(|variant| (variant, phases, smallest, counting)));
+    }
+    all
+}
+
+fn counter(counting: Counting) -> Counter {
+    let Counting::Sketch { slots, twice, in_parts } = counting else { return Counter::Exact };
+    Counter::Sketch(Sketch {
+        rule: match slots {
+            Some(slots) => Rule::MisraGries(Slots::new(slots as u32).unwrap()),
+            None => Rule::BoyerMoore,
+        },
+        scans: if twice { Scans::Double } else { Scans::Single },
+        parts: if in_parts { Parts::Merged } else { Parts::One },
+    })
+}
+
+fn rules((variant, phases, smallest_wins_ties, counting): (Variant, u32, bool, Counting)) -> Rules {
+    Rules {
+        variant,
+        counting,
+        phases,
+        smallest_wins_ties,
+        seed: 42,
+        max_rounds: 12,
+        tolerance: 0.0,
+    }
 }
 
 fn settings(rules: Rules, initial: Option<&[u32]>) -> Settings {
@@ -64,6 +111,7 @@ fn settings(rules: Rules, initial: Option<&[u32]>) -> Settings {
         schedule: Schedule { order, ties },
         stop: Stop::after(rules.max_rounds).at_tolerance(rules.tolerance),
         seed: rules.seed,
+        counter: counter(rules.counting),
         initial: initial.map(<[u32]>::to_vec),
         keep_disconnected: true,
         ..Settings::default()
@@ -273,4 +321,26 @@ equal_the_oracle! {
     probe_that_disagreement_wakes: of_probe(Wake::Disagreement);
     probe_that_change_wakes: of_probe(Wake::Change);
     probe_that_is_always_awake: of_probe(Wake::Always);
+    sketches: of_sketches();
+}
+
+/// Vertices of more arcs than an engine reads at a time, and of many parts.
+#[test]
+fn sketches_of_hubs_equal_the_oracle() {
+    let machines = machines();
+    // Two hubs hear the same leaves, and one of them those of the other direction as well.
+    let leaves = 1300;
+    let pairs = (2..leaves).flat_map(|v| [(0, v), (v, 1)]).chain((2..900).map(|v| (v, 0)));
+    let plain = Edges::new(leaves, pairs.collect::<Vec<_>>());
+    let weights = (0..plain.pairs.len() as u32).map(|row| 1 + row * 7 % 5).collect();
+    let directed = Edges { weights: Some(weights), ..plain.clone().directed() };
+    // Few labels that many have, and many that few have.
+    let initial = |v: u32| if v.is_multiple_of(3) { v % 20 } else { v / 4 };
+    let initial: Vec<u32> = (0..leaves).map(initial).collect();
+    for edges in [plain, directed] {
+        for each in of_sketches().into_iter().filter(|(_, phases, ..)| *phases < 32) {
+            let rules = Rules { max_rounds: 2, ..rules(each) };
+            check(&machines, &edges, Some(&initial), rules);
+        }
+    }
 }

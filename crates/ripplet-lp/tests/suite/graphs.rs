@@ -35,7 +35,8 @@ impl Edges {
         GraphBuilder::new().direction(direction).shard_arcs(shard_arcs).build(table).unwrap()
     }
 
-    /// The oracle's lists: loops dropped, duplicates merged, both directions of directed edges.
+    /// The oracle's lists: loops dropped, duplicates merged, both directions of directed edges, those that
+    /// go out first.
     pub fn lists(&self) -> Lists {
         let mut merged: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         for (row, &(s, t)) in self.pairs.iter().enumerate() {
@@ -46,9 +47,15 @@ impl Edges {
             }
         }
         let mut lists = vec![Vec::new(); self.vertices as usize];
-        for ((s, t), weight) in merged.into_iter().filter(|((s, t), _)| s != t) {
+        merged.retain(|(s, t), _| s != t);
+        for (&(s, t), &weight) in &merged {
             lists[s as usize].push((t, weight));
-            lists[t as usize].push((s, weight));
+            if !self.directed {
+                lists[t as usize].push((s, weight));
+            }
+        }
+        if self.directed {
+            merged.iter().for_each(|(&(s, t), &weight)| lists[t as usize].push((s, weight)));
         }
         lists
     }

@@ -35,6 +35,20 @@ pub enum Variant {
     },
 }
 
+/// How votes are counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Counting {
+    Exact,
+    Sketch {
+        /// Slots of Misra and Gries; one of Boyer and Moore where absent.
+        slots: Option<usize>,
+        /// Whether candidates' votes are added up again.
+        twice: bool,
+        /// Whether 32 arcs each have a sketch.
+        in_parts: bool,
+    },
+}
+
 /// Whom a change wakes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wake {
@@ -54,6 +68,7 @@ pub enum Total {
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     pub variant: Variant,
+    pub counting: Counting,
     /// Phases a round; 1 is synchronous.
     pub phases: u32,
     pub smallest_wins_ties: bool,
@@ -201,6 +216,69 @@ pub fn run(lists: &Lists, start: State, rules: Rules) -> Result {
     Result { state, rounds }
 }
 
+/// A slot: a label and its weight.
+type Slot = Option<(u32, u64)>;
+
+/// What a sketch of the votes holds in the end.
+fn sketch(
+    said: &[(u32, u32, u64)],
+    is_heard: impl Fn(&(u32, u32, u64)) -> bool,
+    counting: Counting,
+) -> Vec<(u32, u64)> {
+    let Counting::Sketch { slots, in_parts, .. } = counting else { return Vec::new() };
+    let parts = said.chunks(if in_parts { 32 } else { usize::MAX });
+    let mut sketches: Vec<Vec<Slot>> = parts
+        .map(|part| {
+            let mut held = vec![None; slots.unwrap_or(1)];
+            let votes = part.iter().filter(|vote| is_heard(vote));
+            votes.for_each(|&(_, label, weight)| take(&mut held, slots.is_none(), label, weight));
+            held
+        })
+        .collect();
+    while sketches.len() > 1 {
+        let merge = |pair: &[Vec<Slot>]| match pair {
+            [left, right] if slots.is_none() => {
+                let weight = |held: &[Slot]| held[0].map_or(0, |(_, weight)| weight);
+                if weight(right) > weight(left) { right.clone() } else { left.clone() }
+            }
+            [left, right] => {
+                let mut held = left.clone();
+                right.iter().flatten().for_each(|&(l, weight)| take(&mut held, false, l, weight));
+                held
+            }
+            other => other[0].clone(),
+        };
+        sketches = sketches.chunks(2).map(merge).collect();
+    }
+    sketches.concat().into_iter().flatten().collect()
+}
+
+/// A sketch takes a vote.
+fn take(held: &mut [Slot], by_majority: bool, label: u32, mut weight: u64) {
+    if let Some((_, sum)) = held.iter_mut().flatten().find(|(other, _)| *other == label) {
+        *sum += weight;
+        return;
+    }
+    if by_majority {
+        held[0] = match held[0] {
+            Some((other, sum)) if sum > weight => Some((other, sum - weight)),
+            _ => Some((label, weight)),
+        };
+        return;
+    }
+    if held.iter().all(Option::is_some) {
+        let least = held.iter().flatten().map(|(_, sum)| *sum).min().unwrap();
+        let loss = weight.min(least);
+        weight -= loss;
+        for slot in held.iter_mut() {
+            *slot = slot.map(|(other, sum)| (other, sum - loss)).filter(|(_, sum)| *sum > 0);
+        }
+    }
+    if weight > 0 {
+        *held.iter_mut().find(|slot| slot.is_none()).unwrap() = Some((label, weight));
+    }
+}
+
 /// What a label's score is.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Score {
@@ -331,15 +409,23 @@ impl World<'_> {
         totals: &BTreeMap<u32, u128>,
         after: &mut State,
     ) -> bool {
-        let said: Vec<(u32, u32, u64)> = self.lists[v as usize]
+        let mut said: Vec<(u32, u32, u64)> = self.lists[v as usize]
             .iter()
             .map(|&(u, weight)| (u, self.vote(v, u, weight, round, before)))
             .map(|(u, (label, weight))| (u, label, weight))
-            .filter(|&(_, label, weight)| label != NONE && weight > 0)
             .collect();
+        let is_heard = |&(_, label, weight): &(u32, u32, u64)| label != NONE && weight > 0;
+        let candidates = sketch(&said, is_heard, self.rules.counting);
+        said.retain(is_heard);
         let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
         said.iter().for_each(|&(_, label, weight)| *votes.entry(label).or_default() += weight);
         let cast = votes.values().sum();
+        if let Counting::Sketch { twice, .. } = self.rules.counting {
+            votes.retain(|label, _| candidates.iter().any(|(held, _)| held == label));
+            if !twice {
+                votes.extend(candidates);
+            }
+        }
         let (mut best, mut nan): (Option<(Score, u32, u32)>, bool) = (None, false);
         for (&label, &frequency) in &votes {
             let Some(score) = self.score(v, label, frequency, cast, before, totals) else {

@@ -5,13 +5,14 @@ use crate::oracle;
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::hooks::label_program;
-use ripplet_lp::programs::{Cdlp, Lpa, Resolution};
+use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution};
 use ripplet_lp::{
     Candidate, ColumnKind, ColumnSpec, ColumnValues, Executor, Neighbor, Observer, Order, Program,
     Round, RunError, Scalar, Schedule, Settings, SettingsError, Stop, StopReason, Vertex, Vote,
     Wake,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::{Duration, Instant};
@@ -433,4 +434,137 @@ fn the_observer_sees_every_round() {
     let rounds = found.rounds.iter().map(|round| round.changed).enumerate();
     assert_eq!(log.rounds, rounds.collect::<Vec<_>>());
     assert_eq!(log.stages, ["round 1", "splitting what is not connected"]);
+}
+
+/// An `async` schedule with pick-less rounds.
+fn pick_less(every: u32) -> Schedule {
+    let order = Order::Async { pick_less: NonZeroU32::new(every) };
+    Schedule { order, ..Schedule::asynchronous() }
+}
+
+#[test]
+fn labels_only_fall_in_pick_less_rounds() {
+    let plain = Lpa::new(Resolution::OFF);
+    for (name, edges) in shapes() {
+        let graph = edges.graph(MAX_SHARD_ARCS);
+        let settings = Settings {
+            schedule: pick_less(1),
+            stop: Stop::after(9),
+            keep_disconnected: true,
+            ..Settings::default()
+        };
+        let found = executor().run(&graph, &plain, &settings, &mut ()).unwrap();
+        assert!((0u32..).zip(&found.labels).all(|(v, &label)| label <= v), "{name}");
+        // What such a round did not change may change in another, so none of them ends a run.
+        assert_eq!((found.rounds.len(), found.reason), (9, StopReason::RoundLimit), "{name}");
+    }
+}
+
+#[test]
+fn who_was_kept_from_a_larger_label_takes_it_in_the_next_round() {
+    // A leaf whose only neighbour has label 5, and will keep it: that one hears two more such.
+    let graph = Edges::new(4, [(0, 1), (1, 2), (1, 3)]).graph(MAX_SHARD_ARCS);
+    let run = |rounds| {
+        let settings = Settings {
+            schedule: pick_less(2),
+            initial: Some(vec![0, 3, 3, 3]),
+            stop: Stop::after(rounds),
+            keep_disconnected: true,
+            ..Settings::default()
+        };
+        let one = CpuExecutor::new(Some(1)).unwrap();
+        one.run(&graph, &Lpa::new(Resolution::OFF), &settings, &mut ()).unwrap()
+    };
+    let first = run(1);
+    assert_eq!((first.labels, first.rounds[0].changed), (vec![0, 3, 3, 3], 0));
+    let second = run(2);
+    assert_eq!((second.labels, second.rounds[1].visited), (vec![3; 4], 1));
+}
+
+#[test]
+fn pick_less_rounds_part_swapping_neighbours_on_any_counter() {
+    let plain = Lpa::new(Resolution::OFF);
+    for counter in ["exact", "mg:8", "mg:1:single", "bm:single"] {
+        let settings = Settings {
+            schedule: pick_less(4),
+            counter: counter.parse().unwrap(),
+            stop: Stop::after(100),
+            ..Settings::default()
+        };
+        let graph = cliques(6, 7).graph(MAX_SHARD_ARCS);
+        let found = executor().run(&graph, &plain, &settings, &mut ()).unwrap();
+        assert_eq!(found.reason, StopReason::Fixpoint, "{counter}");
+        let cliques: BTreeSet<_> = found.labels.chunks(7).map(|clique| clique[3]).collect();
+        assert!(cliques.len() > 1, "{counter}: {:?}", found.labels);
+    }
+}
+
+#[test]
+fn sketches_settle_as_the_exact_counter_does() {
+    // More neighbours than an engine reads at a time, on one thread and two.
+    let graph = star(3000).graph(MAX_SHARD_ARCS);
+    for threads in [1, 2] {
+        let executor = CpuExecutor::new(Some(threads)).unwrap();
+        for counter in ["mg:4", "mg:4:single", "bm"] {
+            let settings = Settings {
+                schedule: Schedule::asynchronous(),
+                counter: counter.parse().unwrap(),
+                stop: Stop::after(50),
+                ..Settings::default()
+            };
+            let found = executor.run(&graph, &Lpa::default(), &settings, &mut ()).unwrap();
+            assert!(found.converged(), "{counter}, {threads} threads: {:?}", found.reason);
+        }
+    }
+}
+
+#[test]
+fn a_vertex_whose_candidates_are_all_lost_keeps_its_label() {
+    // Two slots, three labels of one vote each: nothing is left of any.
+    let graph = star(3).graph(MAX_SHARD_ARCS);
+    let settings = Settings {
+        schedule: Schedule::sync(),
+        counter: "mg:2".parse().unwrap(),
+        stop: Stop::after(1),
+        initial: Some(vec![0, 1, 2, 3]),
+        keep_disconnected: true,
+        ..Settings::default()
+    };
+    let plain = Lpa::new(Resolution::OFF);
+    let found = executor().run(&graph, &plain, &settings, &mut ()).unwrap();
+    assert_eq!(found.labels, [0; 4]);
+    let settings = Settings { counter: "mg:3".parse().unwrap(), ..settings };
+    let found = executor().run(&graph, &plain, &settings, &mut ()).unwrap();
+    assert_ne!(found.labels[0], 0);
+}
+
+#[test]
+fn programs_that_look_at_every_label_take_no_sketch() {
+    let graph = ring(9).graph(MAX_SHARD_ARCS);
+    let settings = Settings { counter: "mg:8:single".parse().unwrap(), ..Settings::default() };
+    let refused = executor().run(&graph, &Cdlp, &settings, &mut ()).unwrap_err();
+    let error = SettingsError::NeedsEveryLabel {
+        program: "cdlp".to_owned(),
+        counter: "mg:8:single".to_owned(),
+    };
+    assert_eq!(refused, RunError::Settings(error));
+    let llp = Llp::new(Gamma::ONE);
+    let refused = executor().run(&graph, &llp, &settings, &mut ()).unwrap_err();
+    assert!(refused.to_string().contains("llp needs every label's exact frequency"), "{refused}");
+}
+
+#[test]
+fn a_sketch_takes_no_more_memory_where_degrees_are_high() {
+    let settings =
+        |counter: &str| Settings { counter: counter.parse().unwrap(), ..Settings::default() };
+    let plan = |graph: &Edges, counter| {
+        let graph = graph.graph(MAX_SHARD_ARCS);
+        executor().plan(&graph, &Lpa::default(), &settings(counter)).algorithm_host()
+    };
+    let (hub, ring) = (star(1 << 16), ring(1 + (1 << 16)));
+    assert_eq!(plan(&hub, "mg:8"), plan(&ring, "mg:8"));
+    assert_eq!(plan(&hub, "mg:8"), plan(&hub, "mg:32"));
+    assert!(plan(&hub, "exact") > plan(&hub, "mg:8") + (8 << 20));
+    let vertices = 1 + (1 << 16);
+    assert!(plan(&hub, "mg:8") <= 9 * vertices + (16 << 20));
 }

@@ -1,0 +1,353 @@
+//! Counting by a sketch: `crate::counter` has the definition.
+
+use crate::counter::{PART, Parts, Rule, Sketch, Slots};
+use crate::{Label, NO_LABEL, Vote};
+
+/// Votes that are read at a time.
+pub(super) const CHUNK: usize = 1024;
+const _: () = assert!(CHUNK.is_multiple_of(PART));
+
+const MOST: usize = Slots::MOST as usize;
+
+/// Merges of parts at most: a vertex has fewer than 2^33 arcs.
+const LEVELS: usize = 33 - PART.trailing_zeros() as usize;
+
+/// The candidates, each in its slot.
+///
+/// A free slot has weight 0 and [`NO_LABEL`], which nobody votes for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    labels: [Label; MOST],
+    weights: [u64; MOST],
+}
+
+impl Held {
+    const NOTHING: Held = Held { labels: [NO_LABEL; MOST], weights: [0; MOST] };
+
+    /// The candidates with what their slots hold.
+    pub fn candidates(&self) -> impl Iterator<Item = (Label, u64)> {
+        self.labels.into_iter().zip(self.weights).filter(|(_, weight)| *weight > 0)
+    }
+
+    /// Makes each candidate's weight 0, for [`Held::recount`]; they are no slots any more.
+    pub fn forget_weights(&mut self) {
+        self.weights = [0; MOST];
+    }
+
+    /// Adds up the votes for the candidates.
+    #[inline]
+    pub fn recount(&mut self, slots: usize, votes: &[Vote]) {
+        for vote in votes.iter().filter(|vote| vote.weight > 0) {
+            if let Some(at) = self.labels[..slots].iter().position(|&held| held == vote.label) {
+                self.weights[at] += u64::from(vote.weight);
+            }
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, rule: Rule, label: Label, weight: u64) {
+        match rule {
+            Rule::MisraGries(slots) => self.take_by_slots(slots.get() as usize, label, weight),
+            Rule::BoyerMoore => self.take_by_majority(label, weight),
+        }
+    }
+
+    #[inline]
+    fn take_by_slots(&mut self, slots: usize, label: Label, mut weight: u64) {
+        let (labels, weights) = (&mut self.labels[..slots], &mut self.weights[..slots]);
+        if let Some(at) = labels.iter().position(|&held| held == label) {
+            weights[at] += weight;
+            return;
+        }
+        let mut free = weights.iter().position(|&held| held == 0);
+        if free.is_none() {
+            let least = weights.iter().fold(weight, |least, &held| least.min(held));
+            weight -= least;
+            for (at, (held, label)) in weights.iter_mut().zip(labels.iter_mut()).enumerate() {
+                *held -= least;
+                if *held == 0 {
+                    *label = NO_LABEL;
+                    free = free.or(Some(at));
+                }
+            }
+        }
+        if let Some(at) = free.filter(|_| weight > 0) {
+            (labels[at], weights[at]) = (label, weight);
+        }
+    }
+
+    #[inline]
+    fn take_by_majority(&mut self, label: Label, weight: u64) {
+        if self.labels[0] == label {
+            self.weights[0] += weight;
+        } else if self.weights[0] > weight {
+            self.weights[0] -= weight;
+        } else {
+            (self.labels[0], self.weights[0]) = (label, weight);
+        }
+    }
+
+    /// Takes in the sketch of the part behind.
+    fn merge(&mut self, rule: Rule, right: &Held) {
+        match rule {
+            Rule::MisraGries(slots) => {
+                let slots = slots.get() as usize;
+                right
+                    .candidates()
+                    .for_each(|(label, weight)| self.take_by_slots(slots, label, weight));
+            }
+            Rule::BoyerMoore if right.weights[0] > self.weights[0] => *self = *right,
+            Rule::BoyerMoore => {}
+        }
+    }
+}
+
+/// A vertex's votes, sketched as they come.
+///
+/// ```text
+/// parts      0   1   2   3   4
+/// merged     └─┬─┘   └─┬─┘   │     what is on the stack: the sketch of parts 0–3, that of part 4
+///              └───┬───┘     │
+///                  └────┬────┘     at the end
+/// ```
+#[derive(Debug)]
+pub(super) struct Poll {
+    sketch: Sketch,
+    /// Room for the votes of a chunk.
+    pub chunk: Vec<Vote>,
+    /// How many votes the vertex has, where all of them are in the chunk; 0 where they are not.
+    pub cast: usize,
+    /// Sketches of whole parts that wait for those behind them: of more parts further down.
+    stack: Vec<Held>,
+    /// Parts in these.
+    parts: u64,
+    /// The part at hand.
+    part: Held,
+    /// Arcs in it.
+    arcs: usize,
+}
+
+impl Poll {
+    pub fn new(sketch: Sketch) -> Poll {
+        let (chunk, stack) = (vec![Vote::default(); CHUNK], Vec::with_capacity(LEVELS));
+        Poll { sketch, chunk, cast: 0, stack, parts: 0, part: Held::NOTHING, arcs: 0 }
+    }
+
+    /// Bytes that it occupies.
+    pub const fn bytes() -> u64 {
+        (CHUNK * size_of::<Vote>() + LEVELS * size_of::<Held>()) as u64
+    }
+
+    /// The votes of the vertex, in the order of its arcs, or none.
+    pub fn ballots(&self) -> &[Vote] {
+        &self.chunk[..self.cast]
+    }
+
+    /// Takes the next votes; parts begin where the ones before ended.
+    pub fn take(&mut self, votes: &[Vote]) {
+        let Sketch { rule, parts, .. } = self.sketch;
+        if parts == Parts::One {
+            return self.part.take_all(rule, votes);
+        }
+        let mut votes = votes;
+        while !votes.is_empty() {
+            let (here, rest) = votes.split_at(votes.len().min(PART - self.arcs));
+            self.part.take_all(rule, here);
+            self.arcs += here.len();
+            if self.arcs == PART {
+                self.end_part();
+            }
+            votes = rest;
+        }
+    }
+
+    fn end_part(&mut self) {
+        self.stack.push(std::mem::replace(&mut self.part, Held::NOTHING));
+        self.arcs = 0;
+        self.parts += 1;
+        // As a binary counter carries.
+        for _ in 0..self.parts.trailing_zeros() {
+            self.merge_last();
+        }
+    }
+
+    fn merge_last(&mut self) {
+        if let Some(right) = self.stack.pop()
+            && let Some(left) = self.stack.last_mut()
+        {
+            left.merge(self.sketch.rule, &right);
+        }
+    }
+
+    /// The candidates of all votes since the last time.
+    pub fn finish(&mut self) -> Held {
+        if self.stack.is_empty() {
+            self.arcs = 0;
+            return std::mem::replace(&mut self.part, Held::NOTHING);
+        }
+        if self.arcs > 0 {
+            self.stack.push(std::mem::replace(&mut self.part, Held::NOTHING));
+        }
+        while self.stack.len() > 1 {
+            self.merge_last();
+        }
+        (self.parts, self.arcs) = (0, 0);
+        self.stack.pop().unwrap_or(Held::NOTHING)
+    }
+}
+
+impl Held {
+    #[inline]
+    fn take_all(&mut self, rule: Rule, votes: &[Vote]) {
+        for vote in votes.iter().filter(|vote| vote.label != NO_LABEL && vote.weight > 0) {
+            self.take(rule, vote.label, u64::from(vote.weight));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn sums(votes: &[Vote]) -> BTreeMap<Label, u64> {
+        let mut sums = BTreeMap::new();
+        for vote in votes.iter().filter(|vote| vote.weight > 0) {
+            *sums.entry(vote.label).or_default() += u64::from(vote.weight);
+        }
+        sums
+    }
+
+    fn sketched(rule: Rule, votes: &[Vote]) -> Held {
+        let mut held = Held::NOTHING;
+        held.take_all(rule, votes);
+        held
+    }
+
+    /// Votes of few labels or many, of small weights or any.
+    fn any_votes() -> impl Strategy<Value = Vec<Vote>> {
+        let vote = |labels: u32| {
+            let weight = prop_oneof![0u32..4, any::<u32>()];
+            (0..labels, weight).prop_map(|(label, weight)| Vote { label, weight })
+        };
+        let some = |labels| prop::collection::vec(vote(labels), 0..200);
+        prop_oneof![some(4), some(20), some(1000)]
+    }
+
+    proptest! {
+        /// In any order of merges, who has more than 1/(K + 1) of all votes is a candidate, and no
+        /// slot holds more than the truth, nor less than what all lost together.
+        #[test]
+        fn heavy_hitters_are_candidates_after_any_merges(
+            slots in 1u32..=32,
+            lists in prop::collection::vec(any_votes(), 1..6),
+            order in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 5),
+        ) {
+            let rule = Rule::MisraGries(Slots::new(slots).unwrap());
+            let mut sketches: Vec<Held> = lists.iter().map(|list| sketched(rule, list)).collect();
+            for (left, right) in order {
+                if sketches.len() == 1 {
+                    break;
+                }
+                let right = sketches.swap_remove(right.index(sketches.len()));
+                let left = left.index(sketches.len());
+                sketches[left].merge(rule, &right);
+            }
+            while sketches.len() > 1 {
+                let right = sketches.pop().unwrap();
+                sketches[0].merge(rule, &right);
+            }
+            let truth = sums(&lists.concat());
+            let all: u64 = truth.values().sum();
+            let held: BTreeMap<Label, u64> = sketches[0].candidates().collect();
+            prop_assert!(held.len() <= slots as usize);
+            let lost = (all - held.values().sum::<u64>()) / u64::from(slots + 1);
+            for (label, &sum) in &truth {
+                let held = held.get(label).copied().unwrap_or(0);
+                prop_assert!(held <= sum && sum - held <= lost, "{label}: {held} of {sum}");
+                if sum * u64::from(slots + 1) > all {
+                    prop_assert!(held > 0, "{label} has {sum} of {all}");
+                }
+            }
+        }
+
+        #[test]
+        fn votes_come_in_any_pieces(votes in any_votes(), cuts in prop::collection::vec(1usize..70, 40)) {
+            for sketch in ["mg:3", "mg:3:one", "bm", "bm:one"] {
+                let Ok(crate::Counter::Sketch(sketch)) = sketch.parse() else { unreachable!() };
+                let mut poll = Poll::new(sketch);
+                poll.take(&votes);
+                let whole = poll.finish();
+                let mut rest = &votes[..];
+                for cut in cuts.iter().chain(std::iter::repeat(&50)) {
+                    let (here, behind) = rest.split_at(rest.len().min(*cut));
+                    poll.take(here);
+                    rest = behind;
+                    if rest.is_empty() {
+                        break;
+                    }
+                }
+                prop_assert_eq!(poll.finish(), whole);
+                prop_assert!(poll.stack.capacity() <= LEVELS);
+            }
+        }
+
+        #[test]
+        fn few_labels_are_counted_exactly(votes in prop::collection::vec((0u32..8, 0u32..9), 0..300)) {
+            let votes: Vec<Vote> = votes.iter().map(|&(label, weight)| Vote { label, weight }).collect();
+            let mut poll = Poll::new(Sketch::NU_MG8);
+            poll.take(&votes);
+            let mut held = poll.finish();
+            prop_assert_eq!(&held.candidates().collect::<BTreeMap<_, _>>(), &sums(&votes));
+            let before = held;
+            held.forget_weights();
+            held.recount(8, &votes);
+            prop_assert_eq!(held, before);
+        }
+
+        #[test]
+        fn a_majority_of_equal_votes_is_the_candidate(
+            labels in prop::collection::vec(0u32..4, 1..50),
+            weight in 1u32..9,
+        ) {
+            let votes: Vec<Vote> = labels.iter().map(|&label| Vote { label, weight }).collect();
+            let held = sketched(Rule::BoyerMoore, &votes);
+            for (label, sum) in sums(&votes) {
+                if 2 * sum > labels.len() as u64 * u64::from(weight) {
+                    prop_assert_eq!(held.labels[0], label);
+                }
+            }
+        }
+    }
+
+    /// By hand, as the definition reads.
+    #[test]
+    fn steps_of_the_definition() {
+        let two = Rule::MisraGries(Slots::new(2).unwrap());
+        let mut held = Held::NOTHING;
+        let slots = |held: &Held| {
+            let slots = |at: usize| (held.labels[at], held.weights[at]);
+            [slots(0), slots(1)]
+        };
+        held.take(two, 7, 3);
+        held.take(two, 5, 2);
+        assert_eq!(slots(&held), [(7, 3), (5, 2)]);
+        // All lose 2; what is left of the vote takes the slot that this frees.
+        held.take(two, 9, 6);
+        assert_eq!(slots(&held), [(7, 1), (9, 4)]);
+        held.take(two, 5, 1);
+        assert_eq!(slots(&held), [(NO_LABEL, 0), (9, 3)]);
+        held.take(two, 4, 3);
+        held.take(two, 6, 3);
+        assert_eq!(slots(&held), [(NO_LABEL, 0), (NO_LABEL, 0)]);
+
+        let mut held = Held::NOTHING;
+        for (label, weight, expected) in
+            [(7, 3, (7, 3)), (5, 2, (7, 1)), (5, 2, (5, 2)), (5, 1, (5, 3))]
+        {
+            held.take(Rule::BoyerMoore, label, weight);
+            assert_eq!(slots(&held)[0], expected);
+        }
+    }
+}
