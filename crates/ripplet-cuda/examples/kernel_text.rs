@@ -1,5 +1,5 @@
 //! Prints the text that is compiled for a program on a small graph: `cargo run --example kernel_text
-//! -- lpa phased`. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
+//! -- lpa phased mg:8`. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
 
 use ripplet_cuda::lp::{Kernels, source};
 use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
@@ -19,7 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "cdlp" => Schedule::cdlp(),
         _ => Schedule::phased(),
     };
-    let settings = Settings { schedule, ..Settings::default() };
+    let counter = argument(2, "exact").parse()?;
+    let settings = Settings { schedule, counter, ..Settings::default() };
     match argument(0, "lpa") {
         "cdlp" => print(&graph, &Cdlp, &settings),
         "llp" => print(&graph, &Llp::new(Gamma::ONE), &settings),

@@ -8,6 +8,8 @@
 //     u32  WAKE, TOTAL                     below
 //     bool FALLS_WITH_TOTAL, CARRIES       what the program says of its hooks
 //     bool SMALLEST_TIES, IN_PLACE         the schedule; IN_PLACE is `async`
+//     u32  SKETCH_SLOTS                    the counter: 0 is exact; otherwise a sketch's slots, and
+//     bool BY_MAJORITY, RECOUNTS           whether it is Boyer-Moore's; whether it scans twice
 #pragma once
 
 namespace ripplet {
@@ -110,6 +112,9 @@ struct Field {
     Best* found;
     // Tables of large vertices: `Slot`s.
     void* region;
+    // What pieces' sketches hold, `SKETCH_SLOTS` each.
+    u32* sketched_labels;
+    u64* sketched_weights;
     // Arcs in `out.ids`.
     u64 arcs, grand_total, region_slots;
     u32 vertices, shard_count, seed, volume_shift;

@@ -11,6 +11,13 @@ struct Step {
 RIPPLET_FN void choose(const Run& run, Turn turn) {
     Seen seen = {0, 0, 0};
     cast_pieces(run, turn);
+    if constexpr (SKETCH_SLOTS > 0) {
+        // Warps use shared memory otherwise.
+        __syncthreads();
+        choose_all_sketched(run, turn, &seen);
+        seen.report(run.field, turn);
+        return;
+    }
     choose_held(run, turn, UP_TO_4096, &seen);
     if (!UNIT) choose_held(run, turn, UP_TO_1024, &seen);
     // Lanes use shared memory otherwise.
@@ -49,7 +56,10 @@ RIPPLET_KERNEL(ripplet_choose_scanned, Step, step, 1024, 1) {
 }
 // Cooperative.
 RIPPLET_KERNEL(ripplet_choose_spread, Step, step, 256, 3) {
-    ripplet::choose_spread(step.run, step.turn);
+    if constexpr (ripplet::SKETCH_SLOTS > 0)
+        ripplet::choose_large_sketched(step.run, step.turn);
+    else
+        ripplet::choose_spread(step.run, step.turn);
 }
 RIPPLET_KERNEL(ripplet_wake, Step, step, 256, 6) { ripplet::wake(step.run, step.turn); }
 

@@ -15,7 +15,7 @@
 //!   votes weigh the same and there is one part, a label with more than half of them is the candidate.
 //!   (`mg:1` keeps that for any weights.)
 //!
-//! *Parts* ([`Parts::Merged`]): 32 consecutive arcs are a part and have a sketch; neighbouring parts'
+//! *Parts* ([`Parts::Merged`]): 128 consecutive arcs are a part and have a sketch; neighbouring parts'
 //! sketches are merged in pairs, then those of four parts, and so on; what has no partner waits. The right
 //! one of two is merged into the left one: for Misra-Gries as if its slots, the first one first, were
 //! votes, which keeps the promise above for all votes together (Agarwal et al., *Mergeable summaries*,
@@ -37,7 +37,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 /// Arcs of a part of a vertex; see [`Parts::Merged`].
-pub const PART: usize = 32;
+pub const PART: usize = 128;
 
 /// How a vertex's votes are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -69,7 +69,8 @@ pub enum RunError {
     },
     /// A device does not count as asked.
     #[error(
-        "the counter {counter} is not there on a GPU yet; run it on the CPU, or count with exact"
+        "the counter {counter} has one sketch for all votes of a vertex, which a GPU would have one \
+         thread fill; leave :one out, or run it on the CPU"
     )]
     NoDeviceCounter {
         /// The counter's name.

@@ -1,11 +1,13 @@
 //! What a run keeps on a device, and where: one block of memory, planned before it is reserved.
 
+use super::source::sketch_of;
 use super::tuning::{self, Tuning};
 use crate::device::Address;
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph};
-use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, engine};
+use ripplet_lp::counter;
+use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, Sketch, engine};
 use std::ops::Range;
 
 /// Degree classes that are listed, as in `field.cuh`; large vertices have records instead.
@@ -102,6 +104,8 @@ pub struct Field {
     pub waking_share: u32,
     pub found: Address,
     pub region: Address,
+    pub sketched_labels: Address,
+    pub sketched_weights: Address,
     pub arcs: u64,
     pub grand_total: u64,
     pub region_slots: u64,
@@ -144,6 +148,7 @@ pub fn checks(columns: usize) -> String {
         ("PIECE", tuning::PIECE),
         ("HUB", tuning::HUB),
         ("GRAIN", tuning::GRAIN),
+        ("PART", counter::PART as u64),
         ("CLASSES", LISTED as u64 + 1),
     ];
     let constants = constants.map(|(name, value)| {
@@ -156,7 +161,12 @@ pub fn checks(columns: usize) -> String {
              \"room to sort {keys}\");\n"
         )
     });
-    sizes.map(equal).into_iter().chain(at_most).chain(constants).chain(sorting).collect()
+    let sketching = format!(
+        "static_assert(ripplet::BLOCK / 32 * ripplet::SKETCHING_BYTES <= {}, \"room to sketch\");\n",
+        tuning::SHARED
+    );
+    let all = sizes.map(equal).into_iter().chain(at_most).chain(constants).chain(sorting);
+    all.chain([sketching]).collect()
 }
 
 /// How many vertices of a graph are of which degree class, and what the large ones need.
@@ -249,6 +259,8 @@ pub struct Layout {
     pub hubs: Range<u64>,
     pub found: Range<u64>,
     pub region: Range<u64>,
+    pub sketched_labels: Range<u64>,
+    pub sketched_weights: Range<u64>,
     pub region_slots: u64,
     /// All bytes.
     pub bytes: u64,
@@ -325,8 +337,16 @@ impl Layout {
         to.large = to.place(LARGE_BYTES, large);
         to.pieces = to.place(8, classes.pieces);
         to.found = to.place(BEST_BYTES, classes.pieces);
-        to.region_slots = classes.slots_of_largest.max(classes.slots.min(tuning.region));
+        let sketch = sketch_of(settings);
+        to.region_slots = match sketch {
+            None => classes.slots_of_largest.max(classes.slots.min(tuning.region)),
+            // Never used, but there to be divided by.
+            Some(_) => 1,
+        };
         to.region = to.place(SLOT_BYTES, to.region_slots);
+        let sketched = classes.pieces * u64::from(sketch.map_or(0, Sketch::slots));
+        to.sketched_labels = to.place(4, sketched);
+        to.sketched_weights = to.place(8, sketched);
 
         let mut plan =
             Plan { graph_host: graph.bytes(), graph_device: graph_bytes, ..Plan::default() }
@@ -375,6 +395,8 @@ impl Layout {
             hubs: at(&self.hubs),
             found: at(&self.found),
             region: at(&self.region),
+            sketched_labels: at(&self.sketched_labels),
+            sketched_weights: at(&self.sketched_weights),
             region_slots: self.region_slots,
             arcs: (self.out[1].end - self.out[1].start) / 4,
             ..Field::default()

@@ -14,8 +14,9 @@ pub use tuning::{Counting, Tuning};
 use crate::device::{Device, DeviceError};
 use layout::Layout;
 use ripplet_graph::Graph;
+use ripplet_lp::counter::Parts;
 use ripplet_lp::engine::run_rounds;
-use ripplet_lp::{Counter, Executor, Observer, Outcome, Plan, Program, RunError, Settings};
+use ripplet_lp::{Counter, Executor, Observer, Outcome, Plan, Program, RunError, Settings, Sketch};
 use rounds::DeviceRounds;
 use std::time::Instant;
 
@@ -116,10 +117,10 @@ impl<D: Device> Executor for DeviceExecutor<D> {
 fn check<P: Program>(graph: &Graph, program: &P, settings: &Settings) -> Result<(), RunError> {
     settings.check(graph.vertices(), program)?;
     match settings.counter {
-        Counter::Exact => Ok(()),
-        sketch @ Counter::Sketch(_) => {
-            Err(RunError::NoDeviceCounter { counter: sketch.to_string() })
+        counter @ Counter::Sketch(Sketch { parts: Parts::One, .. }) => {
+            Err(RunError::NoDeviceCounter { counter: counter.to_string() })
         }
+        Counter::Exact | Counter::Sketch(_) => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::failed;
 use super::layout::{Column, Field, LISTED, Layout, Piece, ShardStart, Tallies};
+use super::source::sketch_of;
 use super::tuning::{BLOCK, HUB, LOW_SHARED, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
@@ -104,7 +105,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     ) -> Result<Self, RunError> {
         let memory = device.reserve(layout.bytes).map_err(failed)?;
         let scan_shared = device.properties().shared_per_block.min(tuning.scan_shared);
-        let kernels = Kernels::new(device, module, &layout, scan_shared).map_err(failed)?;
+        let sketches = sketch_of(settings).is_some();
+        let kernels =
+            Kernels::new(device, module, &layout, scan_shared, sketches).map_err(failed)?;
         let specs = program.columns();
         let mut rounds = DeviceRounds {
             field: layout.field(device.address(&memory)),
@@ -478,6 +481,7 @@ impl Kernels {
         module: &D::Module,
         layout: &Layout,
         scan_shared: u32,
+        sketches: bool,
     ) -> Result<Kernels, DeviceError> {
         let kernel = |name, shared| filling(device, module, Launch::of(name, shared));
         let scanned =
@@ -495,9 +499,12 @@ impl Kernels {
             start: kernel("ripplet_start", 0)?,
             find_most: kernel("ripplet_find_most", 0)?,
             gather: kernel("ripplet_gather", GATHER_SHARED)?,
-            scanned: some(scanned, has_large)?,
-            choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..10))?,
-            low: some(Launch::of("ripplet_choose_low", LOW_SHARED), has(0..3))?,
+            scanned: some(scanned, has_large && !sketches)?,
+            choose: some(
+                Launch::of("ripplet_choose", SHARED),
+                has_large || sketches || has(2..10),
+            )?,
+            low: some(Launch::of("ripplet_choose_low", LOW_SHARED), !sketches && has(0..3))?,
             spread: some(spread, has_large)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,
         })

@@ -4,7 +4,8 @@ use super::layout;
 use crate::device::Source;
 use ripplet_graph::{Direction, Graph};
 use ripplet_hooks::cpp;
-use ripplet_lp::{LabelTotal, Order, Program, RunError, Settings, Ties, Wake};
+use ripplet_lp::counter::{Rule, Scans};
+use ripplet_lp::{Counter, LabelTotal, Order, Program, RunError, Settings, Sketch, Ties, Wake};
 use std::fmt::Write;
 
 /// What comes before the program's hooks, in this order; `CONFIGURATION` stands before the last two.
@@ -17,7 +18,7 @@ const BEFORE: [(&str, &str); 5] = [
 ];
 
 /// What comes behind them.
-const BEHIND: [(&str, &str); 14] = [
+const BEHIND: [(&str, &str); 15] = [
     ("team.cuh", include_str!("../../kernels/team.cuh")),
     ("best.cuh", include_str!("../../kernels/best.cuh")),
     ("turn.cuh", include_str!("../../kernels/turn.cuh")),
@@ -27,6 +28,7 @@ const BEHIND: [(&str, &str); 14] = [
     ("large.cuh", include_str!("../../kernels/large.cuh")),
     ("scanned.cuh", include_str!("../../kernels/scanned.cuh")),
     ("spread.cuh", include_str!("../../kernels/spread.cuh")),
+    ("sketched.cuh", include_str!("../../kernels/sketched.cuh")),
     ("gather.cuh", include_str!("../../kernels/gather.cuh")),
     ("wake.cuh", include_str!("../../kernels/wake.cuh")),
     ("start.cuh", include_str!("../../kernels/start.cuh")),
@@ -75,6 +77,14 @@ pub fn source<P: Program>(
     Ok(Source { name: program.name().to_owned(), text })
 }
 
+/// The sketch that votes are counted by, if it is one.
+pub(super) fn sketch_of(settings: &Settings) -> Option<Sketch> {
+    match settings.counter {
+        Counter::Exact => None,
+        Counter::Sketch(sketch) => Some(sketch),
+    }
+}
+
 /// The constants that `field.cuh` names.
 fn configuration<P: Program>(
     graph: &Graph,
@@ -83,6 +93,7 @@ fn configuration<P: Program>(
     kernels: Kernels,
 ) -> String {
     let columns = program.columns();
+    let sketch = sketch_of(settings);
     let drafted: u64 =
         columns.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum();
     let wake = match program.wake() {
@@ -102,6 +113,8 @@ fn configuration<P: Program>(
          constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {wake}, TOTAL = {total};\n\
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
          constexpr bool SMALLEST_TIES = {}, IN_PLACE = {};\n\
+         constexpr u32 SKETCH_SLOTS = {};\n\
+         constexpr bool BY_MAJORITY = {}, RECOUNTS = {};\n\
          }}  // namespace ripplet\n",
         u32::from(kernels == Kernels::Measured),
         graph.direction() == Direction::Directed,
@@ -112,5 +125,8 @@ fn configuration<P: Program>(
         program.carries(),
         settings.schedule.ties == Ties::Smallest,
         matches!(settings.schedule.order, Order::Async { .. }),
+        sketch.map_or(0, Sketch::slots),
+        sketch.is_some_and(|sketch| sketch.rule == Rule::BoyerMoore),
+        sketch.is_some_and(|sketch| sketch.scans == Scans::Double),
     )
 }

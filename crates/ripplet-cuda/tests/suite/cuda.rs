@@ -7,7 +7,7 @@ const SCALAR: &str = include_str!("../../../ripplet-hooks/src/cpp/scalar.cuh");
 const PLATFORM: &str = include_str!("../../kernels/platform.cuh");
 
 /// Turing to Hopper.
-const ARCHITECTURES: [(u32, u32); 3] = [(7, 5), (8, 0), (9, 0)];
+pub const ARCHITECTURES: [(u32, u32); 3] = [(7, 5), (8, 0), (9, 0)];
 
 /// A kernel that uses all that `platform.cuh` has.
 const KERNEL: &str = "
@@ -28,7 +28,7 @@ fn source(kernel: &str) -> Source {
 }
 
 /// Whether kernels can be compiled here. Where they must be, that is said by the environment.
-fn has_nvrtc() -> bool {
+pub fn has_nvrtc() -> bool {
     match nvrtc::available() {
         Ok(version) => {
             assert!(version >= Version { major: 12, minor: 0 });

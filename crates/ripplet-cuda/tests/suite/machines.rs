@@ -95,13 +95,21 @@ pub fn machines() -> Vec<Machine> {
 /// The shim compiles each kind of graph, program and schedule anew, and a phase takes it as long as
 /// a round of few vertices, so it is not asked for all of their combinations; a GPU is.
 pub fn takes(edges: &Edges, rules: Rules) -> bool {
-    if rules.counting != oracle::Counting::Exact {
+    if let oracle::Counting::Sketch { in_parts: false, .. } = rules.counting {
         return false;
     }
     if is_thorough() {
         return true;
     }
     let plain = !edges.directed && edges.weights.is_none();
+    if let oracle::Counting::Sketch { slots, twice, .. } = rules.counting {
+        // Every sketch with one program, and one sketch with every program.
+        let is_lpa = rules.variant == Variant::Lpa { resolution: 65536 };
+        let is_usual = slots == Some(8);
+        if !(is_lpa && (plain || is_usual)) && !(plain && is_usual && twice) {
+            return false;
+        }
+    }
     let schedule = match rules.phases {
         1 | 5 => rules.smallest_wins_ties == (rules.variant == Variant::Cdlp),
         16 | 32 => {

@@ -9,6 +9,7 @@ mod fake;
 mod families;
 #[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
 mod graphs;
+mod kernels;
 mod large;
 mod machines;
 #[path = "../../../ripplet-lp/tests/suite/oracle.rs"]

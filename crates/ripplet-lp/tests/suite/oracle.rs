@@ -44,7 +44,7 @@ pub enum Counting {
         slots: Option<usize>,
         /// Whether candidates' votes are added up again.
         twice: bool,
-        /// Whether 32 arcs each have a sketch.
+        /// Whether 128 arcs each have a sketch.
         in_parts: bool,
     },
 }
@@ -226,7 +226,7 @@ fn sketch(
     counting: Counting,
 ) -> Vec<(u32, u64)> {
     let Counting::Sketch { slots, in_parts, .. } = counting else { return Vec::new() };
-    let parts = said.chunks(if in_parts { 32 } else { usize::MAX });
+    let parts = said.chunks(if in_parts { 128 } else { usize::MAX });
     let mut sketches: Vec<Vec<Slot>> = parts
         .map(|part| {
             let mut held = vec![None; slots.unwrap_or(1)];

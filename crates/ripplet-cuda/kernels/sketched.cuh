@@ -1,0 +1,494 @@
+// Votes counted by a sketch: `ripplet_lp::counter` has the definition. A vertex's parts of 128 arcs are
+// sketched side by side and merged in pairs.
+//
+// A sketch is in the registers of a group of lanes, up to eight slots each; eight slots, then, are one
+// lane's. A warp reads the votes of all its parts together, each vote once and as it lies in memory,
+// through shared memory to the groups, and each group takes its own part's votes in their order.
+// (νMG8-LPA has eight lanes a sketch, and each of them reads every vote: that takes eight lanes' time
+// for what one can do, and reads neighbours of one vertex at a time.)
+#pragma once
+
+namespace ripplet {
+
+// Arcs of a part; slots of a lane; lanes of a sketch; sketches of a warp.
+constexpr u32 PART = 128;
+constexpr u32 SLOTS = SKETCH_SLOTS > 0 ? SKETCH_SLOTS : 1;
+constexpr u32 OWN = SLOTS < 8 ? SLOTS : 8;
+constexpr u32 GROUP = SLOTS <= 8 ? 1 : SLOTS <= 16 ? 2 : 4;
+constexpr u32 SIDE_BY_SIDE = 32 / GROUP;
+typedef Lanes<GROUP> Group;
+
+// This lane's slots of its group's sketch. A free one has weight 0 and no label.
+struct Slots {
+    u32 labels[OWN];
+    KeySum weights[OWN];
+
+    RIPPLET_FN static Slots nothing() {
+        Slots slots;
+#pragma unroll
+        for (u32 at = 0; at < OWN; at++) {
+            slots.labels[at] = NO_LABEL;
+            slots.weights[at] = 0;
+        }
+        return slots;
+    }
+    // The number of a slot, as far as there are so many.
+    RIPPLET_FN static u32 number(u32 at) { return lane_id() % GROUP * OWN + at; }
+    RIPPLET_FN static bool is_there(u32 at) { return SLOTS % OWN == 0 || number(at) < SLOTS; }
+    // The first slot that is free, or `OWN`.
+    RIPPLET_FN u32 first_free() const {
+        u32 free = OWN;
+#pragma unroll
+        for (u32 at = OWN; at-- > 0;)
+            if (weights[at] == 0 && is_there(at)) free = at;
+        return free;
+    }
+    RIPPLET_FN void set(u32 slot, u32 label, KeySum weight) {
+#pragma unroll
+        for (u32 at = 0; at < OWN; at++) {
+            if (at != slot) continue;
+            labels[at] = label;
+            weights[at] = weight;
+        }
+    }
+
+    // Takes a vote, the same at all lanes of a group; one of weight 0 is none.
+    RIPPLET_FN void take(u32 label, KeySum weight) {
+        if constexpr (BY_MAJORITY)
+            take_by_majority(label, weight);
+        else
+            take_by_slots(label, weight);
+    }
+    RIPPLET_FN void take_by_majority(u32 label, KeySum weight) {
+        if (weight == 0) return;
+        if (labels[0] == label)
+            weights[0] += weight;
+        else if (weights[0] > weight)
+            weights[0] -= weight;
+        else
+            set(0, label, weight);
+    }
+    RIPPLET_FN void take_by_slots(u32 label, KeySum weight) {
+        const Group group = {GROUP};
+        bool is_held = false;
+#pragma unroll
+        for (u32 at = 0; at < OWN; at++) {
+            const bool is_its = weight > 0 && labels[at] == label;
+            if (is_its) weights[at] += weight;
+            is_held |= is_its;
+        }
+        const u32 holding = group.count(is_held);
+        const bool open = weight > 0 && holding == 0;
+        if (!__any_sync(ALL_LANES, open)) return;
+        u32 free = first_free();
+        u32 holder = lane_of_first(free);
+        const bool is_full = open && holder == U32_MAX;
+        if (__any_sync(ALL_LANES, is_full)) {
+            KeySum loss = weight;
+#pragma unroll
+            for (u32 at = 0; at < OWN; at++)
+                if (is_there(at)) loss = min(loss, weights[at]);
+            for (u32 step = GROUP / 2; step > 0; step /= 2)
+                loss = min(loss, (KeySum)__shfl_xor_sync(ALL_LANES, loss, step));
+            if (is_full) {
+                weight -= loss;
+#pragma unroll
+                for (u32 at = 0; at < OWN; at++) {
+                    weights[at] -= is_there(at) ? loss : 0;
+                    if (weights[at] == 0) labels[at] = NO_LABEL;
+                }
+            }
+            free = first_free();
+            holder = lane_of_first(free);
+        }
+        if (open && weight > 0 && holder == lane_id()) set(free, label, weight);
+    }
+    // The first lane of the group that has a free slot; U32_MAX where none has.
+    RIPPLET_FN static u32 lane_of_first(u32 free) {
+        if constexpr (GROUP == 1) return free < OWN ? lane_id() : U32_MAX;
+        const u32 holders = __ballot_sync(ALL_LANES, free < OWN) & Group{GROUP}.lanes();
+        return holders != 0 ? (u32)__ffs(holders) - 1 : U32_MAX;
+    }
+
+    // Those of another group of the warp.
+    RIPPLET_FN Slots of_group(u32 number) const {
+        Slots slots;
+        const u32 lane = number % SIDE_BY_SIDE * GROUP + lane_id() % GROUP;
+#pragma unroll
+        for (u32 at = 0; at < OWN; at++) {
+            slots.labels[at] = __shfl_sync(ALL_LANES, labels[at], lane);
+            slots.weights[at] = __shfl_sync(ALL_LANES, weights[at], lane);
+        }
+        return slots;
+    }
+    // Takes in the sketch of the group `step` further on, where this group `takes` it.
+    RIPPLET_FN void merge(u32 step, bool takes) {
+        const u32 right = (lane_id() / GROUP + step) % SIDE_BY_SIDE;
+        if constexpr (BY_MAJORITY) {
+            const Slots other = of_group(right);
+            if (takes && other.weights[0] > weights[0]) *this = other;
+            return;
+        }
+        // Who is taken in takes in nobody at the same time.
+#pragma unroll
+        for (u32 rank = 0; rank < GROUP; rank++) {
+#pragma unroll
+            for (u32 at = 0; at < OWN; at++) {
+                const u32 label = __shfl_sync(ALL_LANES, labels[at], right * GROUP + rank);
+                const KeySum weight = __shfl_sync(ALL_LANES, weights[at], right * GROUP + rank);
+                take(label, takes ? weight : 0);
+            }
+        }
+    }
+    // Merges `count` neighbouring groups' sketches, the first of them at a multiple of `count`, into
+    // the first.
+    RIPPLET_FN void merge_all(u32 count) {
+#pragma unroll 1
+        for (u32 step = 1; step < count; step *= 2)
+            merge(step, lane_id() / GROUP % (2 * step) == 0);
+    }
+};
+
+// What a warp's group sketches: arcs of a vertex.
+struct Part {
+    Place place;
+    u32 id, label, first, count;
+};
+
+// Votes of a group that are read at a time, and a warp's part of shared memory.
+constexpr u32 ROW = UNIT ? 32 : 16;
+constexpr u32 SKETCHING_BYTES =
+    (u32)(SIDE_BY_SIDE * sizeof(Part) + SIDE_BY_SIDE * (ROW + 1) * sizeof(Key));
+
+struct Desk {
+    Part* parts;
+    Key* rows;
+
+    RIPPLET_FN static Desk of_warp() {
+        unsigned char* memory = shared_memory() + threadIdx.x / 32 * SKETCHING_BYTES;
+        return Desk{(Part*)memory, (Key*)(memory + SIDE_BY_SIDE * sizeof(Part))};
+    }
+    // Calls `visit` with the votes of the group's part, in their order; groups with fewer than others
+    // are given votes of weight 0 in the end. `part` is at all lanes of the group.
+    template <class F> RIPPLET_FN void each_vote(const Run& run, const Part& part, F visit) const {
+        const u32 group = lane_id() / GROUP;
+        __syncwarp();
+        if (lane_id() % GROUP == 0) parts[group] = part;
+        __syncwarp();
+        const u32 most = Warp{}.largest(part.count);
+#pragma unroll 1
+        for (u32 first = 0; first < most; first += ROW) {
+            fill(run, first);
+            __syncwarp();
+#pragma unroll 4
+            for (u32 at = 0; at < ROW; at++) visit(rows[group * (ROW + 1) + at]);
+            __syncwarp();
+        }
+    }
+
+  private:
+    RIPPLET_FN void fill(const Run& run, u32 first) const {
+        constexpr u32 AT_ONCE = 8;
+#pragma unroll 1
+        for (u32 step = 0; step < SIDE_BY_SIDE * ROW / 32; step += AT_ONCE) {
+            Arc arcs[AT_ONCE];
+#pragma unroll
+            for (u32 index = 0; index < AT_ONCE; index++) {
+                const u32 slot = (step + index) * 32 + lane_id();
+                if (slot >= SIDE_BY_SIDE * ROW) continue;
+                const Part& part = parts[slot / ROW];
+                const u32 at = first + slot % ROW;
+                arcs[index] =
+                    at < part.count ? arc_at(run.field, part.place, part.first + at) : Arc{U32_MAX, 0};
+            }
+#pragma unroll
+            for (u32 index = 0; index < AT_ONCE; index++) {
+                const u32 slot = (step + index) * 32 + lane_id();
+                if (slot >= SIDE_BY_SIDE * ROW) continue;
+                const Part& part = parts[slot / ROW];
+                const Arc& arc = arcs[index];
+                set_key(rows[slot + slot / ROW],
+                        arc.id != U32_MAX ? Chooser(run, part.id, part.label).vote(arc)
+                                          : Vote{NO_LABEL, 0});
+            }
+        }
+    }
+};
+
+// A group's part number `index` of some arcs of a vertex.
+RIPPLET_FN Part part_at(const Place& place, u32 id, u32 label, u32 first, u32 end, u32 index) {
+    const u32 from = first + index * PART;
+    return Part{place, id, label, from, from < end ? min(end - from, PART) : 0};
+}
+
+// Sketches arcs `first` to `end` of a vertex, `wide` parts side by side and as many passes as it takes; up
+// to 32 parts. The groups of a team, `wide` of them, work on one vertex, and the first has the sketch.
+// To `cast` each lane adds its group's votes.
+RIPPLET_FN Slots sketch_arcs(const Run& run, const Desk& desk, const Place& place, u32 id, u32 label,
+                             u32 first, u32 end, u32 wide, u32 passes, u64* cast) {
+    const u32 group = lane_id() / GROUP;
+    Slots all = Slots::nothing();
+#pragma unroll 1
+    for (u32 pass = 0; pass < passes; pass++) {
+        const Part part = part_at(place, id, label, first, end, pass * wide + group % wide);
+        Slots slots = Slots::nothing();
+        desk.each_vote(run, part, [&](Key key) {
+            slots.take(label_of(key), weight_of(key));
+            *cast += weight_of(key);
+        });
+        slots.merge_all(wide);
+        if (passes == 1) return slots;
+        // The groups are all one vertex's: each keeps what one pass came to.
+        const Slots came = slots.of_group(0);
+        if (group == pass) all = came;
+    }
+    all.merge_all(passes);
+    return all;
+}
+
+// Adds up the votes for the candidates, which all groups of the team have.
+RIPPLET_FN void recount_arcs(const Run& run, const Desk& desk, const Place& place, u32 id, u32 label,
+                             u32 first, u32 end, u32 wide, u32 passes, Slots* slots) {
+    const u32 group = lane_id() / GROUP;
+#pragma unroll
+    for (u32 at = 0; at < OWN; at++) slots->weights[at] = 0;
+#pragma unroll 1
+    for (u32 pass = 0; pass < passes; pass++) {
+        const Part part = part_at(place, id, label, first, end, pass * wide + group % wide);
+        desk.each_vote(run, part, [&](Key key) {
+#pragma unroll
+            for (u32 at = 0; at < OWN; at++)
+                if (slots->labels[at] == label_of(key)) slots->weights[at] += weight_of(key);
+        });
+    }
+#pragma unroll
+    for (u32 at = 0; at < OWN; at++) {
+        for (u32 step = GROUP; step < wide * GROUP; step *= 2)
+            slots->weights[at] += __shfl_xor_sync(ALL_LANES, slots->weights[at], step);
+        // What is nobody's label got nobody's votes.
+        if (slots->labels[at] == NO_LABEL) slots->weights[at] = 0;
+    }
+}
+
+// The candidates of a team's first group, as `best_of_all` asks for them.
+struct SketchedSums {
+    const Slots& slots;
+    bool is_first;
+
+    template <class F> RIPPLET_FN void each(F visit) const {
+        if (!is_first) return;
+#pragma unroll
+        for (u32 at = 0; at < OWN; at++)
+            if (slots.weights[at] > 0) visit(slots.labels[at], (u64)slots.weights[at]);
+    }
+};
+
+// The best of the candidates of a team's first group; all lanes of the team know it.
+RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool present, u64 cast,
+                                  const Slots& slots) {
+    bool nan = false;
+    const SketchedSums sums = {slots, present && team.rank() < GROUP};
+    const Best mine = best_of_all(v, cast, sums, &nan);
+    const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
+    return Verdict{team.of_first(best), team.count(nan) > 0};
+}
+
+// The turns of a class of up to `parts` parts, a power of two of them up to 32.
+RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 parts, Seen* seen) {
+    const Field& field = run.field;
+    const u32* members = field.members[of_class];
+    const u32 count = field.tallies->members[turn.parity][of_class];
+    if (count == 0) return;
+    const Desk desk = Desk::of_warp();
+    const u32 wide = min(parts, SIDE_BY_SIDE), passes = parts / wide, vertices = SIDE_BY_SIDE / wide;
+    const Lanes<0> team = {wide * GROUP};
+    for (u32 first; (first = take(&field.tallies->taken[of_class], vertices)) < count;) {
+        const u32 item = first + team.first() / team.size();
+        const bool present = item < count;
+        const u32 id = present ? members[item] : 0;
+        const u32 label = present ? field.labels[id] : NO_LABEL;
+        const Place place = present ? place_of(field, id) : Place{};
+        const u32 degree = place.degree();
+        const Chooser v(run, id, label);
+        u64 cast = 0;
+        Slots slots = sketch_arcs(run, desk, place, id, label, 0, degree, wide, passes, &cast);
+        for (u32 step = GROUP; step < team.size(); step *= 2)
+            cast += __shfl_xor_sync(ALL_LANES, cast, step);
+        if (RECOUNTS) {
+            slots = slots.of_group(team.first() / GROUP);
+            recount_arcs(run, desk, place, id, label, 0, degree, wide, passes, &slots);
+        }
+        Ended end = {judge_sketched(team, v, present, cast, slots), cast, 0};
+        if (CARRIES)
+            end.carried = team.largest(
+                carried_by(v, place, end.verdict.best, team.rank(), degree, team.size()));
+        if (team.rank() == 0 && present) end_turn_of(run, turn, of_class, item, degree, v, end, seen);
+        __syncwarp();
+    }
+}
+
+RIPPLET_FN void choose_all_sketched(const Run& run, Turn turn, Seen* seen) {
+    choose_sketched(run, turn, UP_TO_4096, 32, seen);
+#pragma unroll 1
+    for (u32 of_class = UP_TO_4096; of_class-- > 0;)
+        choose_sketched(run, turn, of_class, of_class <= 5 ? 1 : 1u << (of_class - 5), seen);
+}
+
+// Large vertices: each piece is sketched by a warp, a warp merges a vertex's pieces, and all warps
+// add up the votes for its candidates. What is held stands in memory between, a record a piece.
+struct Record {
+    u32* labels;
+    u64* weights;
+
+    RIPPLET_FN static Record of(const Field& field, u32 piece) {
+        return Record{field.sketched_labels + (u64)piece * SLOTS,
+                      field.sketched_weights + (u64)piece * SLOTS};
+    }
+    // Written by one group, and read by any that is to have it.
+    RIPPLET_FN void write(const Slots& slots, bool writes) const {
+#pragma unroll
+        for (u32 at = 0; at < OWN; at++) {
+            if (!writes || !Slots::is_there(at)) continue;
+            labels[Slots::number(at)] = slots.labels[at];
+            weights[Slots::number(at)] = slots.weights[at];
+        }
+    }
+    RIPPLET_FN Slots read(bool reads) const {
+        Slots slots = Slots::nothing();
+#pragma unroll
+        for (u32 at = 0; at < OWN; at++) {
+            if (!reads || !Slots::is_there(at)) continue;
+            slots.labels[at] = labels[Slots::number(at)];
+            slots.weights[at] = (KeySum)weights[Slots::number(at)];
+        }
+        return slots;
+    }
+};
+
+// The piece of a large vertex at hand.
+struct PieceAtWork {
+    Place place;
+    u32 id, label, owner, first, end;
+
+    RIPPLET_FN PieceAtWork(const Field& field, u32 item) {
+        const Piece piece = field.pieces[item];
+        owner = piece.owner;
+        id = field.large[owner].vertex;
+        label = field.labels[id];
+        place = place_of(field, id);
+        first = piece.index * PIECE;
+        end = first + min(place.degree() - first, PIECE);
+    }
+};
+
+constexpr u32 PIECE_WIDE = SIDE_BY_SIDE, PIECE_PASSES = PIECE / PART / SIDE_BY_SIDE;
+
+// Calls `act` with the number of each of `count` things, one a warp.
+template <class F> RIPPLET_FN void a_warp_each(u32 count, F act) {
+    const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
+    for (u32 item = warp; item < count; item += warps) {
+        act(item);
+        __syncwarp();
+    }
+}
+
+RIPPLET_FN void sketch_pieces(const Run& run, u32 pieces) {
+    const Desk desk = Desk::of_warp();
+    a_warp_each(pieces, [&](u32 item) {
+        const PieceAtWork at(run.field, item);
+        u64 cast = 0;
+        const Slots slots = sketch_arcs(run, desk, at.place, at.id, at.label, at.first, at.end,
+                                        PIECE_WIDE, PIECE_PASSES, &cast);
+        Record::of(run.field, item).write(slots, lane_id() < GROUP);
+    });
+}
+
+// As many records as there are groups become one, again and again, until one is left: the vertex's
+// first. For a recount its weights begin at nothing.
+RIPPLET_FN void merge_pieces(const Run& run, u32 count) {
+    const Field& field = run.field;
+    const u32 group = lane_id() / GROUP;
+    a_warp_each(count, [&](u32 number) {
+        const Large& large = field.large[number];
+        u32 left = large.pieces;
+        do {
+            u32 done = 0;
+            for (u32 first = 0; first < left; first += SIDE_BY_SIDE, done++) {
+                const u32 here = min(left - first, SIDE_BY_SIDE);
+                const u32 piece = large.first_piece + first + group;
+                Slots slots = Record::of(field, piece).read(group < here);
+                slots.merge_all(SIDE_BY_SIDE);
+                __syncwarp();
+                Record::of(field, large.first_piece + done).write(slots, lane_id() < GROUP);
+                __syncwarp();
+            }
+            left = done;
+        } while (left > 1);
+        if (RECOUNTS && lane_id() < SLOTS) Record::of(field, large.first_piece).weights[lane_id()] = 0;
+    });
+}
+
+RIPPLET_FN void recount_pieces(const Run& run, u32 pieces) {
+    const Field& field = run.field;
+    const Desk desk = Desk::of_warp();
+    a_warp_each(pieces, [&](u32 item) {
+        const PieceAtWork at(field, item);
+        const Record record = Record::of(field, field.large[at.owner].first_piece);
+        // Weights are others' to add to by now.
+        Slots slots = Slots::nothing();
+#pragma unroll
+        for (u32 slot = 0; slot < OWN; slot++)
+            if (Slots::is_there(slot)) slots.labels[slot] = record.labels[Slots::number(slot)];
+        recount_arcs(run, desk, at.place, at.id, at.label, at.first, at.end, PIECE_WIDE, PIECE_PASSES,
+                     &slots);
+#pragma unroll
+        for (u32 slot = 0; slot < OWN; slot++)
+            if (lane_id() < GROUP && slots.weights[slot] > 0)
+                atomicAdd(record.weights + Slots::number(slot), (u64)slots.weights[slot]);
+    });
+}
+
+// Writes down the verdict on each vertex as if each piece had come to one, as `verdict_on` reads it.
+RIPPLET_FN void judge_large_sketched(const Run& run, u32 count) {
+    const Field& field = run.field;
+    a_warp_each(count, [&](u32 number) {
+        Large& large = field.large[number];
+        const Chooser v(run, large.vertex, field.labels[large.vertex]);
+        const Slots slots = Record::of(field, large.first_piece).read(lane_id() < GROUP);
+        const Verdict verdict = judge_sketched(Lanes<0>{32}, v, true, large.cast, slots);
+        for (u32 piece = lane_id(); piece < large.pieces; piece += 32)
+            field.found[large.first_piece + piece] = piece == 0 ? verdict.best : Best{};
+        if (lane_id() != 0) return;
+        large.nan = verdict.nan;
+        large.region = 0;
+        large.open = 1;
+    });
+}
+
+// All large vertices; a cooperative launch.
+RIPPLET_FN void choose_large_sketched(const Run& run, Turn turn) {
+    const Field& field = run.field;
+    const u32 count = field.tallies->members[turn.parity][LARGE];
+    const u32 pieces = field.tallies->pieces[turn.parity];
+    if (count == 0) return;
+    Barrier* barrier = &field.tallies->barrier;
+    Seen seen = {0, 0, 0};
+    sketch_pieces(run, pieces);
+    grid_barrier(barrier);
+    merge_pieces(run, count);
+    grid_barrier(barrier);
+    if (RECOUNTS) {
+        recount_pieces(run, pieces);
+        grid_barrier(barrier);
+    }
+    judge_large_sketched(run, count);
+    grid_barrier(barrier);
+    if (CARRIES) {
+        carry_pieces(run, turn, 0);
+        grid_barrier(barrier);
+    }
+    end_turns(run, turn, 0, &seen);
+    seen.report(field, turn);
+}
+
+}  // namespace ripplet

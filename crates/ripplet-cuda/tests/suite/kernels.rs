@@ -1,0 +1,60 @@
+//! Every kernel, with every program's hooks in it, compiled for every architecture by NVRTC, which needs
+//! no GPU.
+
+use crate::cuda::{ARCHITECTURES, has_nvrtc};
+use crate::graphs::{Edges, ring};
+use ripplet_cuda::cuda::nvrtc;
+use ripplet_cuda::device::Source;
+use ripplet_cuda::lp::{Kernels, source};
+use ripplet_graph::MAX_SHARD_ARCS;
+use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
+use ripplet_lp::{Program, Schedule, Settings};
+
+fn text<P: Program>(edges: &Edges, program: &P, schedule: Schedule, counter: &str) -> Source {
+    let counter = counter.parse().expect("a counter");
+    let settings = Settings { schedule, counter, ..Settings::default() };
+    let shard_arcs = if edges.directed { 7 } else { MAX_SHARD_ARCS };
+    source(&edges.graph(shard_arcs), program, &settings, Kernels::Measured).expect("a text")
+}
+
+/// Each program, schedule, counter and kind of graph in some text, not each with each: every kernel is
+/// in the first few, and hooks are plain arithmetic on any architecture.
+fn texts() -> Vec<Source> {
+    let plain = ring(5);
+    let other = Edges { weights: Some(vec![2; 5]), ..ring(5).directed() };
+    let (lpa, llp) = (Lpa::default(), Llp::new(Gamma::ONE));
+    let seeded = Seeded::new(&plain.graph(MAX_SHARD_ARCS), 0.9).expect("an attenuation");
+    vec![
+        text(&plain, &Cdlp, Schedule::cdlp(), "exact"),
+        text(&other, &lpa, Schedule::phased(), "exact"),
+        text(&plain, &lpa, Schedule::asynchronous(), "mg:8:single"),
+        text(&plain, &lpa, Schedule::asynchronous(), "bm"),
+        text(&other, &lpa, Schedule::sync(), "mg:20"),
+        text(&other, &llp, Schedule::asynchronous(), "exact"),
+        text(&plain, &Slpa::default(), Schedule::phased(), "exact"),
+        text(&plain, &seeded, Schedule::phased(), "exact"),
+    ]
+}
+
+/// Texts that are compiled for the older architectures, too.
+const EVERYWHERE: usize = 4;
+
+#[test]
+fn every_kernel_compiles_for_every_architecture() {
+    if !has_nvrtc() {
+        return;
+    }
+    std::thread::scope(|scope| {
+        for architecture in ARCHITECTURES {
+            scope.spawn(move || {
+                let is_newest = ARCHITECTURES.last() == Some(&architecture);
+                let count = if is_newest { usize::MAX } else { EVERYWHERE };
+                for text in texts().into_iter().take(count) {
+                    let code = nvrtc::compile(&text, architecture);
+                    let code = code.unwrap_or_else(|error| panic!("{architecture:?}: {error}"));
+                    assert!(code.starts_with(b"\x7fELF"), "{architecture:?}, {}", text.name);
+                }
+            });
+        }
+    });
+}
