@@ -9,24 +9,11 @@
 //! the files. Each cell is the mean over the seeds of modularity, NMI against the truth, scans
 //! (arcs counted, in units of the graph's arcs) and rounds. None of them depends on the machine.
 
-use ripplet_graph::generate::{Planted, Rmat, Road, Social, Web};
-use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
-use ripplet_io::{Format, ReadOptions, read_edges, read_groups};
+use ripplet_bench::{Case, Result, generated};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::quality::Quality;
 use ripplet_lp::{Executor, Order, Schedule, Settings};
-use std::error::Error;
-use std::path::Path;
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
-/// A graph to run on, and the communities that are known of it.
-struct Case {
-    name: String,
-    graph: Graph,
-    truth: Option<Vec<u32>>,
-}
 
 /// Means over the seeds.
 #[derive(Default)]
@@ -72,58 +59,23 @@ fn schedule(name: &str) -> Option<Schedule> {
     }
 }
 
-impl Case {
-    fn read(argument: &str) -> Result<Case> {
-        let (file, truth) = match argument.split_once('=') {
-            Some((file, truth)) => (Path::new(file), Some(Path::new(truth))),
-            None => (Path::new(argument), None),
-        };
-        let format = Format::of_path(file).is_none().then_some(Format::EdgeList);
-        let edges = read_edges(file, &ReadOptions { format, ..ReadOptions::default() })?;
-        let graph = GraphBuilder::new().build(edges)?;
-        let pairs = ReadOptions { format: Some(Format::EdgeList), ..ReadOptions::default() };
-        let truth = truth.map(|truth| read_groups(truth, &pairs, graph.ids())).transpose()?;
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Case { name, graph, truth })
-    }
-
-    fn generated(name: &str, edges: EdgeTable, truth: Option<Vec<u32>>) -> Result<Case> {
-        Ok(Case { name: name.into(), graph: GraphBuilder::new().build(edges)?, truth })
-    }
-
-    fn cell(&self, schedule: Schedule, seeds: u64) -> Result<Cell> {
-        let executor = CpuExecutor::new(None)?;
-        let mut mean = Cell::default();
-        for seed in 0..seeds {
-            let settings = Settings { schedule, seed, ..Settings::default() };
-            let found = executor.run(&self.graph, &Lpa::default(), &settings, &mut ())?;
-            let mut quality = Quality::of(&self.graph, &found.labels)?;
-            if let Some(truth) = &self.truth {
-                quality = quality.against(&found.labels, truth)?;
-            }
-            let share = 1.0 / seeds as f64;
-            mean.modularity += share * quality.modularity;
-            mean.nmi += share * quality.agreement.map_or(f64::NAN, |agreement| agreement.nmi);
-            mean.scans += share * found.scanned() as f64 / self.graph.arcs().max(1) as f64;
-            mean.rounds += share * found.rounds.len() as f64;
+fn cell(case: &Case, schedule: Schedule, seeds: u64) -> Result<Cell> {
+    let executor = CpuExecutor::new(None)?;
+    let mut mean = Cell::default();
+    for seed in 0..seeds {
+        let settings = Settings { schedule, seed, ..Settings::default() };
+        let found = executor.run(&case.graph, &Lpa::default(), &settings, &mut ())?;
+        let mut quality = Quality::of(&case.graph, &found.labels)?;
+        if let Some(truth) = &case.truth {
+            quality = quality.against(&found.labels, truth)?;
         }
-        Ok(mean)
+        let share = 1.0 / seeds as f64;
+        mean.modularity += share * quality.modularity;
+        mean.nmi += share * quality.agreement.map_or(f64::NAN, |agreement| agreement.nmi);
+        mean.scans += share * found.scanned() as f64 / case.graph.arcs().max(1) as f64;
+        mean.rounds += share * found.rounds.len() as f64;
     }
-}
-
-fn generated(scale: u32, cases: &mut Vec<Case>) -> Result<()> {
-    let vertices = 1 << scale;
-    for mixing in [0.3, 0.5] {
-        let planted = Planted::new(vertices, 10 * vertices, mixing).generate()?;
-        let name = format!("planted {mixing}");
-        cases.push(Case::generated(&name, planted.edges, Some(planted.truth.to_vec()))?);
-    }
-    let (web, social) = (Web::new(scale), Social::new(scale));
-    cases.push(Case::generated("web", web.generate()?, Some(web.blocks()?))?);
-    cases.push(Case::generated("social", social.generate()?, Some(social.blocks()?))?);
-    cases.push(Case::generated("road", Road::new(scale).generate()?, None)?);
-    cases.push(Case::generated("rmat", Rmat::new(scale).generate()?, None)?);
-    Ok(())
+    Ok(mean)
 }
 
 fn report(schedules: &[(String, Schedule)], cases: &[Case], seeds: u64) -> Result<()> {
@@ -133,7 +85,7 @@ fn report(schedules: &[(String, Schedule)], cases: &[Case], seeds: u64) -> Resul
     for case in cases {
         print!("{:18}", case.name);
         for (_, schedule) in schedules {
-            let cell = case.cell(*schedule, seeds)?;
+            let cell = cell(case, *schedule, seeds)?;
             let nmi = if cell.nmi.is_nan() { "–".into() } else { format!("{:.4}", cell.nmi) };
             print!(" | {:.4} {nmi:>6} {:5.2} {:4.1}  ", cell.modularity, cell.scans, cell.rounds);
         }

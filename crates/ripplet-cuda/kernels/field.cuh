@@ -9,7 +9,8 @@
 //     bool FALLS_WITH_TOTAL, CARRIES       what the program says of its hooks
 //     bool SMALLEST_TIES, IN_PLACE         the schedule; IN_PLACE is `async`
 //     u32  SKETCH_SLOTS                    the counter: 0 is exact; otherwise a sketch's slots, and
-//     bool BY_MAJORITY, RECOUNTS           whether it is Boyer-Moore's; whether it scans twice
+//     bool BY_MAJORITY, RECOUNTS           whether it is Boyer-Moore's; whether it scans twice;
+//     bool DRAWN_START                     whether it begins with a drawn arc
 #pragma once
 
 namespace ripplet {

@@ -3,7 +3,8 @@
 
 namespace ripplet {
 
-constexpr u32 PHASE_STREAM = 1, TIE_STREAM = 2, VOLUME_STREAM = 3, PROGRAM_STREAM = 16;
+constexpr u32 PHASE_STREAM = 1, TIE_STREAM = 2, VOLUME_STREAM = 3, START_STREAM = 4,
+              PROGRAM_STREAM = 16;
 
 // lowbias32: a bijection of 32 bits.
 RIPPLET_FN u32 mix(u32 x) {

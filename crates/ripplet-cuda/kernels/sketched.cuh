@@ -149,10 +149,33 @@ struct Slots {
     }
 };
 
-// What a warp's group sketches: arcs of a vertex.
-struct Part {
+// A vertex at work, and the number of the arc that it begins with.
+struct Sketched {
     Place place;
-    u32 id, label, first, count;
+    u32 id, label, degree, start;
+
+    RIPPLET_FN static Sketched nobody() { return Sketched{Place{}, 0, NO_LABEL, 0, 0}; }
+    RIPPLET_FN static Sketched of(const Field& field, u32 v) {
+        const Place place = place_of(field, v);
+        const u32 degree = place.degree(), key = stream_key(field.seed, field.round, START_STREAM);
+        return Sketched{place, v, field.labels[v], degree, DRAWN_START ? part_of(mix(v ^ key), degree) : 0};
+    }
+    // Number `turn` of its arcs as it takes them.
+    RIPPLET_FN Arc arc(const Field& field, u32 turn) const {
+        const u32 to_last = degree - start;
+        return arc_at(field, place, turn < to_last ? start + turn : turn - to_last);
+    }
+};
+
+// What a warp's group sketches: some arcs of a vertex.
+struct Part {
+    Sketched vertex;
+    u32 first, count;
+};
+
+// All votes, and those for the own label.
+struct VotesCast {
+    u64 all, own;
 };
 
 // Votes of a group that are read at a time, and a warp's part of shared memory.
@@ -198,8 +221,8 @@ struct Desk {
                 if (slot >= SIDE_BY_SIDE * ROW) continue;
                 const Part& part = parts[slot / ROW];
                 const u32 at = first + slot % ROW;
-                arcs[index] =
-                    at < part.count ? arc_at(run.field, part.place, part.first + at) : Arc{U32_MAX, 0};
+                arcs[index] = at < part.count ? part.vertex.arc(run.field, part.first + at)
+                                              : Arc{U32_MAX, 0};
             }
 #pragma unroll
             for (u32 index = 0; index < AT_ONCE; index++) {
@@ -207,34 +230,34 @@ struct Desk {
                 if (slot >= SIDE_BY_SIDE * ROW) continue;
                 const Part& part = parts[slot / ROW];
                 const Arc& arc = arcs[index];
-                set_key(rows[slot + slot / ROW],
-                        arc.id != U32_MAX ? Chooser(run, part.id, part.label).vote(arc)
-                                          : Vote{NO_LABEL, 0});
+                const Chooser v(run, part.vertex.id, part.vertex.label);
+                set_key(rows[slot + slot / ROW], arc.id != U32_MAX ? v.vote(arc) : Vote{NO_LABEL, 0});
             }
         }
     }
 };
 
 // A group's part number `index` of some arcs of a vertex.
-RIPPLET_FN Part part_at(const Place& place, u32 id, u32 label, u32 first, u32 end, u32 index) {
+RIPPLET_FN Part part_at(const Sketched& vertex, u32 first, u32 end, u32 index) {
     const u32 from = first + index * PART;
-    return Part{place, id, label, from, from < end ? min(end - from, PART) : 0};
+    return Part{vertex, from, from < end ? min(end - from, PART) : 0};
 }
 
 // Sketches arcs `first` to `end` of a vertex, `wide` parts side by side and as many passes as it takes; up
 // to 32 parts. The groups of a team, `wide` of them, work on one vertex, and the first has the sketch.
 // To `cast` each lane adds its group's votes.
-RIPPLET_FN Slots sketch_arcs(const Run& run, const Desk& desk, const Place& place, u32 id, u32 label,
-                             u32 first, u32 end, u32 wide, u32 passes, u64* cast) {
+RIPPLET_FN Slots sketch_arcs(const Run& run, const Desk& desk, const Sketched& vertex, u32 first,
+                             u32 end, u32 wide, u32 passes, VotesCast* cast) {
     const u32 group = lane_id() / GROUP;
     Slots all = Slots::nothing();
 #pragma unroll 1
     for (u32 pass = 0; pass < passes; pass++) {
-        const Part part = part_at(place, id, label, first, end, pass * wide + group % wide);
+        const Part part = part_at(vertex, first, end, pass * wide + group % wide);
         Slots slots = Slots::nothing();
         desk.each_vote(run, part, [&](Key key) {
             slots.take(label_of(key), weight_of(key));
-            *cast += weight_of(key);
+            cast->all += weight_of(key);
+            if (label_of(key) == vertex.label) cast->own += weight_of(key);
         });
         slots.merge_all(wide);
         if (passes == 1) return slots;
@@ -247,14 +270,14 @@ RIPPLET_FN Slots sketch_arcs(const Run& run, const Desk& desk, const Place& plac
 }
 
 // Adds up the votes for the candidates, which all groups of the team have.
-RIPPLET_FN void recount_arcs(const Run& run, const Desk& desk, const Place& place, u32 id, u32 label,
-                             u32 first, u32 end, u32 wide, u32 passes, Slots* slots) {
+RIPPLET_FN void recount_arcs(const Run& run, const Desk& desk, const Sketched& vertex, u32 first,
+                             u32 end, u32 wide, u32 passes, Slots* slots) {
     const u32 group = lane_id() / GROUP;
 #pragma unroll
     for (u32 at = 0; at < OWN; at++) slots->weights[at] = 0;
 #pragma unroll 1
     for (u32 pass = 0; pass < passes; pass++) {
-        const Part part = part_at(place, id, label, first, end, pass * wide + group % wide);
+        const Part part = part_at(vertex, first, end, pass * wide + group % wide);
         desk.each_vote(run, part, [&](Key key) {
 #pragma unroll
             for (u32 at = 0; at < OWN; at++)
@@ -270,12 +293,15 @@ RIPPLET_FN void recount_arcs(const Run& run, const Desk& desk, const Place& plac
     }
 }
 
-// The candidates of a team's first group, as `best_of_all` asks for them.
+// The candidates of a team's first group, and the own label, as `best_of_all` asks for them.
 struct SketchedSums {
     const Slots& slots;
     bool is_first;
+    u32 own_label;
+    u64 own;
 
     template <class F> RIPPLET_FN void each(F visit) const {
+        if (own > 0) visit(own_label, own);
         if (!is_first) return;
 #pragma unroll
         for (u32 at = 0; at < OWN; at++)
@@ -284,11 +310,16 @@ struct SketchedSums {
 };
 
 // The best of the candidates of a team's first group; all lanes of the team know it.
-RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool present, u64 cast,
-                                  const Slots& slots) {
-    bool nan = false;
-    const SketchedSums sums = {slots, present && team.rank() < GROUP};
-    const Best mine = best_of_all(v, cast, sums, &nan);
+RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool present,
+                                  const VotesCast& cast, const Slots& slots) {
+    bool nan = false, is_held = false;
+    const bool is_first = present && team.rank() < GROUP;
+#pragma unroll
+    for (u32 at = 0; at < OWN; at++)
+        is_held |= is_first && slots.weights[at] > 0 && slots.labels[at] == v.label;
+    const bool adds_own = team.count(is_held) == 0 && RECOUNTS && present && team.rank() == 0;
+    const SketchedSums sums = {slots, is_first, v.label, adds_own ? cast.own : 0};
+    const Best mine = best_of_all(v, cast.all, sums, &nan);
     const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
     return Verdict{team.of_first(best), team.count(nan) > 0};
 }
@@ -305,23 +336,23 @@ RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 par
     for (u32 first; (first = take(&field.tallies->taken[of_class], vertices)) < count;) {
         const u32 item = first + team.first() / team.size();
         const bool present = item < count;
-        const u32 id = present ? members[item] : 0;
-        const u32 label = present ? field.labels[id] : NO_LABEL;
-        const Place place = present ? place_of(field, id) : Place{};
-        const u32 degree = place.degree();
-        const Chooser v(run, id, label);
-        u64 cast = 0;
-        Slots slots = sketch_arcs(run, desk, place, id, label, 0, degree, wide, passes, &cast);
-        for (u32 step = GROUP; step < team.size(); step *= 2)
-            cast += __shfl_xor_sync(ALL_LANES, cast, step);
+        const Sketched vertex = present ? Sketched::of(field, members[item]) : Sketched::nobody();
+        const u32 degree = vertex.degree;
+        const Chooser v(run, vertex.id, vertex.label);
+        VotesCast cast = {0, 0};
+        Slots slots = sketch_arcs(run, desk, vertex, 0, degree, wide, passes, &cast);
+        for (u32 step = GROUP; step < team.size(); step *= 2) {
+            cast.all += __shfl_xor_sync(ALL_LANES, cast.all, step);
+            cast.own += __shfl_xor_sync(ALL_LANES, cast.own, step);
+        }
         if (RECOUNTS) {
             slots = slots.of_group(team.first() / GROUP);
-            recount_arcs(run, desk, place, id, label, 0, degree, wide, passes, &slots);
+            recount_arcs(run, desk, vertex, 0, degree, wide, passes, &slots);
         }
-        Ended end = {judge_sketched(team, v, present, cast, slots), cast, 0};
+        Ended end = {judge_sketched(team, v, present, cast, slots), cast.all, 0};
         if (CARRIES)
-            end.carried = team.largest(
-                carried_by(v, place, end.verdict.best, team.rank(), degree, team.size()));
+            end.carried = team.largest(carried_by(v, vertex.place, end.verdict.best, team.rank(),
+                                                  degree, team.size()));
         if (team.rank() == 0 && present) end_turn_of(run, turn, of_class, item, degree, v, end, seen);
         __syncwarp();
     }
@@ -367,17 +398,15 @@ struct Record {
 
 // The piece of a large vertex at hand.
 struct PieceAtWork {
-    Place place;
-    u32 id, label, owner, first, end;
+    Sketched vertex;
+    u32 owner, first, end;
 
     RIPPLET_FN PieceAtWork(const Field& field, u32 item) {
         const Piece piece = field.pieces[item];
         owner = piece.owner;
-        id = field.large[owner].vertex;
-        label = field.labels[id];
-        place = place_of(field, id);
+        vertex = Sketched::of(field, field.large[owner].vertex);
         first = piece.index * PIECE;
-        end = first + min(place.degree() - first, PIECE);
+        end = first + min(vertex.degree - first, PIECE);
     }
 };
 
@@ -396,9 +425,9 @@ RIPPLET_FN void sketch_pieces(const Run& run, u32 pieces) {
     const Desk desk = Desk::of_warp();
     a_warp_each(pieces, [&](u32 item) {
         const PieceAtWork at(run.field, item);
-        u64 cast = 0;
-        const Slots slots = sketch_arcs(run, desk, at.place, at.id, at.label, at.first, at.end,
-                                        PIECE_WIDE, PIECE_PASSES, &cast);
+        VotesCast cast = {0, 0};
+        const Slots slots = sketch_arcs(run, desk, at.vertex, at.first, at.end, PIECE_WIDE,
+                                        PIECE_PASSES, &cast);
         Record::of(run.field, item).write(slots, lane_id() < GROUP);
     });
 }
@@ -439,8 +468,7 @@ RIPPLET_FN void recount_pieces(const Run& run, u32 pieces) {
 #pragma unroll
         for (u32 slot = 0; slot < OWN; slot++)
             if (Slots::is_there(slot)) slots.labels[slot] = record.labels[Slots::number(slot)];
-        recount_arcs(run, desk, at.place, at.id, at.label, at.first, at.end, PIECE_WIDE, PIECE_PASSES,
-                     &slots);
+        recount_arcs(run, desk, at.vertex, at.first, at.end, PIECE_WIDE, PIECE_PASSES, &slots);
 #pragma unroll
         for (u32 slot = 0; slot < OWN; slot++)
             if (lane_id() < GROUP && slots.weights[slot] > 0)
@@ -455,7 +483,8 @@ RIPPLET_FN void judge_large_sketched(const Run& run, u32 count) {
         Large& large = field.large[number];
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const Slots slots = Record::of(field, large.first_piece).read(lane_id() < GROUP);
-        const Verdict verdict = judge_sketched(Lanes<0>{32}, v, true, large.cast, slots);
+        const VotesCast cast = {large.cast, large.own};
+        const Verdict verdict = judge_sketched(Lanes<0>{32}, v, true, cast, slots);
         for (u32 piece = lane_id(); piece < large.pieces; piece += 32)
             field.found[large.first_piece + piece] = piece == 0 ? verdict.best : Best{};
         if (lane_id() != 0) return;

@@ -2,9 +2,9 @@
 //!
 //! # Sketches
 //!
-//! A vertex's votes are taken in the order of its arcs (outgoing ones first); those for no label, or of
-//! weight 0, are passed over. What a sketch then holds are the *candidates*, each a label with a
-//! weight:
+//! A vertex's votes are taken in the order of its arcs (outgoing ones first), beginning where
+//! [`Start`] says, and from the last on with the first; those for no label, or of weight 0, are
+//! passed over. What a sketch then holds are the *candidates*, each a label with a weight:
 //!
 //! - **Misra-Gries**, `mg:K`: K slots. A vote adds to its label's slot, or takes the first free one.
 //!   Where there is neither, every slot and the vote lose as much as the least of them has; the slots
@@ -22,9 +22,13 @@
 //! 2013); for Boyer-Moore the heavier one stays, of equal ones the left. The order is part of the
 //! definition, so that any number of threads finds the same.
 //!
+//! *Start*: where all labels differ, a sketch holds those that came last. Begun with the first arc each
+//! time, that is the same neighbours' in every round, who are heard by all and hear nobody: most graphs
+//! settle badly (`docs/sketches.md` has figures). So each round begins with another arc, number `hash(v, seed, round) · degree >> 32`.
+//!
 //! *Scans*: after one scan a candidate's frequency is what its slot holds, which is the true sum or
-//! less; with two ([`Scans::Double`]) the votes for each candidate are added up again. The candidates are
-//! then scored as the program says, and the best wins; ties end as the schedule says. A vertex without
+//! less; with two ([`Scans::Double`]) the votes for each candidate are added up again, and the vertex's
+//! own label is a candidate wherever it got votes. The candidates are then scored as the program says, and the best wins; ties end as the schedule says. A vertex without
 //! a candidate, or none that may win, keeps its label.
 //!
 //! References: Sahu, *Memory efficient GPU-based label propagation algorithm for community detection on
@@ -59,6 +63,8 @@ pub struct Sketch {
     pub scans: Scans,
     /// What has a sketch of its own.
     pub parts: Parts,
+    /// The arc whose vote is taken first.
+    pub start: Start,
 }
 
 /// How a vote is taken.
@@ -94,6 +100,16 @@ pub enum Parts {
     Merged,
 }
 
+/// The arc whose vote is taken first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// The first one.
+    First,
+    /// One that is drawn for each vertex and round.
+    #[default]
+    Drawn,
+}
+
 /// What is no counter.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum BadCounter {
@@ -102,8 +118,8 @@ pub enum BadCounter {
     Slots(u32),
     /// Another text.
     #[error(
-        "expected exact, bm, or mg:K with K from 1 to {max}; then, if wanted, :single (scan) and \
-         :one (sketch a vertex), as in mg:8:single; not `{0}`",
+        "expected exact, bm, or mg:K with K from 1 to {max}; then, if wanted, :single (scan), :one \
+         (sketch a vertex) and :first (arc first), as in mg:8:single; not `{0}`",
         max = Slots::MOST
     )]
     Text(String),
@@ -132,11 +148,13 @@ impl Slots {
 
 impl Sketch {
     /// Eight slots, as published: one scan.
-    pub const NU_MG8: Sketch =
-        Sketch { rule: Rule::MisraGries(Slots(8)), scans: Scans::Single, parts: Parts::Merged };
+    pub const NU_MG8: Sketch = Sketch::published(Rule::MisraGries(Slots(8)));
     /// One slot, as published: one scan.
-    pub const NU_BM: Sketch =
-        Sketch { rule: Rule::BoyerMoore, scans: Scans::Single, parts: Parts::Merged };
+    pub const NU_BM: Sketch = Sketch::published(Rule::BoyerMoore);
+
+    const fn published(rule: Rule) -> Sketch {
+        Sketch { rule, scans: Scans::Single, parts: Parts::Merged, start: Start::First }
+    }
 
     /// Candidates at most.
     pub const fn slots(self) -> u32 {
@@ -158,16 +176,17 @@ impl Sketch {
 }
 
 impl From<Rule> for Sketch {
-    /// With two scans and merged parts.
+    /// With two scans, merged parts and a drawn start.
     fn from(rule: Rule) -> Sketch {
-        Sketch { rule, scans: Scans::default(), parts: Parts::default() }
+        let (scans, parts, start) = (Scans::Double, Parts::Merged, Start::Drawn);
+        Sketch { rule, scans, parts, start }
     }
 }
 
 impl fmt::Display for Counter {
     /// The name, as the command line knows it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counter::Sketch(Sketch { rule, scans, parts }) = self else {
+        let Counter::Sketch(Sketch { rule, scans, parts, start }) = self else {
             return f.write_str("exact");
         };
         match rule {
@@ -179,6 +198,9 @@ impl fmt::Display for Counter {
         }
         if *parts == Parts::One {
             f.write_str(":one")?;
+        }
+        if *start == Start::First {
+            f.write_str(":first")?;
         }
         Ok(())
     }
@@ -204,6 +226,7 @@ impl FromStr for Counter {
             match word {
                 "single" if sketch.scans == Scans::Double => sketch.scans = Scans::Single,
                 "one" if sketch.parts == Parts::Merged => sketch.parts = Parts::One,
+                "first" if sketch.start == Start::Drawn => sketch.start = Start::First,
                 _ => return Err(bad()),
             }
         }
@@ -217,11 +240,11 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        for name in ["exact", "bm", "bm:single:one", "mg:1", "mg:32:single", "mg:8:one"] {
+        for name in ["exact", "bm", "bm:single:one:first", "mg:1", "mg:32:single", "mg:8:one"] {
             assert_eq!(name.parse::<Counter>().map(|counter| counter.to_string()), Ok(name.into()));
         }
-        assert_eq!("mg:8:single".parse(), Ok(Counter::Sketch(Sketch::NU_MG8)));
-        assert_eq!("bm:single".parse(), Ok(Counter::Sketch(Sketch::NU_BM)));
+        assert_eq!("mg:8:single:first".parse(), Ok(Counter::Sketch(Sketch::NU_MG8)));
+        assert_eq!("bm:first:single".parse(), Ok(Counter::Sketch(Sketch::NU_BM)));
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(crate) enum Stream {
     Phase = 1,
     Tie = 2,
     Volume = 3,
+    Start = 4,
     /// Streams from here on belong to programs.
     Program = 16,
 }
@@ -51,6 +52,13 @@ impl Clock {
     #[inline]
     pub fn seed(self) -> u32 {
         self.seed
+    }
+
+    /// A draw for `x` of 0 to `below` - 1, or 0.
+    #[inline]
+    pub(crate) fn draw(self, stream: Stream, x: u32, below: u64) -> u64 {
+        let drawn = u128::from(mix(x ^ self.key(stream as u32)));
+        ((drawn * u128::from(below)) >> 32) as u64
     }
 
     /// The key of a stream in this round; `mix(x ^ key)` draws for `x`.

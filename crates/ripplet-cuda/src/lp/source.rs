@@ -4,7 +4,7 @@ use super::layout;
 use crate::device::Source;
 use ripplet_graph::{Direction, Graph};
 use ripplet_hooks::cpp;
-use ripplet_lp::counter::{Rule, Scans};
+use ripplet_lp::counter::{Rule, Scans, Start};
 use ripplet_lp::{Counter, LabelTotal, Order, Program, RunError, Settings, Sketch, Ties, Wake};
 use std::fmt::Write;
 
@@ -114,7 +114,7 @@ fn configuration<P: Program>(
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
          constexpr bool SMALLEST_TIES = {}, IN_PLACE = {};\n\
          constexpr u32 SKETCH_SLOTS = {};\n\
-         constexpr bool BY_MAJORITY = {}, RECOUNTS = {};\n\
+         constexpr bool BY_MAJORITY = {}, RECOUNTS = {}, DRAWN_START = {};\n\
          }}  // namespace ripplet\n",
         u32::from(kernels == Kernels::Measured),
         graph.direction() == Direction::Directed,
@@ -128,5 +128,6 @@ fn configuration<P: Program>(
         sketch.map_or(0, Sketch::slots),
         sketch.is_some_and(|sketch| sketch.rule == Rule::BoyerMoore),
         sketch.is_some_and(|sketch| sketch.scans == Scans::Double),
+        sketch.is_some_and(|sketch| sketch.start == Start::Drawn),
     )
 }

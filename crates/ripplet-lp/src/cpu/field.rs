@@ -6,7 +6,7 @@ use super::sketch::{CHUNK, Held, Poll};
 use super::totals::Totals;
 use super::votes::{Count, Votes, count_one};
 use crate::columns::Columns;
-use crate::counter::{Scans, Sketch};
+use crate::counter::{Scans, Sketch, Start};
 use crate::hash::{Clock, Stream, mix};
 use crate::rounds::{Finished, Observer};
 use crate::views::{Scene, Total};
@@ -473,13 +473,22 @@ impl<'a, P: Program> Field<'a, P> {
         let mut chunk = std::mem::take(&mut poll.chunk);
         let is_whole = degree <= CHUNK as u64;
         let mut own = Count { cast: 0, top: 0 };
-        let last = self.for_each_chunk(vertex, heard, &mut chunk, |votes| {
-            let count = count_one(votes, before);
-            own = Count { cast: own.cast + count.cast, top: own.top + count.top };
-            if !is_whole {
-                poll.take(votes);
-            }
-        });
+        let start = match sketch.start {
+            Start::First => 0,
+            Start::Drawn => clock.draw(Stream::Start, v, degree),
+        };
+        // Votes that are all there at once need not be read in the order that they are taken in.
+        let order = if is_whole { [0..degree, 0..0] } else { [start..degree, 0..start] };
+        let mut last = 0;
+        for arcs in order.into_iter().filter(|arcs| !arcs.is_empty()) {
+            last = self.for_each_chunk(vertex, heard, arcs, &mut chunk, |votes| {
+                let count = count_one(votes, before);
+                own = Count { cast: own.cast + count.cast, top: own.top + count.top };
+                if !is_whole {
+                    poll.take(votes);
+                }
+            });
+        }
         poll.cast = if is_whole { last } else { 0 };
         let mut held = if is_whole { None } else { Some(poll.finish()) };
         let is_sure = sketch.scans == Scans::Double && sketch.must_hold(own.top, own.cast);
@@ -487,14 +496,19 @@ impl<'a, P: Program> Field<'a, P> {
             Some(winner) => Best { winner: Some(winner), nan: false },
             None => {
                 let held = held.get_or_insert_with(|| {
-                    poll.take(&chunk[..last]);
+                    poll.take(&chunk[start as usize..last]);
+                    poll.take(&chunk[..start as usize]);
                     poll.finish()
                 });
                 if sketch.scans == Scans::Double {
                     let whole = is_whole.then_some(last);
                     self.recount(sketch, vertex, heard, whole, &mut chunk, held);
                 }
-                self.best_among((v, before), clock, held.candidates(), own)
+                let counts_own = sketch.scans == Scans::Double && own.top > 0;
+                let is_held = held.candidates().any(|(label, _)| label == before);
+                let missing = (counts_own && !is_held).then_some((before, own.top));
+                let candidates = held.candidates().chain(missing);
+                self.best_among((v, before), clock, candidates, own)
             }
         };
         let next = match best.winner {
@@ -536,23 +550,30 @@ impl<'a, P: Program> Field<'a, P> {
         if let Some(whole) = whole {
             return held.recount(slots, &chunk[..whole]);
         }
-        self.for_each_chunk(vertex, heard, chunk, |votes| {
+        self.for_each_chunk(vertex, heard, 0..heard.degree(), chunk, |votes| {
             count_one(votes, vertex.label);
             held.recount(slots, votes);
         });
     }
 
-    /// Calls `visit` with a vertex's votes, in the order of its arcs, as many at a time as `chunk` has
-    /// room for. Returns how many the last ones are, which are there in the end.
+    /// Calls `visit` with the votes of some of a vertex's arcs, in their order, as many at a time as
+    /// `chunk` has room for. Returns how many the last ones are, which are there in the end.
     fn for_each_chunk(
         &self,
         vertex: Vertex<'_>,
         heard: Heard<'_>,
+        arcs: Range<u64>,
         chunk: &mut [Vote],
         mut visit: impl FnMut(&mut [Vote]),
     ) -> usize {
-        let mut here = 0;
-        heard.each(|mut neighbors, mut weights| {
+        let (mut here, mut before) = (0, 0);
+        heard.each(|neighbors, weights| {
+            let number = neighbors.len() as u64;
+            let within = |arc: u64| arc.clamp(before, before + number) - before;
+            let part = within(arcs.start) as usize..within(arcs.end) as usize;
+            before += number;
+            let mut neighbors = &neighbors[part.clone()];
+            let mut weights = weights.map(|weights| &weights[part]);
             while !neighbors.is_empty() {
                 if here == chunk.len() {
                     visit(chunk);

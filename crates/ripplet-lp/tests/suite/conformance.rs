@@ -7,7 +7,7 @@ use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Total, Variant, 
 use crate::probe::Probe;
 use proptest::prelude::*;
 use ripplet_graph::{Graph, MAX_SHARD_ARCS};
-use ripplet_lp::counter::{Parts, Rule, Scans, Sketch, Slots};
+use ripplet_lp::counter::{Parts, Rule, Scans, Sketch, Slots, Start};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
     Column, ColumnValues, Counter, Executor, Order, Outcome, Schedule, Settings, Stop, Ties,
@@ -68,8 +68,10 @@ fn of_sketches() -> Asked {
     let schedules = [(1, false), (5, false), (32, true)].into_iter().cycle();
     let kinds = [None, Some(1), Some(2), Some(8), Some(32)];
     let kinds = kinds.into_iter().flat_map(|slots| {
-        let with = move |(twice, in_parts)| Counting::Sketch { slots, twice, in_parts };
-        [(true, true), (false, true), (true, false), (false, false)].map(with)
+        let with =
+            move |(twice, in_parts, drawn)| Counting::Sketch { slots, twice, in_parts, drawn };
+        [(true, true, true), (false, true, false), (true, false, true), (false, false, true)]
+            .map(with)
     });
     for (counting, (phases, smallest)) in kinds.zip(schedules) {
         all.extend(variants.map(|variant| (variant, phases, smallest, counting)));
@@ -78,7 +80,9 @@ fn of_sketches() -> Asked {
 }
 
 fn counter(counting: Counting) -> Counter {
-    let Counting::Sketch { slots, twice, in_parts } = counting else { return Counter::Exact };
+    let Counting::Sketch { slots, twice, in_parts, drawn } = counting else {
+        return Counter::Exact;
+    };
     Counter::Sketch(Sketch {
         rule: match slots {
             Some(slots) => Rule::MisraGries(Slots::new(slots as u32).unwrap()),
@@ -86,6 +90,7 @@ fn counter(counting: Counting) -> Counter {
         },
         scans: if twice { Scans::Double } else { Scans::Single },
         parts: if in_parts { Parts::Merged } else { Parts::One },
+        start: if drawn { Start::Drawn } else { Start::First },
     })
 }
 

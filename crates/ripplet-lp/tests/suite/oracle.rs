@@ -46,6 +46,8 @@ pub enum Counting {
         twice: bool,
         /// Whether 128 arcs each have a sketch.
         in_parts: bool,
+        /// Whether votes are taken from a drawn one on.
+        drawn: bool,
     },
 }
 
@@ -415,13 +417,20 @@ impl World<'_> {
             .map(|(u, (label, weight))| (u, label, weight))
             .collect();
         let is_heard = |&(_, label, weight): &(u32, u32, u64)| label != NONE && weight > 0;
-        let candidates = sketch(&said, is_heard, self.rules.counting);
+        let mut turned = said.clone();
+        if let Counting::Sketch { drawn: true, .. } = self.rules.counting {
+            let drawn = u64::from(draw(self.rules.seed, round, 4, v));
+            turned.rotate_left((drawn * said.len() as u64 / (1 << 32)) as usize);
+        }
+        let candidates = sketch(&turned, is_heard, self.rules.counting);
         said.retain(is_heard);
         let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
         said.iter().for_each(|&(_, label, weight)| *votes.entry(label).or_default() += weight);
         let cast = votes.values().sum();
         if let Counting::Sketch { twice, .. } = self.rules.counting {
-            votes.retain(|label, _| candidates.iter().any(|(held, _)| held == label));
+            let own = before.labels[v as usize];
+            let is_held = |label: &u32| candidates.iter().any(|(held, _)| held == label);
+            votes.retain(|label, _| is_held(label) || (twice && *label == own));
             if !twice {
                 votes.extend(candidates);
             }

@@ -1,0 +1,63 @@
+//! Graphs that benchmarks run on: files, and the generated families.
+
+use ripplet_graph::generate::{Planted, Rmat, Road, Social, Web};
+use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
+use ripplet_io::{Format, ReadOptions, read_edges, read_groups};
+use std::error::Error;
+use std::path::Path;
+
+/// What a benchmark comes to.
+pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A graph to run on, and the communities that are known of it.
+pub struct Case {
+    /// What it is called.
+    pub name: String,
+    /// The graph.
+    pub graph: Graph,
+    /// Each vertex's community.
+    pub truth: Option<Vec<u32>>,
+}
+
+impl Case {
+    /// Reads `FILE` or `FILE=TRUTH`: any edge list that ripplet reads, and `id community` lines.
+    ///
+    /// # Errors
+    /// Where a file cannot be read.
+    pub fn read(argument: &str) -> Result<Case> {
+        let (file, truth) = match argument.split_once('=') {
+            Some((file, truth)) => (Path::new(file), Some(Path::new(truth))),
+            None => (Path::new(argument), None),
+        };
+        let format = Format::of_path(file).is_none().then_some(Format::EdgeList);
+        let edges = read_edges(file, &ReadOptions { format, ..ReadOptions::default() })?;
+        let graph = GraphBuilder::new().build(edges)?;
+        let pairs = ReadOptions { format: Some(Format::EdgeList), ..ReadOptions::default() };
+        let truth = truth.map(|truth| read_groups(truth, &pairs, graph.ids())).transpose()?;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Case { name, graph, truth })
+    }
+
+    fn generated(name: &str, edges: EdgeTable, truth: Option<Vec<u32>>) -> Result<Case> {
+        Ok(Case { name: name.into(), graph: GraphBuilder::new().build(edges)?, truth })
+    }
+}
+
+/// Adds the generated families, of 2^scale vertices.
+///
+/// # Errors
+/// Where they do not fit into memory.
+pub fn generated(scale: u32, cases: &mut Vec<Case>) -> Result<()> {
+    let vertices = 1 << scale;
+    for mixing in [0.3, 0.5] {
+        let planted = Planted::new(vertices, 10 * vertices, mixing).generate()?;
+        let name = format!("planted {mixing}");
+        cases.push(Case::generated(&name, planted.edges, Some(planted.truth.to_vec()))?);
+    }
+    let (web, social) = (Web::new(scale), Social::new(scale));
+    cases.push(Case::generated("web", web.generate()?, Some(web.blocks()?))?);
+    cases.push(Case::generated("social", social.generate()?, Some(social.blocks()?))?);
+    cases.push(Case::generated("road", Road::new(scale).generate()?, None)?);
+    cases.push(Case::generated("rmat", Rmat::new(scale).generate()?, None)?);
+    Ok(())
+}
