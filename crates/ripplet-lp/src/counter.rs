@@ -156,6 +156,12 @@ impl Sketch {
         Sketch { rule, scans: Scans::Single, parts: Parts::Merged, start: Start::First }
     }
 
+    /// Eight slots, two scans, merged parts and a drawn start: what `docs/sketches.md` recommends.
+    pub const fn of_eight() -> Sketch {
+        let (scans, parts, start) = (Scans::Double, Parts::Merged, Start::Drawn);
+        Sketch { rule: Rule::MisraGries(Slots(8)), scans, parts, start }
+    }
+
     /// Candidates at most.
     pub const fn slots(self) -> u32 {
         match self.rule {

@@ -92,10 +92,10 @@ pub struct ChoiceArguments {
     )]
     pub phases: Option<u32>,
     /// How a vertex's votes are counted: `exact`; or by a sketch, `mg:K` (Misra-Gries, K slots from 1
-    /// to 32) or `bm` (Boyer-Moore, one slot), with `:single` for one scan and `:one` for one sketch a
-    /// vertex [default: exact].
-    #[arg(long, value_name = "COUNTER")]
-    pub counter: Option<Counter>,
+    /// to 32) or `bm` (Boyer-Moore, one slot), with `:single` for one scan, `:one` for one sketch a
+    /// vertex and `:first` to begin with its first arc; or `auto`: exact, or mg:8 where exact does not fit the memory [default: exact].
+    #[arg(long, value_name = "COUNTER", value_parser = counter)]
+    pub counter: Option<CounterChoice>,
     /// In every Nth round of the async schedule, from the first on, vertices may only take smaller
     /// labels, which parts neighbours that swap theirs.
     #[arg(long, value_name = "N")]
@@ -254,6 +254,15 @@ pub enum ScheduleName {
     Async,
 }
 
+/// A counter, or how to find one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterChoice {
+    /// Exact where that fits the memory, and otherwise eight slots.
+    Auto,
+    /// This one.
+    This(Counter),
+}
+
 /// The published algorithms by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PresetName {
@@ -277,6 +286,13 @@ pub enum EstimateForm {
     Text,
     /// For a program
     Json,
+}
+
+fn counter(text: &str) -> Result<CounterChoice, String> {
+    if text == "auto" {
+        return Ok(CounterChoice::Auto);
+    }
+    text.parse().map(CounterChoice::This).map_err(|error| format!("auto or: {error}"))
 }
 
 fn resolution(text: &str) -> Result<Resolution, String> {

@@ -1,7 +1,7 @@
 //! What the flags mean together: the five choices and the places, before any data is touched.
 
 use super::Arguments;
-use super::arguments::{EstimateForm, PresetName, ProgramName, StorageName};
+use super::arguments::{CounterChoice, EstimateForm, PresetName, ProgramName, StorageName};
 use super::program::Program;
 use crate::failure::Failure;
 use crate::machine::{DeviceArguments, Machine};
@@ -11,7 +11,7 @@ use crate::stats::Choices;
 use crate::threads::ThreadArguments;
 use ripplet::LoadOptions;
 use ripplet::lp::programs::Resolution;
-use ripplet::lp::{Order, Settings};
+use ripplet::lp::{Counter, Order, Settings};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -26,6 +26,8 @@ pub struct Job<'a> {
     pub estimate: Option<EstimateForm>,
     pub program: Program,
     pub settings: Settings,
+    /// Whether the counter is what the memory allows, instead of the settings'.
+    pub finds_counter: bool,
     pub storage: StorageName,
     pub device: &'a DeviceArguments,
     pub host_memory: Option<Size>,
@@ -70,6 +72,7 @@ impl Arguments {
             stats: self.stats.clone().filter(|_| self.estimate.is_none()),
             estimate: self.estimate,
             settings,
+            finds_counter: choices.counter == Some(CounterChoice::Auto),
             program,
             storage: choices.storage,
             device: &choices.device,
@@ -94,7 +97,10 @@ impl Arguments {
             }
             None => {
                 let (program, schedule, stop) = self.resolve_program()?;
-                let counter = choices.counter.unwrap_or_default();
+                let counter = match choices.counter {
+                    None | Some(CounterChoice::Auto) => Counter::Exact,
+                    Some(CounterChoice::This(counter)) => counter,
+                };
                 let keep_disconnected = choices.keep_disconnected || program.keeps_disconnected();
                 let settings =
                     Settings { schedule, counter, stop, keep_disconnected, ..Settings::default() };

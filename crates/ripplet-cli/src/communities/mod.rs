@@ -28,8 +28,9 @@ use program::{Program, rows_of_seeded};
 use ripplet::graph::{Graph, VertexIds};
 use ripplet::io::{self, ReadOptions, write};
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
-use ripplet::lp::{Executor, Outcome, Plan, Settings, quality::Summary};
+use ripplet::lp::{Counter, Executor, Outcome, Plan, Settings, Sketch, quality::Summary};
 use rows::Rows;
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
 use sweep::Sweep;
@@ -153,19 +154,45 @@ impl Work<'_> {
         program: &P,
     ) -> Result<Option<Run>, Failure> {
         let graph = &self.loaded.graph;
-        let plan = machine.plan(graph, program, &self.settings);
-        if self.is_estimate(machine, &plan)? {
+        let settings = self.settings_on(machine, program);
+        let plan = machine.plan(graph, program, &settings);
+        if self.is_estimate(machine, &settings, &plan)? {
             return Ok(None);
         }
         let start = Instant::now();
-        let outcome = machine.run(graph, program, &self.settings, &mut self.console.watch())?;
+        let outcome = machine.run(graph, program, &settings, &mut self.console.watch())?;
         let mut seconds = Stages::default();
         seconds.add_run(start.elapsed().as_secs_f64(), &outcome);
-        Ok(Some(Run { choices: self.choices(machine), plan, outcome, seconds }))
+        Ok(Some(Run { choices: self.choices(machine, &settings), plan, outcome, seconds }))
+    }
+
+    /// The settings, with the counter that is to be found for a machine's memory: the exact one is the
+    /// fastest and misses nothing, and only its tables, which grow with degrees, speak for a sketch.
+    fn settings_on<P: ripplet::lp::Program>(
+        &self,
+        machine: &Machine,
+        program: &P,
+    ) -> Cow<'_, Settings> {
+        let exact = Cow::Borrowed(&self.settings);
+        if !self.job.finds_counter || !program.follows_frequency() {
+            return exact;
+        }
+        let plan = machine.plan(&self.loaded.graph, program, &exact);
+        let refused = check_memory(&plan, self.job, machine)
+            .and_then(|()| machine.check_memory(&plan).map_err(Failure::from));
+        let Err(why) = refused else { return exact };
+        let counter = Counter::Sketch(Sketch::of_eight());
+        self.console.remark(&format!("counting by {counter}, as exact does not fit: {why}"));
+        Cow::Owned(Settings { counter, ..self.settings.clone() })
     }
 
     /// Prints the plan where only that is asked for; otherwise refuses a run that will not fit.
-    fn is_estimate(&self, machine: &Machine, plan: &Plan) -> Result<bool, Failure> {
+    fn is_estimate(
+        &self,
+        machine: &Machine,
+        settings: &Settings,
+        plan: &Plan,
+    ) -> Result<bool, Failure> {
         let Some(form) = self.job.estimate else {
             check_memory(plan, self.job, machine)?;
             return Ok(false);
@@ -174,7 +201,8 @@ impl Work<'_> {
             // What does not fit a GPU would be run elsewhere, with another plan.
             machine.check_memory(plan)?;
         }
-        let estimate = Estimate::new(Shape::of(&self.loaded.graph), self.choices(machine), plan);
+        let choices = self.choices(machine, settings);
+        let estimate = Estimate::new(Shape::of(&self.loaded.graph), choices, plan);
         print(&match form {
             EstimateForm::Text => estimate.lines(),
             EstimateForm::Json => json(&estimate),
@@ -218,8 +246,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn choices(&self, machine: &Machine) -> Choices {
-        self.job.choices(&self.settings, machine, self.threads)
+    fn choices(&self, machine: &Machine, settings: &Settings) -> Choices {
+        self.job.choices(settings, machine, self.threads)
     }
 
     /// Writes the communities; returns the seconds that it took.

@@ -50,7 +50,7 @@ impl Work<'_> {
         if job.order.is_some() {
             plan = plan.with("the layered order", LayeredOrder::bytes_for(graph.vertices()));
         }
-        if self.is_estimate(machine, &plan)? {
+        if self.is_estimate(machine, &self.settings, &plan)? {
             return Ok(None);
         }
         let refused = |_| Failure::Run(RunError::OutOfMemory { bytes: plan.algorithm_host() });
@@ -79,7 +79,7 @@ impl Work<'_> {
             start = Instant::now();
         })?;
         judged?;
-        let choices = self.choices(machine);
+        let choices = self.choices(machine, &self.settings);
         Ok(best.map(|(best, outcome)| Swept {
             run: Run { choices, plan, outcome, seconds },
             sweep: Sweep { layers, best },

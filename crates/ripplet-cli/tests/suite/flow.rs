@@ -303,12 +303,24 @@ fn counters_and_presets_are_run_and_told() {
     }
     let stats = run("--schedule async --pick-less 4 --max-iterations 60");
     assert_eq!((&stats["pick_less"], &stats["deterministic"]), (&4.into(), &false.into()));
-    for (preset, counter) in [("nu-mg8", "mg:8:single"), ("nu-bm", "bm:single")] {
+    for (preset, counter) in [("nu-mg8", "mg:8:single:first"), ("nu-bm", "bm:single:first")] {
         let stats = run(&format!("--preset {preset} --seed 3"));
         assert_eq!(stats["program"], "lpa");
         assert_eq!((&stats["counter"], &stats["schedule"]), (&counter.into(), &"async".into()));
         assert_eq!((&stats["pick_less"], &stats["seed"]), (&8.into(), &3.into()));
         assert!(stats["iterations"].as_u64().unwrap() <= 20, "{stats}");
+    }
+    // A star's centre makes the exact counter's tables large.
+    let star: String = (1..60_000).map(|leaf| format!("0 {leaf}\n")).collect();
+    let sandbox_of_star = Sandbox::with([("star.txt", &*star)]);
+    for (memory, counter) in [("1GiB", "exact"), ("5MiB", "mg:8")] {
+        let said = sandbox_of_star.run(&format!(
+            "communities star.txt -o out.txt --stats stats.json --device cpu --schedule async \
+             --threads 1 --keep-disconnected --counter auto --host-memory {memory}"
+        ));
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(said.error.contains("counting by mg:8"), counter == "mg:8", "{said:?}");
+        assert_eq!(sandbox_of_star.json("stats.json")["counter"], counter);
     }
     let path = graph.display();
     let refused = ["cdlp needs every label's exact frequency", "--counter exact"];
