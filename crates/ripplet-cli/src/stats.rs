@@ -1,7 +1,7 @@
 //! What `--stats` and `--estimate` tell: names that programs rely on.
 
 use crate::size::Size;
-use ripplet::graph::{Direction, Graph};
+use ripplet::graph::{Direction, Graph, GraphBytes};
 use ripplet::lp::quality::Summary;
 use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
@@ -44,6 +44,21 @@ pub struct Shape {
     pub directed: bool,
     /// Whether edges have weights.
     pub weighted: bool,
+    /// Bytes of the graph in the host's memory; a device has all of them but the ids.
+    pub graph_bytes: Parts,
+}
+
+/// Bytes of the parts of a graph.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Parts {
+    /// The vertices' ids.
+    pub ids: u64,
+    /// Where each vertex's neighbours begin.
+    pub offsets: u64,
+    /// The neighbours.
+    pub neighbors: u64,
+    /// The weights of arcs.
+    pub weights: u64,
 }
 
 /// A number for each stage of a command: where its time went.
@@ -180,7 +195,9 @@ pub struct Need {
 impl Shape {
     /// The shape of a graph: one pass, for its self-loops.
     pub fn of(graph: &Graph) -> Shape {
+        let GraphBytes { ids, offsets, neighbors, weights } = graph.bytes_by_part();
         Shape {
+            graph_bytes: Parts { ids, offsets, neighbors, weights },
             vertices: graph.vertices(),
             edges: graph.edges(),
             directed: graph.direction() == Direction::Directed,
@@ -286,20 +303,27 @@ impl Estimate {
 
     /// The estimate as lines for a person.
     pub fn lines(&self) -> String {
-        let mut text = table(self.graph_host, &self.plan, self.planned_host);
+        let Parts { ids, offsets, neighbors, weights } = self.shape.graph_bytes;
+        let lists =
+            [("  neighbours", neighbors), ("  where they begin", offsets), ("  weights", weights)];
+        let [a, b, c] = lists;
+        let host = [("graph", self.graph_host), a, b, c, ("  ids", ids)];
+        let mut text = table(&host, &self.plan, self.planned_host);
         if self.planned_device > 0 {
-            let device = table(self.graph_device, &self.device_plan, self.planned_device);
+            let device = [("graph", self.graph_device), a, b, c];
+            let device = table(&device, &self.device_plan, self.planned_device);
             let _ = write!(text, "\non {}\n{device}", self.choices.device);
         }
         text
     }
 }
 
-/// The graph, what comes beside it, and the sum, a line each.
-fn table(graph: u64, needs: &[Need], total: u64) -> String {
+/// The graph and those of its parts that are there, what comes beside it, and the sum, a line each.
+fn table(graph: &[(&'static str, u64)], needs: &[Need], total: u64) -> String {
     let needs = needs.iter().map(|need| (need.purpose, need.bytes));
+    let graph = graph.iter().copied().filter(|(part, bytes)| *part == "graph" || *bytes > 0);
     let mut text = String::new();
-    for (purpose, bytes) in [("graph", graph)].into_iter().chain(needs).chain([("in all", total)]) {
+    for (purpose, bytes) in graph.chain(needs).chain([("in all", total)]) {
         let _ = writeln!(text, "{purpose:<28}{:>12}", Size(bytes).to_string());
     }
     text

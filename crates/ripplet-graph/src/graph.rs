@@ -29,6 +29,19 @@ pub struct Graph {
     shards: Vec<Shard>,
 }
 
+/// Bytes that a graph occupies, by what they are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GraphBytes {
+    /// The vertices' ids outside.
+    pub ids: u64,
+    /// Where each vertex's neighbours begin.
+    pub offsets: u64,
+    /// The neighbours.
+    pub neighbors: u64,
+    /// The weights of arcs.
+    pub weights: u64,
+}
+
 /// A contiguous range of vertices with their adjacency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shard {
@@ -116,11 +129,6 @@ impl Adjacency {
         let (offsets, neighbors) =
             (memory::copied(&self.offsets)?, memory::copied(&self.neighbors)?);
         Ok(Adjacency::new(offsets.into(), neighbors.into(), weights.map(Into::into)))
-    }
-
-    fn bytes(&self) -> u64 {
-        let weights = self.weights.as_ref().map_or(0, Buffer::bytes);
-        self.offsets.bytes() + self.neighbors.bytes() + weights
     }
 }
 
@@ -399,9 +407,22 @@ impl Graph {
 
     /// Bytes that the graph occupies, ids included.
     pub fn bytes(&self) -> u64 {
-        let in_shard =
-            |shard: &Shard| shard.out.bytes() + shard.incoming.as_ref().map_or(0, Adjacency::bytes);
-        self.ids.bytes() + self.shards.iter().map(in_shard).sum::<u64>()
+        let GraphBytes { ids, offsets, neighbors, weights } = self.bytes_by_part();
+        ids + offsets + neighbors + weights
+    }
+
+    /// The same, each part for itself.
+    pub fn bytes_by_part(&self) -> GraphBytes {
+        let mut bytes = GraphBytes { ids: self.ids.bytes(), ..GraphBytes::default() };
+        for lists in
+            self.shards.iter().flat_map(|shard| [Some(&shard.out), shard.incoming.as_ref()])
+        {
+            let Some(Adjacency { offsets, neighbors, weights }) = lists else { continue };
+            bytes.offsets += offsets.bytes();
+            bytes.neighbors += neighbors.bytes();
+            bytes.weights += weights.as_ref().map_or(0, Buffer::bytes);
+        }
+        bytes
     }
 }
 

@@ -25,7 +25,7 @@ pub use atomic::as_atomic;
 pub use buffer::Buffer;
 pub use builder::{BuildError, Duplicates, GraphBuilder, MAX_SHARD_ARCS, SelfLoops};
 pub use edges::{EdgeTable, EdgeTableError};
-pub use graph::{Adjacency, Direction, Graph, InvalidGraph, Neighbors, Shard};
+pub use graph::{Adjacency, Direction, Graph, GraphBytes, InvalidGraph, Neighbors, Shard};
 pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 pub use memory::OutOfMemory;
 pub use weight::WeightScale;

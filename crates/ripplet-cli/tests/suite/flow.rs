@@ -180,6 +180,10 @@ fn statistics_have_the_names_of_the_contract() {
         }
         assert!((shares - 1.0).abs() < 1e-9, "{stats}");
         let bytes = |name: &str| stats["bytes"][name].as_u64().unwrap();
+        let parts = ["ids", "offsets", "neighbors", "weights"];
+        let parts = parts.map(|part| stats["graph_bytes"][part].as_u64().unwrap());
+        assert_eq!(parts.iter().sum::<u64>(), bytes("graph_host"));
+        assert!(parts[2] == 8 * stats["edges"].as_u64().unwrap() && parts[3] == 0, "{stats}");
         assert_eq!(bytes("planned_host"), bytes("graph_host") + bytes("algorithm_host"));
         for name in ["graph_device", "algorithm_device", "planned_device", "peak_device"] {
             assert_eq!(bytes(name), 0, "{name} in {stats}");
@@ -195,6 +199,7 @@ fn an_estimate_stops_before_the_run() {
     let sandbox = Sandbox::with([("graph.txt", TRIANGLES)]);
     let text = sandbox.ok("communities graph.txt --estimate -o out.txt --stats stats.json");
     assert!(text.contains("graph ") && text.contains("in all"), "{text}");
+    assert!(text.contains("  neighbours ") && !text.contains("  weights "), "{text}");
     let json = sandbox.ok("communities graph.txt --estimate=json --schedule sync");
     let estimate: Value = serde_json::from_str(&json).unwrap();
     let sum: u64 =

@@ -238,6 +238,26 @@ fn idle_grains() {
     }
 }
 
+/// The published algorithms end when they should, and their first round lets labels fall only.
+#[test]
+fn presets() {
+    let machine = machine(1, Tuning::default());
+    let program = Lpa::new(Resolution::OFF);
+    for Named { name, graph, .. } in graphs() {
+        for settings in [Settings::nu_mg8(), Settings::nu_bm()] {
+            let context = format!("{name}, {}, {}", settings.counter, machine.name);
+            let found = machine.executor.run(graph, &program, &settings, &mut ()).unwrap();
+            assert!(found.rounds.len() <= 20, "{context}");
+            assert!(found.labels.iter().all(|&label| label < graph.vertices()), "{context}");
+            let first = Settings { stop: Stop::after(1), ..settings };
+            let found = machine.executor.run(graph, &program, &first, &mut ()).unwrap();
+            assert!((0..).zip(&found.labels).all(|(v, &label)| label <= v), "{context}");
+            let changed = (0..).zip(&found.labels).filter(|(v, label)| v != *label).count() as u64;
+            assert_eq!(found.rounds[0].changed, changed, "{context}");
+        }
+    }
+}
+
 /// `async` differs from run to run: its labels are vertices that it settled on, and as good a
 /// partition as `phased`'s.
 #[test]

@@ -71,7 +71,7 @@ impl Executor for CpuExecutor {
         let mut plan = Plan { graph_host: graph.bytes(), ..Plan::default() }
             .with("labels", 4 * vertices)
             .with("active vertices", active::ActiveSet::bytes_for(graph.vertices()))
-            .with("votes, a table or sketch a thread", threads.saturating_mul(desk));
+            .with("vote counters, one a thread", threads.saturating_mul(desk));
         let mut given = 0;
         if settings.initial.is_some() {
             given += 4 * vertices;
