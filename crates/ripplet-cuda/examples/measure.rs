@@ -1,5 +1,5 @@
-//! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--rounds] [--shares]
-//! [--one-profile] [--phased]` for web, social, rmat, road.
+//! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--counters] [--rounds]
+//! [--shares] [--one-profile] [--phased]` for web, social, rmat, road.
 //!
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
 //! labels with the CPU's. Times are of the device, the graph resident.
@@ -61,6 +61,21 @@ fn main() -> Result<(), Box<dyn Error>> {
             let name = format!("plain async, asked from 1/{waking_share} of the arcs on");
             run(&executor, &graph, &name, &plain, schedule, stop, false)?;
         }
+    }
+    if has("--counters") {
+        for counter in ["mg:4", "mg:8", "mg:16", "mg:32", "bm", "mg:8:single"] {
+            for schedule in [Schedule::phased(), Schedule::asynchronous()] {
+                let settings =
+                    Settings { schedule, counter: counter.parse()?, ..Settings::default() };
+                let memory = executor.plan(&graph, &lpa, &settings).algorithm_device();
+                let name = format!("lpa {} {counter}, {memory} bytes", schedule.name());
+                let check = check && schedule.is_deterministic();
+                run_with(&executor, &graph, &name, &lpa, settings, check)?;
+            }
+        }
+        run_with(&executor, &graph, "nu-mg8", &plain, Settings::nu_mg8(), false)?;
+        run_with(&executor, &graph, "nu-bm", &plain, Settings::nu_bm(), false)?;
+        return Ok(());
     }
     let (schedule, stop) = (Schedule::phased(), Stop::default());
     run(&executor, &graph, "lpa phased", &lpa, schedule, stop, check)?;
@@ -136,7 +151,25 @@ fn run<P: Program>(
     stop: Stop,
     check: bool,
 ) -> Result<(), Box<dyn Error>> {
-    let settings = Settings { schedule, stop, keep_disconnected: true, ..Settings::default() };
+    run_with(
+        executor,
+        graph,
+        name,
+        program,
+        Settings { schedule, stop, ..Settings::default() },
+        check,
+    )
+}
+
+fn run_with<P: Program>(
+    executor: &DeviceExecutor<CudaDevice>,
+    graph: &Graph,
+    name: &str,
+    program: &P,
+    settings: Settings,
+    check: bool,
+) -> Result<(), Box<dyn Error>> {
+    let settings = Settings { keep_disconnected: true, ..settings };
     let mut seconds = Vec::new();
     let mut last = None;
     for _ in 0..3 {

@@ -358,10 +358,11 @@ RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 par
     }
 }
 
+// All listed classes but those that lose nothing, which `choose_low` counts.
 RIPPLET_FN void choose_all_sketched(const Run& run, Turn turn, Seen* seen) {
     choose_sketched(run, turn, UP_TO_4096, 32, seen);
 #pragma unroll 1
-    for (u32 of_class = UP_TO_4096; of_class-- > 0;)
+    for (u32 of_class = UP_TO_4096; of_class-- > LOW;)
         choose_sketched(run, turn, of_class, of_class <= 5 ? 1 : 1u << (of_class - 5), seen);
 }
 

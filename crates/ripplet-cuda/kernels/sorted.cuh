@@ -312,12 +312,17 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
     }
 }
 
-// The classes of up to 16 arcs: as they need few registers, more warps fit.
+// How many of the lowest classes `choose_low` counts, exactly: up to 16 arcs, as they need few registers
+// and more warps fit. A sketch of as many slots as there are arcs loses nothing either.
+constexpr u32 ALL_LOW = UNIT ? 3 : 2;
+constexpr u32 LOSSLESS = SKETCH_SLOTS < 4 ? 0 : SKETCH_SLOTS < 8 ? 1 : SKETCH_SLOTS < 16 ? 2 : 3;
+constexpr u32 LOW = SKETCH_SLOTS == 0 || LOSSLESS > ALL_LOW ? ALL_LOW : BY_MAJORITY ? 0 : LOSSLESS;
+
 RIPPLET_FN void choose_low(const Run& run, Turn turn, Seen* seen) {
     unsigned char* memory = sorting_memory<LOW_KEYS>();
-    if constexpr (UNIT) choose_sorted<16>(run, turn, UP_TO_16, Lanes<1>{1}, memory, seen);
-    choose_sorted<8>(run, turn, UP_TO_8, Lanes<1>{1}, memory, seen);
-    choose_sorted<4>(run, turn, UP_TO_4, Lanes<1>{1}, memory, seen);
+    if constexpr (LOW > 2) choose_sorted<16>(run, turn, UP_TO_16, Lanes<1>{1}, memory, seen);
+    if constexpr (LOW > 1) choose_sorted<8>(run, turn, UP_TO_8, Lanes<1>{1}, memory, seen);
+    if constexpr (LOW > 0) choose_sorted<4>(run, turn, UP_TO_4, Lanes<1>{1}, memory, seen);
 }
 
 // The others that lanes sort, the longest turns first.

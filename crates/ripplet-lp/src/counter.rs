@@ -170,14 +170,10 @@ impl Sketch {
         }
     }
 
-    /// Whether who has so many of all votes is a candidate for sure.
-    pub(crate) fn must_hold(self, frequency: u64, cast: u64) -> bool {
-        match self.rule {
-            Rule::MisraGries(slots) => {
-                u128::from(frequency) * u128::from(slots.get() + 1) > u128::from(cast)
-            }
-            Rule::BoyerMoore => false,
-        }
+    /// Whether a vertex's own label is a candidate wherever it got votes, and candidates' frequencies
+    /// are the true sums.
+    pub(crate) fn counts_again(self) -> bool {
+        self.scans == Scans::Double
     }
 }
 

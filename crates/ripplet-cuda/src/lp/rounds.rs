@@ -504,7 +504,7 @@ impl Kernels {
                 Launch::of("ripplet_choose", SHARED),
                 has_large || sketches || has(2..10),
             )?,
-            low: some(Launch::of("ripplet_choose_low", LOW_SHARED), !sketches && has(0..3))?,
+            low: some(Launch::of("ripplet_choose_low", LOW_SHARED), has(0..3))?,
             spread: some(spread, has_large)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,
         })

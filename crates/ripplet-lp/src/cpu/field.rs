@@ -6,7 +6,7 @@ use super::sketch::{CHUNK, Held, Poll};
 use super::totals::Totals;
 use super::votes::{Count, Votes, count_one};
 use crate::columns::Columns;
-use crate::counter::{Scans, Sketch, Start};
+use crate::counter::{Sketch, Start};
 use crate::hash::{Clock, Stream, mix};
 use crate::rounds::{Finished, Observer};
 use crate::views::{Scene, Total};
@@ -491,8 +491,8 @@ impl<'a, P: Program> Field<'a, P> {
         }
         poll.cast = if is_whole { last } else { 0 };
         let mut held = if is_whole { None } else { Some(poll.finish()) };
-        let is_sure = sketch.scans == Scans::Double && sketch.must_hold(own.top, own.cast);
-        let best = match self.kept(vertex, own).filter(|_| is_sure) {
+        let kept = if sketch.counts_again() { self.kept(vertex, own) } else { None };
+        let best = match kept {
             Some(winner) => Best { winner: Some(winner), nan: false },
             None => {
                 let held = held.get_or_insert_with(|| {
@@ -500,13 +500,13 @@ impl<'a, P: Program> Field<'a, P> {
                     poll.take(&chunk[..start as usize]);
                     poll.finish()
                 });
-                if sketch.scans == Scans::Double {
+                let mut missing = None;
+                if sketch.counts_again() {
                     let whole = is_whole.then_some(last);
                     self.recount(sketch, vertex, heard, whole, &mut chunk, held);
+                    let is_held = held.candidates().any(|(label, _)| label == before);
+                    missing = (own.top > 0 && !is_held).then_some((before, own.top));
                 }
-                let counts_own = sketch.scans == Scans::Double && own.top > 0;
-                let is_held = held.candidates().any(|(label, _)| label == before);
-                let missing = (counts_own && !is_held).then_some((before, own.top));
                 let candidates = held.candidates().chain(missing);
                 self.best_among((v, before), clock, candidates, own)
             }
