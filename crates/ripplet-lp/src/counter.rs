@@ -158,8 +158,12 @@ impl Sketch {
 
     /// Eight slots, two scans, merged parts and a drawn start: what `docs/sketches.md` recommends.
     pub const fn of_eight() -> Sketch {
-        let (scans, parts, start) = (Scans::Double, Parts::Merged, Start::Drawn);
-        Sketch { rule: Rule::MisraGries(Slots(8)), scans, parts, start }
+        Sketch::by(Rule::MisraGries(Slots(8)))
+    }
+
+    /// By this rule, with two scans, merged parts and a drawn start.
+    const fn by(rule: Rule) -> Sketch {
+        Sketch { rule, scans: Scans::Double, parts: Parts::Merged, start: Start::Drawn }
     }
 
     /// Candidates at most.
@@ -177,11 +181,13 @@ impl Sketch {
     }
 }
 
-impl From<Rule> for Sketch {
-    /// With two scans, merged parts and a drawn start.
-    fn from(rule: Rule) -> Sketch {
-        let (scans, parts, start) = (Scans::Double, Parts::Merged, Start::Drawn);
-        Sketch { rule, scans, parts, start }
+impl Counter {
+    /// The sketch, where it is one.
+    pub const fn sketch(self) -> Option<Sketch> {
+        match self {
+            Counter::Exact => None,
+            Counter::Sketch(sketch) => Some(sketch),
+        }
     }
 }
 
@@ -223,7 +229,7 @@ impl FromStr for Counter {
             }
             _ => return Err(bad()),
         };
-        let mut sketch = Sketch::from(rule);
+        let mut sketch = Sketch::by(rule);
         for word in words {
             match word {
                 "single" if sketch.scans == Scans::Double => sketch.scans = Scans::Single,

@@ -93,7 +93,8 @@ pub struct ChoiceArguments {
     pub phases: Option<u32>,
     /// How a vertex's votes are counted: `exact`; or by a sketch, `mg:K` (Misra-Gries, K slots from 1
     /// to 32) or `bm` (Boyer-Moore, one slot), with `:single` for one scan, `:one` for one sketch a
-    /// vertex and `:first` to begin with its first arc; or `auto`: exact, or mg:8 where exact does not fit the memory [default: exact].
+    /// vertex and `:first` to begin with its first arc; or `auto`: exact, or mg:8 where exact does not
+    /// fit the memory [default: exact].
     #[arg(long, value_name = "COUNTER", value_parser = counter)]
     pub counter: Option<CounterChoice>,
     /// In every Nth round of the async schedule, from the first on, vertices may only take smaller

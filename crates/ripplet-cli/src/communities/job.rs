@@ -80,9 +80,7 @@ impl Arguments {
             threads: &self.threads,
         })
     }
-}
 
-impl Arguments {
     /// The program and how it is run.
     fn resolve_settings(&self) -> Result<(Program, Settings), Failure> {
         let choices = &self.choices;

@@ -1,6 +1,5 @@
 //! What a run keeps on a device, and where: one block of memory, planned before it is reserved.
 
-use super::source::sketch_of;
 use super::tuning::{self, Tuning};
 use crate::device::Address;
 use bytemuck::{Pod, Zeroable};
@@ -337,7 +336,7 @@ impl Layout {
         to.large = to.place(LARGE_BYTES, large);
         to.pieces = to.place(8, classes.pieces);
         to.found = to.place(BEST_BYTES, classes.pieces);
-        let sketch = sketch_of(settings);
+        let sketch = settings.counter.sketch();
         to.region_slots = match sketch {
             None => classes.slots_of_largest.max(classes.slots.min(tuning.region)),
             // Never used, but there to be divided by.

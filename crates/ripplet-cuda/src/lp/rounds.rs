@@ -2,7 +2,6 @@
 
 use super::failed;
 use super::layout::{Column, Field, LISTED, Layout, Piece, ShardStart, Tallies};
-use super::source::sketch_of;
 use super::tuning::{BLOCK, HUB, LOW_SHARED, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
@@ -81,7 +80,6 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     specs: Vec<ColumnSpec>,
     seen: Tallies,
     wake: Wake,
-    in_place: bool,
     schedule: Schedule,
     /// Phases done, over all rounds, and how many were done before this round and before the last.
     turns: u32,
@@ -105,7 +103,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     ) -> Result<Self, RunError> {
         let memory = device.reserve(layout.bytes).map_err(failed)?;
         let scan_shared = device.properties().shared_per_block.min(tuning.scan_shared);
-        let sketches = sketch_of(settings).is_some();
+        let sketches = settings.counter.sketch().is_some();
         let kernels =
             Kernels::new(device, module, &layout, scan_shared, sketches).map_err(failed)?;
         let specs = program.columns();
@@ -120,7 +118,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             specs,
             seen: Tallies::default(),
             wake: program.wake(),
-            in_place: matches!(settings.schedule.order, Order::Async { .. }),
             schedule: settings.schedule,
             turns: 0,
             begun: [0; 2],
@@ -135,11 +132,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.scan_shared = scan_shared;
         rounds.field.waking_share = tuning.waking_share;
         rounds.field.least_class = tuning.least_class();
-        rounds.field.phases = match settings.schedule.order {
-            Order::Phased { phases } => phases,
-            Order::Sync => 1,
-            Order::Async { .. } => tuning.async_parts(0, graph.vertices()),
-        };
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
         let start = Instant::now();
         rounds.upload_graph(graph).map_err(failed)?;
@@ -341,9 +333,11 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     pub(super) fn begin_round(&mut self, index: u32) {
         self.field.round = index;
         self.begun = [self.turns, self.begun[0]];
-        if self.in_place {
-            self.field.phases = self.tuning.async_parts(index, self.field.vertices);
-        }
+        self.field.phases = match self.schedule.order {
+            Order::Phased { phases } => phases,
+            Order::Sync => 1,
+            Order::Async { .. } => self.tuning.async_parts(index, self.field.vertices),
+        };
     }
 
     pub(super) fn end_phase(&mut self) {

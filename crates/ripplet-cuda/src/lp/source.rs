@@ -5,7 +5,7 @@ use crate::device::Source;
 use ripplet_graph::{Direction, Graph};
 use ripplet_hooks::cpp;
 use ripplet_lp::counter::{Rule, Scans, Start};
-use ripplet_lp::{Counter, LabelTotal, Order, Program, RunError, Settings, Sketch, Ties, Wake};
+use ripplet_lp::{LabelTotal, Order, Program, RunError, Settings, Sketch, Ties, Wake};
 use std::fmt::Write;
 
 /// What comes before the program's hooks, in this order; `CONFIGURATION` stands before the last two.
@@ -77,14 +77,6 @@ pub fn source<P: Program>(
     Ok(Source { name: program.name().to_owned(), text })
 }
 
-/// The sketch that votes are counted by, if it is one.
-pub(super) fn sketch_of(settings: &Settings) -> Option<Sketch> {
-    match settings.counter {
-        Counter::Exact => None,
-        Counter::Sketch(sketch) => Some(sketch),
-    }
-}
-
 /// The constants that `field.cuh` names.
 fn configuration<P: Program>(
     graph: &Graph,
@@ -93,7 +85,7 @@ fn configuration<P: Program>(
     kernels: Kernels,
 ) -> String {
     let columns = program.columns();
-    let sketch = sketch_of(settings);
+    let sketch = settings.counter.sketch();
     let drafted: u64 =
         columns.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum();
     let wake = match program.wake() {

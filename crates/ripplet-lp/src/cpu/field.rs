@@ -11,8 +11,8 @@ use crate::hash::{Clock, Stream, mix};
 use crate::rounds::{Finished, Observer};
 use crate::views::{Scene, Total};
 use crate::{
-    Candidate, Counter, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings,
-    Ties, Vertex, VertexMut, Vote, Wake,
+    Candidate, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings, Ties,
+    Vertex, VertexMut, Vote, Wake,
 };
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
@@ -138,10 +138,7 @@ impl<'a, P: Program> Field<'a, P> {
             columns,
             totals,
             ties: settings.schedule.ties,
-            sketch: match settings.counter {
-                Counter::Exact => None,
-                Counter::Sketch(sketch) => Some(sketch),
-            },
+            sketch: settings.counter.sketch(),
             tie_key: 0,
             seed: settings.seed,
             desks: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
