@@ -35,14 +35,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (lpa, plain) = (Lpa::default(), Lpa::new(Resolution::OFF));
     if has("--phased") {
         let (schedule, stop) = (Schedule::phased(), Stop::default());
-        return run(&executor, &graph, "lpa phased", &lpa, schedule, stop, check);
+        return run(&executor, &graph, "lpa phased", &lpa, with(schedule, stop), check);
     }
     profile(&executor, &graph, "cdlp", &Cdlp, Schedule::cdlp())?;
     if has("--one-profile") {
         return Ok(());
     }
     profile(&executor, &graph, "lpa", &Lpa::default(), Schedule::sync())?;
-    run(&executor, &graph, "cdlp x10", &Cdlp, Schedule::cdlp(), Stop::after(10), check)?;
+    run(&executor, &graph, "cdlp x10", &Cdlp, with(Schedule::cdlp(), Stop::after(10)), check)?;
     let usual = [Tuning::default().async_rounds];
     let rounds = if has("--rounds") { &[1, 2, 3, 4, 6, u32::MAX][..] } else { &usual[..] };
     for &async_rounds in rounds {
@@ -50,8 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             .with_tuning(Tuning { async_rounds, ..Tuning::default() });
         let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
         let name = |program: &str| format!("{program} async, parts double each {async_rounds}");
-        run(&executor, &graph, &name("lpa"), &lpa, schedule, stop, false)?;
-        run(&executor, &graph, &name("plain"), &plain, schedule, stop, false)?;
+        run(&executor, &graph, &name("lpa"), &lpa, with(schedule, stop), false)?;
+        run(&executor, &graph, &name("plain"), &plain, with(schedule, stop), false)?;
     }
     if has("--shares") {
         for waking_share in [1, 2, 3, 5, 8, 16, u32::MAX] {
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 .with_tuning(Tuning { waking_share, ..Tuning::default() });
             let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
             let name = format!("plain async, asked from 1/{waking_share} of the arcs on");
-            run(&executor, &graph, &name, &plain, schedule, stop, false)?;
+            run(&executor, &graph, &name, &plain, with(schedule, stop), false)?;
         }
     }
     if has("--counters") {
@@ -70,23 +70,27 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let memory = executor.plan(&graph, &lpa, &settings).algorithm_device();
                 let name = format!("lpa {} {counter}, {memory} bytes", schedule.name());
                 let check = check && schedule.is_deterministic();
-                run_with(&executor, &graph, &name, &lpa, settings, check)?;
+                run(&executor, &graph, &name, &lpa, settings, check)?;
             }
         }
-        run_with(&executor, &graph, "nu-mg8", &plain, Settings::nu_mg8(), false)?;
-        run_with(&executor, &graph, "nu-bm", &plain, Settings::nu_bm(), false)?;
+        run(&executor, &graph, "nu-mg8", &plain, Settings::nu_mg8(), false)?;
+        run(&executor, &graph, "nu-bm", &plain, Settings::nu_bm(), false)?;
         return Ok(());
     }
     let (schedule, stop) = (Schedule::phased(), Stop::default());
-    run(&executor, &graph, "lpa phased", &lpa, schedule, stop, check)?;
-    run(&executor, &graph, "plain phased", &plain, schedule, stop, check)?;
+    run(&executor, &graph, "lpa phased", &lpa, with(schedule, stop), check)?;
+    run(&executor, &graph, "plain phased", &plain, with(schedule, stop), check)?;
     if has("--programs") {
         let llp = Llp::new(Gamma::new(0.25)?);
-        run(&executor, &graph, "llp phased", &llp, schedule, Stop::after(5), check)?;
+        run(&executor, &graph, "llp phased", &llp, with(schedule, Stop::after(5)), check)?;
         let slpa = Slpa::default();
-        run(&executor, &graph, "slpa phased", &slpa, schedule, Stop::after(5), check)?;
+        run(&executor, &graph, "slpa phased", &slpa, with(schedule, Stop::after(5)), check)?;
     }
     Ok(())
+}
+
+fn with(schedule: Schedule, stop: Stop) -> Settings {
+    Settings { schedule, stop, ..Settings::default() }
 }
 
 fn edges(family: &str, scale: u32) -> Result<EdgeTable, Box<dyn Error>> {
@@ -143,25 +147,6 @@ fn profile<P: Program>(
 }
 
 fn run<P: Program>(
-    executor: &DeviceExecutor<CudaDevice>,
-    graph: &Graph,
-    name: &str,
-    program: &P,
-    schedule: Schedule,
-    stop: Stop,
-    check: bool,
-) -> Result<(), Box<dyn Error>> {
-    run_with(
-        executor,
-        graph,
-        name,
-        program,
-        Settings { schedule, stop, ..Settings::default() },
-        check,
-    )
-}
-
-fn run_with<P: Program>(
     executor: &DeviceExecutor<CudaDevice>,
     graph: &Graph,
     name: &str,
