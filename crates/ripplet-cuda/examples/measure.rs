@@ -1,5 +1,6 @@
-//! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--counters] [--rounds]
-//! [--shares] [--one-profile] [--phased]` for web, social, rmat, road.
+//! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--rounds] [--shares]
+//! [--one-profile] [--phased]` for web, social, rmat, road; and in its place, with sketches,
+//! `measure web 22 [--check] [--counter mg:8]… [--presets]`.
 //!
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
 //! labels with the CPU's. Times are of the device, the graph resident.
@@ -11,7 +12,7 @@ use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Slpa};
 use ripplet_lp::quality::Summary;
-use ripplet_lp::{Executor, Program, Schedule, Settings, Stop};
+use ripplet_lp::{Counter, Executor, Program, Schedule, Settings, Stop};
 use std::error::Error;
 use std::time::Instant;
 
@@ -37,12 +38,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (schedule, stop) = (Schedule::phased(), Stop::default());
         return run(&executor, &graph, "lpa phased", &lpa, with(schedule, stop), check);
     }
-    profile(&executor, &graph, "cdlp", &Cdlp, Schedule::cdlp())?;
+    let counters = arguments.windows(2).filter(|pair| pair[0] == "--counter");
+    for counter in counters.clone() {
+        sketched(&executor, &graph, counter[1].parse()?, check)?;
+    }
+    if has("--presets") {
+        run(&executor, &graph, "nu-mg8", &plain, Settings::nu_mg8(), false)?;
+        run(&executor, &graph, "nu-bm", &plain, Settings::nu_bm(), false)?;
+    }
+    if has("--presets") || counters.count() > 0 {
+        return Ok(());
+    }
+    let cdlp = with(Schedule::cdlp(), Stop::after(10));
+    profile(&executor, &graph, "cdlp", &Cdlp, &cdlp)?;
     if has("--one-profile") {
         return Ok(());
     }
-    profile(&executor, &graph, "lpa", &Lpa::default(), Schedule::sync())?;
-    run(&executor, &graph, "cdlp x10", &Cdlp, with(Schedule::cdlp(), Stop::after(10)), check)?;
+    profile(&executor, &graph, "lpa", &lpa, &with(Schedule::sync(), Stop::default()))?;
+    run(&executor, &graph, "cdlp x10", &Cdlp, cdlp, check)?;
     let usual = [Tuning::default().async_rounds];
     let rounds = if has("--rounds") { &[1, 2, 3, 4, 6, u32::MAX][..] } else { &usual[..] };
     for &async_rounds in rounds {
@@ -62,21 +75,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             run(&executor, &graph, &name, &plain, with(schedule, stop), false)?;
         }
     }
-    if has("--counters") {
-        for counter in ["mg:4", "mg:8", "mg:16", "mg:32", "bm", "mg:8:single"] {
-            for schedule in [Schedule::phased(), Schedule::asynchronous()] {
-                let settings =
-                    Settings { schedule, counter: counter.parse()?, ..Settings::default() };
-                let memory = executor.plan(&graph, &lpa, &settings).algorithm_device();
-                let name = format!("lpa {} {counter}, {memory} bytes", schedule.name());
-                let check = check && schedule.is_deterministic();
-                run(&executor, &graph, &name, &lpa, settings, check)?;
-            }
-        }
-        run(&executor, &graph, "nu-mg8", &plain, Settings::nu_mg8(), false)?;
-        run(&executor, &graph, "nu-bm", &plain, Settings::nu_bm(), false)?;
-        return Ok(());
-    }
     let (schedule, stop) = (Schedule::phased(), Stop::default());
     run(&executor, &graph, "lpa phased", &lpa, with(schedule, stop), check)?;
     run(&executor, &graph, "plain phased", &plain, with(schedule, stop), check)?;
@@ -85,6 +83,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         run(&executor, &graph, "llp phased", &llp, with(schedule, Stop::after(5)), check)?;
         let slpa = Slpa::default();
         run(&executor, &graph, "slpa phased", &slpa, with(schedule, Stop::after(5)), check)?;
+    }
+    Ok(())
+}
+
+/// A counter's full iterations, and its runs, guarded against runaway labels.
+fn sketched(
+    executor: &DeviceExecutor<CudaDevice>,
+    graph: &Graph,
+    counter: Counter,
+    check: bool,
+) -> Result<(), Box<dyn Error>> {
+    let lpa = Lpa::default();
+    let of = |schedule| Settings { schedule, counter, ..Settings::default() };
+    profile(executor, graph, &counter.to_string(), &lpa, &of(Schedule::sync()))?;
+    for schedule in [Schedule::phased(), Schedule::asynchronous()] {
+        let memory = executor.plan(graph, &lpa, &of(schedule)).algorithm_device();
+        let name = format!("lpa {} {counter}, {memory} bytes", schedule.name());
+        let check = check && schedule.is_deterministic();
+        run(executor, graph, &name, &lpa, of(schedule), check)?;
     }
     Ok(())
 }
@@ -108,10 +125,9 @@ fn profile<P: Program>(
     graph: &Graph,
     name: &str,
     program: &P,
-    schedule: Schedule,
+    settings: &Settings,
 ) -> Result<(), Box<dyn Error>> {
-    let settings = Settings { schedule, ..Settings::default() };
-    let found = executor.profile(graph, program, &settings, 10)?;
+    let found = executor.profile(graph, program, settings, 10)?;
     let Profile { arcs, stream, gather, iterations } = &found;
     let rate = |arcs: u64, seconds: f64| arcs as f64 / seconds / 1e9;
     println!(
