@@ -1,10 +1,11 @@
 //! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--rounds] [--shares]
 //! [--one-profile] [--phased]` for web, social, rmat, road; and in its place, with sketches,
-//! `measure web 22 [--check] [--counter mg:8]… [--presets]`.
+//! `measure web 22 [--check] [--counter mg:8]… [--presets [--rounds]]`.
 //!
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
 //! labels with the CPU's. Times are of the device, the graph resident.
 
+use ripplet_cuda::device::DeviceError;
 use ripplet_cuda::lp::{Profile, Tuning};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::generate::{Rmat, Road, Social, Web};
@@ -42,9 +43,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     for counter in counters.clone() {
         sketched(&executor, &graph, counter[1].parse()?, check)?;
     }
+    let usual = [Tuning::default().async_rounds];
+    let rounds = if has("--rounds") { &[1, 2, 3, 4, 6, 8, 12, u32::MAX][..] } else { &usual[..] };
+    let tuned =
+        |tuning| Ok::<_, DeviceError>(DeviceExecutor::new(CudaDevice::new(0)?).with_tuning(tuning));
     if has("--presets") {
-        run(&executor, &graph, "nu-mg8", &plain, Settings::nu_mg8(), false)?;
-        run(&executor, &graph, "nu-bm", &plain, Settings::nu_bm(), false)?;
+        for &async_rounds in rounds {
+            let executor = tuned(Tuning { async_rounds, ..Tuning::default() })?;
+            let mut small = Settings::nu_mg8();
+            small.schedule.ties = ripplet_lp::Ties::Smallest;
+            for (name, settings) in [
+                ("nu-mg8", Settings::nu_mg8()),
+                ("nu-mg8 small", small),
+                ("nu-bm", Settings::nu_bm()),
+            ] {
+                let name = format!("{name}, parts double each {async_rounds}");
+                run(&executor, &graph, &name, &plain, settings, false)?;
+            }
+        }
     }
     if has("--presets") || counters.count() > 0 {
         return Ok(());
@@ -56,11 +72,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     profile(&executor, &graph, "lpa", &lpa, &with(Schedule::sync(), Stop::default()))?;
     run(&executor, &graph, "cdlp x10", &Cdlp, cdlp, check)?;
-    let usual = [Tuning::default().async_rounds];
-    let rounds = if has("--rounds") { &[1, 2, 3, 4, 6, u32::MAX][..] } else { &usual[..] };
     for &async_rounds in rounds {
-        let executor = DeviceExecutor::new(CudaDevice::new(0)?)
-            .with_tuning(Tuning { async_rounds, ..Tuning::default() });
+        let executor = tuned(Tuning { async_rounds, ..Tuning::default() })?;
         let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
         let name = |program: &str| format!("{program} async, parts double each {async_rounds}");
         run(&executor, &graph, &name("lpa"), &lpa, with(schedule, stop), false)?;
@@ -68,8 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if has("--shares") {
         for waking_share in [1, 2, 3, 5, 8, 16, u32::MAX] {
-            let executor = DeviceExecutor::new(CudaDevice::new(0)?)
-                .with_tuning(Tuning { waking_share, ..Tuning::default() });
+            let executor = tuned(Tuning { waking_share, ..Tuning::default() })?;
             let (schedule, stop) = (Schedule::asynchronous(), Stop::default());
             let name = format!("plain async, asked from 1/{waking_share} of the arcs on");
             run(&executor, &graph, &name, &plain, with(schedule, stop), false)?;

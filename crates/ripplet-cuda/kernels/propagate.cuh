@@ -14,7 +14,7 @@ RIPPLET_FN void choose(const Run& run, Turn turn) {
     if constexpr (SKETCH_SLOTS > 0) {
         // Warps use shared memory otherwise.
         __syncthreads();
-        choose_all_sketched(run, turn, &seen);
+        choose_all_sketched(run, turn, LOW, &seen);
         seen.report(run.field, turn);
         return;
     }
@@ -26,7 +26,7 @@ RIPPLET_FN void choose(const Run& run, Turn turn) {
     seen.report(run.field, turn);
 }
 
-RIPPLET_FN void choose_few(const Run& run, Turn turn) {
+RIPPLET_FN void choose_lowest(const Run& run, Turn turn) {
     Seen seen = {0, 0, 0};
     choose_low(run, turn, &seen);
     seen.report(run.field, turn);
@@ -49,7 +49,7 @@ RIPPLET_KERNEL(ripplet_start, Run, run, 256, 1) { ripplet::start(run); }
 RIPPLET_KERNEL(ripplet_find_most, Run, run, 256, 1) { ripplet::find_most(run); }
 
 RIPPLET_KERNEL(ripplet_gather, Step, step, 256, 4) { ripplet::gather(step.run, step.turn); }
-RIPPLET_KERNEL(ripplet_choose_low, Step, step, 256, 5) { ripplet::choose_few(step.run, step.turn); }
+RIPPLET_KERNEL(ripplet_choose_low, Step, step, 256, 5) { ripplet::choose_lowest(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose_scanned, Step, step, 1024, 1) {
     ripplet::choose_large(step.run, step.turn);

@@ -110,6 +110,18 @@ struct Slots {
         return holders != 0 ? (u32)__ffs(holders) - 1 : U32_MAX;
     }
 
+    // Adds up the votes for the candidates again, where all of them are this lane's.
+    template <u32 KEYS> RIPPLET_FN void recount(const Key (&keys)[KEYS]) {
+#pragma unroll
+        for (u32 at = 0; at < OWN; at++) {
+            weights[at] = 0;
+            if (labels[at] == NO_LABEL) continue;
+#pragma unroll
+            for (u32 key = 0; key < KEYS; key++)
+                if (label_of(keys[key]) == labels[at]) weights[at] += weight_of(keys[key]);
+        }
+    }
+
     // Those of another group of the warp.
     RIPPLET_FN Slots of_group(u32 number) const {
         Slots slots;
@@ -155,11 +167,12 @@ struct Sketched {
     u32 id, label, degree, start;
 
     RIPPLET_FN static Sketched nobody() { return Sketched{Place{}, 0, NO_LABEL, 0, 0}; }
-    RIPPLET_FN static Sketched of(const Field& field, u32 v) {
-        const Place place = place_of(field, v);
-        const u32 degree = place.degree(), key = stream_key(field.seed, field.round, START_STREAM);
-        return Sketched{place, v, field.labels[v], degree, DRAWN_START ? part_of(mix(v ^ key), degree) : 0};
+    RIPPLET_FN static Sketched of(const Field& field, const Member& it) {
+        const u32 degree = it.place.degree(), key = stream_key(field.seed, field.round, START_STREAM);
+        const u32 start = DRAWN_START ? part_of(mix(it.id ^ key), degree) : 0;
+        return Sketched{it.place, it.id, it.label, degree, start};
     }
+    RIPPLET_FN static Sketched of(const Field& field, u32 v) { return of(field, member_of(field, v)); }
     // Number `turn` of its arcs as it takes them.
     RIPPLET_FN Arc arc(const Field& field, u32 turn) const {
         const u32 to_last = degree - start;
@@ -358,11 +371,11 @@ RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 par
     }
 }
 
-// All listed classes but those that lose nothing, which `choose_low` counts.
-RIPPLET_FN void choose_all_sketched(const Run& run, Turn turn, Seen* seen) {
+// All listed classes from one on.
+RIPPLET_FN void choose_all_sketched(const Run& run, Turn turn, u32 lowest, Seen* seen) {
     choose_sketched(run, turn, UP_TO_4096, 32, seen);
 #pragma unroll 1
-    for (u32 of_class = UP_TO_4096; of_class-- > LOW;)
+    for (u32 of_class = UP_TO_4096; of_class-- > lowest;)
         choose_sketched(run, turn, of_class, of_class <= 5 ? 1 : 1u << (of_class - 5), seen);
 }
 

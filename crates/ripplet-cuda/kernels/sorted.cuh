@@ -252,8 +252,6 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
     const u32* members = field.members[of_class];
     const u32 count = field.tallies->members[turn.parity][of_class];
     if (count == 0) return;
-    // So few votes lie near one another as it is.
-    constexpr bool READS_ALONE = KEYS <= 8;
     Member* batch = (Member*)memory;
     Key* rows = (Key*)(memory + 32 * sizeof(Member));
     Key* row = rows + lane_id() * (KEYS + 1);
@@ -271,26 +269,17 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
         }
         Member member = {};
         Key keys[KEYS];
-        if constexpr (READS_ALONE) {
+        if (lane_id() < vertices) {
             if (first + lane_id() < count) member = member_of(field, members[first + lane_id()]);
-            Arc arcs[KEYS];
-#pragma unroll
-            for (u32 at = 0; at < KEYS; at++) arcs[at] = arc_if(field, member, at);
-#pragma unroll
-            for (u32 at = 0; at < KEYS; at++) keys[at] = key_if(run, member, arcs[at]);
-        } else {
-            if (lane_id() < vertices) {
-                if (first + lane_id() < count) member = member_of(field, members[first + lane_id()]);
-                batch[lane_id()] = member;
-            }
-            __syncwarp();
-            fill_rows<KEYS>(run, batch, KEYS * team.size(), rows);
-            __syncwarp();
-            member = batch[own_place];
-#pragma unroll
-            for (u32 at = 0; at < KEYS; at++) keys[at] = row[at];
-            __syncwarp();
+            batch[lane_id()] = member;
         }
+        __syncwarp();
+        fill_rows<KEYS>(run, batch, KEYS * team.size(), rows);
+        __syncwarp();
+        member = batch[own_place];
+#pragma unroll
+        for (u32 at = 0; at < KEYS; at++) keys[at] = row[at];
+        __syncwarp();
         const Chooser v(run, member.id, member.label);
         KeySum own = 0, cast = 0;
 #pragma unroll
@@ -310,19 +299,6 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
             end_turn_of(run, turn, of_class, first + own_place, degree, v, end, seen);
         __syncwarp();
     }
-}
-
-// How many of the lowest classes `choose_low` counts, exactly: up to 16 arcs, as they need few registers
-// and more warps fit. A sketch of as many slots as there are arcs loses nothing either.
-constexpr u32 ALL_LOW = UNIT ? 3 : 2;
-constexpr u32 LOSSLESS = SKETCH_SLOTS < 4 ? 0 : SKETCH_SLOTS < 8 ? 1 : SKETCH_SLOTS < 16 ? 2 : 3;
-constexpr u32 LOW = SKETCH_SLOTS == 0 || LOSSLESS > ALL_LOW ? ALL_LOW : BY_MAJORITY ? 0 : LOSSLESS;
-
-RIPPLET_FN void choose_low(const Run& run, Turn turn, Seen* seen) {
-    unsigned char* memory = sorting_memory<LOW_KEYS>();
-    if constexpr (LOW > 2) choose_sorted<16>(run, turn, UP_TO_16, Lanes<1>{1}, memory, seen);
-    if constexpr (LOW > 1) choose_sorted<8>(run, turn, UP_TO_8, Lanes<1>{1}, memory, seen);
-    if constexpr (LOW > 0) choose_sorted<4>(run, turn, UP_TO_4, Lanes<1>{1}, memory, seen);
 }
 
 // The others that lanes sort, the longest turns first.

@@ -494,10 +494,7 @@ impl Kernels {
             find_most: kernel("ripplet_find_most", 0)?,
             gather: kernel("ripplet_gather", GATHER_SHARED)?,
             scanned: some(scanned, has_large && !sketches)?,
-            choose: some(
-                Launch::of("ripplet_choose", SHARED),
-                has_large || sketches || has(2..10),
-            )?,
+            choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..LISTED))?,
             low: some(Launch::of("ripplet_choose_low", LOW_SHARED), has(0..3))?,
             spread: some(spread, has_large)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,

@@ -18,7 +18,7 @@ const BEFORE: [(&str, &str); 5] = [
 ];
 
 /// What comes behind them.
-const BEHIND: [(&str, &str); 15] = [
+const BEHIND: [(&str, &str); 16] = [
     ("team.cuh", include_str!("../../kernels/team.cuh")),
     ("best.cuh", include_str!("../../kernels/best.cuh")),
     ("turn.cuh", include_str!("../../kernels/turn.cuh")),
@@ -29,6 +29,7 @@ const BEHIND: [(&str, &str); 15] = [
     ("scanned.cuh", include_str!("../../kernels/scanned.cuh")),
     ("spread.cuh", include_str!("../../kernels/spread.cuh")),
     ("sketched.cuh", include_str!("../../kernels/sketched.cuh")),
+    ("few.cuh", include_str!("../../kernels/few.cuh")),
     ("gather.cuh", include_str!("../../kernels/gather.cuh")),
     ("wake.cuh", include_str!("../../kernels/wake.cuh")),
     ("start.cuh", include_str!("../../kernels/start.cuh")),

@@ -1,0 +1,89 @@
+// The lowest degrees: a lane has all of a vertex's votes in its registers, and waits for no other.
+#pragma once
+
+namespace ripplet {
+
+// How many of the lowest classes lanes count alone: up to 16 arcs, as they need few registers and more
+// warps fit. A sketch of as many slots as there are arcs loses nothing, so sorting does for it as well;
+// of fewer slots it is a lane's where all of its slots are.
+constexpr u32 ALL_LOW = UNIT ? 3 : 2;
+constexpr u32 LOSSLESS = BY_MAJORITY || SKETCH_SLOTS < 4 ? 0
+                         : SKETCH_SLOTS < 8              ? 1
+                         : SKETCH_SLOTS < 16             ? 2
+                                                         : ALL_LOW;
+constexpr u32 LOW = SKETCH_SLOTS == 0 ? ALL_LOW : GROUP == 1 ? 2 : LOSSLESS;
+
+// The label that wins a vertex's votes, up to `KEYS` of them. `row` is the lane's, of shared memory.
+// All lanes of a warp call it together; those without a vertex have one without arcs.
+template <u32 KEYS> RIPPLET_FN Ended end_of_few(const Run& run, const Member& member, Key* row) {
+    constexpr bool SKETCHES = SKETCH_SLOTS > 0 && (KEYS == 4 ? LOSSLESS < 1 : LOSSLESS < 2);
+    const Chooser v(run, member.id, member.label);
+    const u32 degree = member.place.degree();
+    Arc arcs[KEYS];
+    if constexpr (SKETCHES) {
+        // A sketch takes the votes in their order.
+        const Sketched vertex = Sketched::of(run.field, member);
+#pragma unroll
+        for (u32 at = 0; at < KEYS; at++)
+            arcs[at] = at < degree ? vertex.arc(run.field, at) : Arc{U32_MAX, 0};
+    } else {
+#pragma unroll
+        for (u32 at = 0; at < KEYS; at++) arcs[at] = arc_if(run.field, member, at);
+    }
+    Key keys[KEYS];
+#pragma unroll
+    for (u32 at = 0; at < KEYS; at++) keys[at] = key_if(run, member, arcs[at]);
+    KeySum own = 0, cast = 0;
+#pragma unroll
+    for (u32 at = 0; at < KEYS; at++) {
+        cast += weight_of(keys[at]);
+        if (label_of(keys[at]) == v.label) own += weight_of(keys[at]);
+    }
+    Ended end = {{}, cast, 0};
+    if constexpr (SKETCHES) {
+        Slots slots = Slots::nothing();
+#pragma unroll
+        for (u32 at = 0; at < KEYS; at++) slots.take(label_of(keys[at]), weight_of(keys[at]));
+        if (RECOUNTS) slots.recount(keys);
+        end.verdict = judge_sketched(Lanes<0>{1}, v, degree > 0, VotesCast{cast, own}, slots);
+    } else {
+        const Lanes<1> alone = {1};
+        SortedSums<1, KEYS> sums = {alone, keys, row, 0, 0};
+        end.verdict = judge(alone, v, true, own, cast, sums);
+    }
+    if (CARRIES) end.carried = carried_by(v, member.place, end.verdict.best, 0, degree, 1);
+    return end;
+}
+
+// The turns of a class.
+template <u32 KEYS>
+RIPPLET_FN void choose_few(const Run& run, Turn turn, u32 of_class, Key* row, Seen* seen) {
+    const Field& field = run.field;
+    const u32* members = field.members[of_class];
+    const u32 count = field.tallies->members[turn.parity][of_class];
+    // Some are taken at a time where there are many.
+    const u32 share = count / (gridDim.x * BLOCK) / 8;
+    const u32 together = 32 * min(max(share, 1u), 8u);
+    for (u32 first; (first = take(&field.tallies->taken[of_class], together)) < count;) {
+        const u32 end_of_taken = min(first + together, count);
+        for (; first < end_of_taken; first += 32) {
+            const u32 item = first + lane_id();
+            const bool present = item < count;
+            const Member member = present ? member_of(field, members[item]) : Member{};
+            const Ended end = end_of_few<KEYS>(run, member, row);
+            const Chooser v(run, member.id, member.label);
+            if (present) end_turn_of(run, turn, of_class, item, member.place.degree(), v, end, seen);
+            __syncwarp();
+        }
+    }
+}
+
+RIPPLET_FN void choose_low(const Run& run, Turn turn, Seen* seen) {
+    unsigned char* memory = sorting_memory<LOW_KEYS>();
+    Key* row = (Key*)(memory + 32 * sizeof(Member)) + lane_id() * (LOW_KEYS + 1);
+    if constexpr (LOW > 2) choose_sorted<16>(run, turn, UP_TO_16, Lanes<1>{1}, memory, seen);
+    if constexpr (LOW > 1) choose_few<8>(run, turn, UP_TO_8, row, seen);
+    if constexpr (LOW > 0) choose_few<4>(run, turn, UP_TO_4, row, seen);
+}
+
+}  // namespace ripplet
