@@ -62,8 +62,8 @@ struct Tallies {
     u64 waking[2];
     u32 most_total;
     u32 batches;
-    // By parity of the phase and by class: its members.
-    u32 members[2][CLASSES];
+    // By parity of the phase and by class: its members; and those of all lower classes.
+    u32 members[2][CLASSES], lower[2][CLASSES];
     // By parity: pieces of the large ones, and how many of these are open.
     u32 pieces[2], open[2];
     // By class, of LARGE by the piece: how much has been taken; and how many scans.
@@ -73,8 +73,10 @@ struct Tallies {
     Barrier barrier;
 };
 
-// What a turn did: whether the vertex changed, and whether that wakes its neighbours.
+// What a turn did: the label that the vertex has from now on, whether it changed, and whether that
+// wakes its neighbours.
 struct Done {
+    u32 label;
     bool changed, wakes;
 };
 
@@ -92,23 +94,29 @@ struct Best;
 struct Field {
     Lists out, incoming;
     const ShardStart* shards;
-    u32 *labels, *next;
+    u32* labels;
     // A byte a vertex: many may set it at once, and none has to wait.
     unsigned char* active;
-    // Of the phase in which a vertex changed last, and woke its neighbours, the stamp.
+    // Of the phase in which a vertex changed last, and woke its neighbours, the stamp. Nothing where
+    // the sleeping never ask.
     unsigned char* changed;
     // By grain: the number of the last phase in which a neighbour woke one of its vertices.
     u32* woken;
     u32 *totals, *shares, *drafts;
     Tallies* tallies;
-    // By class: the members of the phase; U32_MAX in the place of those who had their turn and did not
-    // change. For LARGE there are records.
+    // By class: the list of the phase's members, as `member_at` has it; U32_MAX in the place of those who
+    // had their turn and wake nobody. For LARGE there are records.
     u32* members[LARGE];
+    // What the members of all lists chose, the lowest class first, until all have and it is shown.
+    // Nothing in place.
+    u32* chosen;
     Large* large;
     Piece* pieces;
     // The pieces of every vertex of more than 512 arcs.
     const Piece* hubs;
-    u32 hub_pieces, waking_share;
+    u32 hub_pieces;
+    // 0 where the sleeping never ask.
+    u32 waking_share;
     // What each piece of a large vertex found best; a `Best`.
     Best* found;
     // Tables of large vertices: `Slot`s.
@@ -198,6 +206,12 @@ RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
     }
     const ArcNumber at = place.out + index;
     return Arc{__ldg(field.out.ids + at), WEIGHTED ? __ldg(field.out.weights + at) : 1};
+}
+
+// The place of a class's member. Two classes share a list: one begins at its front, the other at its end.
+RIPPLET_FN u32* member_at(const Field& field, u32 of_class, u32 item) {
+    u32* list = field.members[of_class];
+    return of_class % 2 == 0 ? list + item : list - 1 - item;
 }
 
 RIPPLET_FN u32 class_of(const Field& field, u32 degree) {
