@@ -104,7 +104,7 @@ struct Field {
     u32* woken;
     u32 *totals, *shares, *drafts;
     Tallies* tallies;
-    // By class: the list of the phase's members, as `member_at` has it; U32_MAX in the place of those who
+    // By class: where the list of the phase's members begins, as `Members` has it; U32_MAX in the place of those who
     // had their turn and wake nobody. For LARGE there are records.
     u32* members[LARGE];
     // What the members of all lists chose, the lowest class first, until all have and it is shown.
@@ -112,7 +112,7 @@ struct Field {
     u32* chosen;
     Large* large;
     Piece* pieces;
-    // The pieces of every vertex of more than 512 arcs.
+    // The pieces of every vertex of more than 512 arcs, where the sleeping may ask.
     const Piece* hubs;
     u32 hub_pieces;
     // 0 where the sleeping never ask.
@@ -208,11 +208,15 @@ RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
     return Arc{__ldg(field.out.ids + at), WEIGHTED ? __ldg(field.out.weights + at) : 1};
 }
 
-// The place of a class's member. Two classes share a list: one begins at its front, the other at its end.
-RIPPLET_FN u32* member_at(const Field& field, u32 of_class, u32 item) {
-    u32* list = field.members[of_class];
-    return of_class % 2 == 0 ? list + item : list - 1 - item;
-}
+// A class's members. Two classes share a list: one begins at its front, the other at its end.
+struct Members {
+    u32* first;
+    i64 step;
+
+    RIPPLET_FN Members(const Field& field, u32 of_class)
+        : first(field.members[of_class] - of_class % 2), step(of_class % 2 == 0 ? 1 : -1) {}
+    RIPPLET_FN u32& operator[](u32 item) const { return first[step * item]; }
+};
 
 RIPPLET_FN u32 class_of(const Field& field, u32 degree) {
     u32 own;

@@ -95,7 +95,7 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
 #pragma unroll
         for (u32 step = 0; step < 8; step++) {
             const u32 own = classes[step];
-            if (own < LARGE) *member_at(field, own, starts[own] + ranks[step]) = ids[step];
+            if (own < LARGE) Members(field, own)[starts[own] + ranks[step]] = ids[step];
         }
         __syncthreads();
     }

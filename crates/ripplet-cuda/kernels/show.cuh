@@ -41,10 +41,10 @@ RIPPLET_FN void show(const Run& run, Turn turn) {
     for (u64 at = thread; at < lower[LARGE]; at += threads) {
         u32 of_class = LARGE - 1;
         while (at < lower[of_class]) of_class--;
-        u32* member = member_at(field, of_class, (u32)at - lower[of_class]);
+        u32& member = Members(field, of_class)[(u32)at - lower[of_class]];
         // Only who wakes others stays listed.
-        if (*member != U32_MAX && !show_change(field, *member, field.chosen[at], &print))
-            *member = U32_MAX;
+        if (member != U32_MAX && !show_change(field, member, field.chosen[at], &print))
+            member = U32_MAX;
     }
     for (u64 number = thread; number < tallies->members[turn.parity][LARGE]; number += threads) {
         const Large& large = field.large[number];

@@ -327,6 +327,7 @@ RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool p
 // The turns of a class of up to `parts` parts, a power of two of them up to 32.
 RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 parts, Seen* seen) {
     const Field& field = run.field;
+    const Members members(field, of_class);
     const u32 count = field.tallies->members[turn.parity][of_class];
     if (count == 0) return;
     const Desk desk = Desk::of_warp();
@@ -335,7 +336,7 @@ RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 par
     for (u32 first; (first = take(&field.tallies->taken[of_class], vertices)) < count;) {
         const u32 item = first + team.first() / team.size();
         const bool present = item < count;
-        const Sketched vertex = present ? Sketched::of(field, *member_at(field, of_class, item)) : Sketched::nobody();
+        const Sketched vertex = present ? Sketched::of(field, members[item]) : Sketched::nobody();
         const u32 degree = vertex.degree;
         const Chooser v(run, vertex.id, vertex.label);
         VotesCast cast = {0, 0};

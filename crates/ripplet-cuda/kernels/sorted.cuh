@@ -249,6 +249,7 @@ template <u32 KEYS, u32 WIDTH>
 RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WIDTH> team,
                               unsigned char* memory, Seen* seen) {
     const Field& field = run.field;
+    const Members members(field, of_class);
     const u32 count = field.tallies->members[turn.parity][of_class];
     if (count == 0) return;
     // So few votes lie near one another as it is.
@@ -271,8 +272,7 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
         Member member = {};
         Key keys[KEYS];
         if constexpr (READS_ALONE) {
-            if (first + lane_id() < count)
-                member = member_of(field, *member_at(field, of_class, first + lane_id()));
+            if (first + lane_id() < count) member = member_of(field, members[first + lane_id()]);
             Arc arcs[KEYS];
 #pragma unroll
             for (u32 at = 0; at < KEYS; at++) arcs[at] = arc_if(field, member, at);
@@ -280,8 +280,7 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
             for (u32 at = 0; at < KEYS; at++) keys[at] = key_if(run, member, arcs[at]);
         } else {
             if (lane_id() < vertices) {
-                if (first + lane_id() < count)
-                    member = member_of(field, *member_at(field, of_class, first + lane_id()));
+                if (first + lane_id() < count) member = member_of(field, members[first + lane_id()]);
                 batch[lane_id()] = member;
             }
             __syncwarp();

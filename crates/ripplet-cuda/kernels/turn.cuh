@@ -146,7 +146,7 @@ RIPPLET_FN void end_turn_of(const Run& run, Turn turn, u32 of_class, u32 item, u
     const Field& field = run.field;
     const Done done = end_turn(run, turn, v, degree, end, seen);
     if (!(IN_PLACE ? done.wakes : done.changed))
-        *member_at(field, of_class, item) = U32_MAX;
+        Members(field, of_class)[item] = U32_MAX;
     else if (!IN_PLACE)
         field.chosen[field.tallies->lower[turn.parity][of_class] + item] = done.label;
 }

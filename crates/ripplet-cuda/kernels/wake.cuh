@@ -38,6 +38,7 @@ struct Changed {
 // The neighbours of a class's members, `width` lanes a vertex: a warp finds who of some changed, and
 // then its lanes share these among them.
 RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 width) {
+    const Members members(field, of_class);
     const u32 count = field.tallies->members[turn.parity][of_class];
     Changed* all = (Changed*)shared_memory() + threadIdx.x / 32 * 32;
     const u32 warps = gridDim.x * (BLOCK / 32);
@@ -49,7 +50,7 @@ RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 w
     const u32 warp = (u32)((start + blockIdx.x * (BLOCK / 32) + threadIdx.x / 32) % warps);
     for (u64 first = (u64)warp * together; first < count; first += (u64)warps * together) {
         const bool is_here = lane_id() < together && first + lane_id() < count;
-        const u32 v = is_here ? *member_at(field, of_class, (u32)first + lane_id()) : U32_MAX;
+        const u32 v = is_here ? members[(u32)first + lane_id()] : U32_MAX;
         const u32 wakers = __ballot_sync(ALL_LANES, v != U32_MAX);
         if (v != U32_MAX)
             all[__popc(wakers & ((1u << lane_id()) - 1))] = Changed{v, field.labels[v]};
@@ -66,7 +67,7 @@ RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 w
 RIPPLET_FN void wake_by_blocks(const Field& field, Turn turn, u32 of_class) {
     const u32 count = field.tallies->members[turn.parity][of_class];
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
-        const u32 v = *member_at(field, of_class, item);
+        const u32 v = Members(field, of_class)[item];
         if (v == U32_MAX) continue;
         const Place place = place_of(field, v);
         wake_neighbours(field, turn, field.labels[v], place, threadIdx.x, place.degree(), BLOCK);

@@ -252,7 +252,7 @@ pub struct Layout {
     pub columns: Vec<Range<u64>>,
     pub drafts: Range<u64>,
     pub tallies: Range<u64>,
-    /// Of each class; two share a list, and what is free of it.
+    /// By class, as many as it may have at once; two share a list, from its front and from its end.
     pub members: [Range<u64>; LISTED],
     pub chosen: Range<u64>,
     pub large: Range<u64>,
@@ -339,7 +339,7 @@ impl Layout {
         }
         let choices = listed.iter().sum::<u64>().min(phase);
         to.chosen = to.place(4, if in_place { 0 } else { choices });
-        to.hubs = to.place(size_of::<Piece>() as u64, classes.hub_pieces);
+        to.hubs = to.place(size_of::<Piece>() as u64, if asks { classes.hub_pieces } else { 0 });
         let lists = to.bytes;
 
         to.large = to.place(LARGE_BYTES, large);
