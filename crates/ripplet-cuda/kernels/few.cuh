@@ -59,7 +59,7 @@ template <u32 KEYS> RIPPLET_FN Ended end_of_few(const Run& run, const Member& me
 template <u32 KEYS>
 RIPPLET_FN void choose_few(const Run& run, Turn turn, u32 of_class, Key* row, Seen* seen) {
     const Field& field = run.field;
-    const u32* members = field.members[of_class];
+    const Members members(field, of_class);
     const u32 count = field.tallies->members[turn.parity][of_class];
     // Some are taken at a time where there are many.
     const u32 share = count / (gridDim.x * BLOCK) / 8;

@@ -62,8 +62,8 @@ struct Tallies {
     u64 waking[2];
     u32 most_total;
     u32 batches;
-    // By parity of the phase and by class: its members.
-    u32 members[2][CLASSES];
+    // By parity of the phase and by class: its members; and those of all lower classes.
+    u32 members[2][CLASSES], lower[2][CLASSES];
     // By parity: pieces of the large ones, and how many of these are open.
     u32 pieces[2], open[2];
     // By class, of LARGE by the piece: how much has been taken; and how many scans.
@@ -73,8 +73,10 @@ struct Tallies {
     Barrier barrier;
 };
 
-// What a turn did: whether the vertex changed, and whether that wakes its neighbours.
+// What a turn did: the label that the vertex has from now on, whether it changed, and whether that
+// wakes its neighbours.
 struct Done {
+    u32 label;
     bool changed, wakes;
 };
 
@@ -92,23 +94,29 @@ struct Best;
 struct Field {
     Lists out, incoming;
     const ShardStart* shards;
-    u32 *labels, *next;
+    u32* labels;
     // A byte a vertex: many may set it at once, and none has to wait.
     unsigned char* active;
-    // Of the phase in which a vertex changed last, and woke its neighbours, the stamp.
+    // Of the phase in which a vertex changed last, and woke its neighbours, the stamp. Nothing where
+    // the sleeping never ask.
     unsigned char* changed;
     // By grain: the number of the last phase in which a neighbour woke one of its vertices.
     u32* woken;
     u32 *totals, *shares, *drafts;
     Tallies* tallies;
-    // By class: the members of the phase; U32_MAX in the place of those who had their turn and did not
-    // change. For LARGE there are records.
+    // By class: where the list of the phase's members begins, as `Members` has it; U32_MAX in the place of those who
+    // had their turn and wake nobody. For LARGE there are records.
     u32* members[LARGE];
+    // What the members of all lists chose, the lowest class first, until all have and it is shown.
+    // Nothing in place.
+    u32* chosen;
     Large* large;
     Piece* pieces;
-    // The pieces of every vertex of more than 512 arcs.
+    // The pieces of every vertex of more than 512 arcs, where the sleeping may ask.
     const Piece* hubs;
-    u32 hub_pieces, waking_share;
+    u32 hub_pieces;
+    // 0 where the sleeping never ask.
+    u32 waking_share;
     // What each piece of a large vertex found best; a `Best`.
     Best* found;
     // Tables of large vertices: `Slot`s.
@@ -199,6 +207,16 @@ RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
     const ArcNumber at = place.out + index;
     return Arc{__ldg(field.out.ids + at), WEIGHTED ? __ldg(field.out.weights + at) : 1};
 }
+
+// A class's members. Two classes share a list: one begins at its front, the other at its end.
+struct Members {
+    u32* first;
+    i64 step;
+
+    RIPPLET_FN Members(const Field& field, u32 of_class)
+        : first(field.members[of_class] - of_class % 2), step(of_class % 2 == 0 ? 1 : -1) {}
+    RIPPLET_FN u32& operator[](u32 item) const { return first[step * item]; }
+};
 
 RIPPLET_FN u32 class_of(const Field& field, u32 degree) {
     u32 own;

@@ -86,11 +86,16 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
         if (threadIdx.x < LARGE && counts[threadIdx.x] > 0)
             starts[threadIdx.x] =
                 atomicAdd(&tallies->members[turn.parity][threadIdx.x], counts[threadIdx.x]);
+        if (!IN_PLACE && threadIdx.x < CLASSES) {
+            u32 lower = 0;
+            for (u32 other = 0; other < threadIdx.x; other++) lower += counts[other];
+            if (lower > 0) atomicAdd(&tallies->lower[turn.parity][threadIdx.x], lower);
+        }
         __syncthreads();
 #pragma unroll
         for (u32 step = 0; step < 8; step++) {
             const u32 own = classes[step];
-            if (own < LARGE) field.members[own][starts[own] + ranks[step]] = ids[step];
+            if (own < LARGE) Members(field, own)[starts[own] + ranks[step]] = ids[step];
         }
         __syncthreads();
     }

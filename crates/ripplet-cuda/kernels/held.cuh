@@ -95,7 +95,7 @@ RIPPLET_FN void choose_held(const Run& run, Turn turn, u32 of_class, Seen* seen)
     const Team team = {shared_memory()};
     if (count == 0) return;
     for (u32 item; (item = take(&field.tallies->taken[of_class], team.memory)) < count;) {
-        const u32 id = field.members[of_class][item];
+        const u32 id = Members(field, of_class)[item];
         const Place place = place_of(field, id);
         const u32 degree = place.degree();
         const Chooser v(run, id, field.labels[id]);

@@ -61,6 +61,9 @@ RIPPLET_KERNEL(ripplet_choose_spread, Step, step, 256, 3) {
     else
         ripplet::choose_spread(step.run, step.turn);
 }
+RIPPLET_KERNEL(ripplet_show, Step, step, 256, 6) {
+    if constexpr (!ripplet::IN_PLACE) ripplet::show(step.run, step.turn);
+}
 RIPPLET_KERNEL(ripplet_wake, Step, step, 256, 6) { ripplet::wake(step.run, step.turn); }
 
 #if RIPPLET_MEASURED

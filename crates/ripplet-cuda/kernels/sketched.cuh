@@ -340,7 +340,7 @@ RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool p
 // The turns of a class of up to `parts` parts, a power of two of them up to 32.
 RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 parts, Seen* seen) {
     const Field& field = run.field;
-    const u32* members = field.members[of_class];
+    const Members members(field, of_class);
     const u32 count = field.tallies->members[turn.parity][of_class];
     if (count == 0) return;
     const Desk desk = Desk::of_warp();

@@ -249,7 +249,7 @@ template <u32 KEYS, u32 WIDTH>
 RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WIDTH> team,
                               unsigned char* memory, Seen* seen) {
     const Field& field = run.field;
-    const u32* members = field.members[of_class];
+    const Members members(field, of_class);
     const u32 count = field.tallies->members[turn.parity][of_class];
     if (count == 0) return;
     Member* batch = (Member*)memory;

@@ -16,7 +16,7 @@ RIPPLET_FN void fill(const Fill& fill) {
         fill.values[at] = fill.bits + fill.step * (u32)at;
 }
 
-// All vertices are active; what is not shown yet is what is shown; totals are those of the labels.
+// All vertices are active; totals are those of the labels.
 RIPPLET_FN void start(const Run& run) {
     const Field& field = run.field;
     u64 grand_total = 0;
@@ -24,7 +24,6 @@ RIPPLET_FN void start(const Run& run) {
     for (u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x; at < field.vertices; at += threads) {
         const u32 v = (u32)at, label = field.labels[v];
         field.active[v] = 1;
-        if (!IN_PLACE) field.next[v] = label;
         if (TOTAL == TOTAL_NONE) continue;
         const u32 share = share_of(field, v);
         grand_total += share;

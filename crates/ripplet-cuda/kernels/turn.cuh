@@ -1,4 +1,5 @@
-// The end of a vertex's turn: what it chose is written down, so that `wake.cuh` can tell others.
+// The end of a vertex's turn: what it chose is written down, so that `show.cuh` can show it when all
+// have chosen. In place, it is shown at once.
 #pragma once
 
 namespace ripplet {
@@ -104,6 +105,7 @@ RIPPLET_FN void activate(const Field& field, Turn turn, u32 v) {
 RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree, const Ended& end,
                          Seen* seen) {
     const Field& field = run.field;
+    u32 chosen = v.label;
     bool relabelled = false, redrafted = false;
     if (end.verdict.best.found) {
         const Best& best = end.verdict.best;
@@ -120,26 +122,33 @@ RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree
             activate(field, turn, v.id);
         }
         if (IN_PLACE && redrafted) commit_draft(field, v.id);
-        if (relabelled) (IN_PLACE ? field.labels : field.next)[v.id] = label;
-        if (IN_PLACE && relabelled) move_share(field, v.id, v.label, label);
+        if (relabelled) chosen = label;
+        if (IN_PLACE && relabelled) {
+            field.labels[v.id] = label;
+            move_share(field, v.id, v.label, label);
+        }
     }
     const bool changed = relabelled || redrafted;
-    const Done done = {changed, changed && wakes_others(relabelled)};
+    const Done done = {chosen, changed, changed && wakes_others(relabelled)};
     seen->changed += done.changed;
     seen->nan_scores += end.verdict.nan;
-    if (done.wakes) {
+    if (done.wakes && field.waking_share > 0) {
         seen->waking += degree;
         field.changed[v.id] = (unsigned char)turn.stamp;
     }
     return done;
 }
 
-// The same for a class's member number `item`. In place, a change stays listed for those alone whom
-// it wakes: it is shown already.
+// The same for a class's member number `item`, which stays listed if something is left to do: to show
+// its choice, or in place, to wake others.
 RIPPLET_FN void end_turn_of(const Run& run, Turn turn, u32 of_class, u32 item, u32 degree,
                             const Chooser& v, const Ended& end, Seen* seen) {
+    const Field& field = run.field;
     const Done done = end_turn(run, turn, v, degree, end, seen);
-    if (!done.changed || (IN_PLACE && !done.wakes)) run.field.members[of_class][item] = U32_MAX;
+    if (!(IN_PLACE ? done.wakes : done.changed))
+        Members(field, of_class)[item] = U32_MAX;
+    else if (!IN_PLACE)
+        field.chosen[field.tallies->lower[turn.parity][of_class] + item] = done.label;
 }
 
 }  // namespace ripplet

@@ -108,7 +108,7 @@ fn the_tables_and_the_json_tell_the_same() {
         // The kernels list no member of any class.
         let steps = iteration["steps"].as_array().unwrap();
         let names: Vec<_> = steps.iter().map(|step| step["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["list the active", "wake neighbours"]);
+        assert_eq!(names, ["list the active", "show changes", "wake neighbours"]);
     }
     let ways = report["ablation"].as_array().unwrap();
     let names: Vec<_> = ways.iter().map(|way| way["counting"].as_str().unwrap()).collect();
@@ -125,6 +125,7 @@ fn the_tables_and_the_json_tell_the_same() {
         "iteration 1, each step for itself  ",
         "iteration 3, each step for itself  ",
         "list the active  ",
+        "show changes  ",
         "wake neighbours  ",
         "milliseconds  ",
     ] {

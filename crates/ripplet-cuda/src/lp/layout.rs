@@ -13,7 +13,7 @@ use std::ops::Range;
 pub const LISTED: usize = tuning::MOST.len();
 
 /// Bytes of a `Large` record and of a `Best`.
-const LARGE_BYTES: u64 = 56;
+const LARGE_BYTES: u64 = 64;
 const BEST_BYTES: u64 = 32;
 /// Bytes of a slot of the region.
 const SLOT_BYTES: u64 = 16;
@@ -70,6 +70,7 @@ pub struct Tallies {
     pub most_total: u32,
     pub batches: u32,
     pub members: [[u32; LISTED + 1]; 2],
+    pub lower: [[u32; LISTED + 1]; 2],
     pub pieces: [u32; 2],
     pub open: [u32; 2],
     pub taken: [u32; LISTED + 1],
@@ -87,7 +88,6 @@ pub struct Field {
     pub incoming: Lists,
     pub shards: Address,
     pub labels: Address,
-    pub next: Address,
     pub active: Address,
     pub changed: Address,
     pub woken: Address,
@@ -96,6 +96,7 @@ pub struct Field {
     pub drafts: Address,
     pub tallies: Address,
     pub members: [Address; LISTED],
+    pub chosen: Address,
     pub large: Address,
     pub pieces: Address,
     pub hubs: Address,
@@ -243,7 +244,6 @@ pub struct Layout {
     pub incoming: [Range<u64>; 3],
     pub shards: Range<u64>,
     pub labels: Range<u64>,
-    pub next: Range<u64>,
     pub active: Range<u64>,
     pub changed: Range<u64>,
     pub woken: Range<u64>,
@@ -252,7 +252,9 @@ pub struct Layout {
     pub columns: Vec<Range<u64>>,
     pub drafts: Range<u64>,
     pub tallies: Range<u64>,
+    /// By class, as many as it may have at once; two share a list, from its front and from its end.
     pub members: [Range<u64>; LISTED],
+    pub chosen: Range<u64>,
     pub large: Range<u64>,
     pub pieces: Range<u64>,
     pub hubs: Range<u64>,
@@ -306,9 +308,9 @@ impl Layout {
         let graph_bytes = to.bytes;
 
         to.labels = to.place(4, vertices);
-        to.next = to.place(4, if in_place { 0 } else { vertices });
         to.active = to.place(1, vertices);
-        to.changed = to.place(1, vertices);
+        let asks = tuning.waking_share_of(settings.schedule.order) > 0;
+        to.changed = to.place(1, if asks { vertices } else { 0 });
         to.woken = to.place(4, vertices.div_ceil(tuning::GRAIN));
         let state = to.bytes;
 
@@ -329,8 +331,15 @@ impl Layout {
 
         to.tallies = to.place(size_of::<Tallies>() as u64, 1);
         let [listed @ .., large] = classes.vertices;
-        to.members = listed.map(|count| to.place(4, count.min(phase)));
-        to.hubs = to.place(size_of::<Piece>() as u64, classes.hub_pieces);
+        for pair in (0..LISTED).step_by(2) {
+            let [front, back] = [listed[pair], listed[pair + 1]];
+            let list = to.place(4, (front + back).min(phase));
+            to.members[pair] = list.start..list.start + 4 * front.min(phase);
+            to.members[pair + 1] = list.end - 4 * back.min(phase)..list.end;
+        }
+        let choices = listed.iter().sum::<u64>().min(phase);
+        to.chosen = to.place(4, if in_place { 0 } else { choices });
+        to.hubs = to.place(size_of::<Piece>() as u64, if asks { classes.hub_pieces } else { 0 });
         let lists = to.bytes;
 
         to.large = to.place(LARGE_BYTES, large);
@@ -352,7 +361,7 @@ impl Layout {
                 .with_device("labels and active vertices", state - graph_bytes)
                 .with_device("label totals", totals - state)
                 .with_device("columns", columns - totals)
-                .with_device("lists of vertices", lists - columns)
+                .with_device("lists of vertices and their choices", lists - columns)
                 .with_device("tables of large vertices", to.bytes - lists);
         plan.device_items.retain(|item| item.bytes > 0);
         to.plan = host_plan(plan, graph, settings, &specs, shares);
@@ -380,7 +389,6 @@ impl Layout {
             incoming: lists(&self.incoming),
             shards: at(&self.shards),
             labels: at(&self.labels),
-            next: at(&self.next),
             active: at(&self.active),
             changed: at(&self.changed),
             woken: at(&self.woken),
@@ -388,7 +396,11 @@ impl Layout {
             shares: at(&self.shares),
             drafts: at(&self.drafts),
             tallies: at(&self.tallies),
-            members: self.members.each_ref().map(at),
+            members: std::array::from_fn(|class| {
+                let list = &self.members[class];
+                base.plus(if class % 2 == 0 { list.start } else { list.end })
+            }),
+            chosen: at(&self.chosen),
             large: at(&self.large),
             pieces: at(&self.pieces),
             hubs: at(&self.hubs),

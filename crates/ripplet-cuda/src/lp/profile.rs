@@ -167,6 +167,9 @@ impl<D: Device> DeviceRounds<'_, D> {
             }
         }
         self.set_members(std::array::from_fn(|at| members[at]))?;
+        if let Some(show) = kernels.show {
+            parts.push(part("show changes", all, 0, self.time(&show, &step)?));
+        }
         parts.push(part("wake neighbours", all, all_arcs, self.time(&kernels.wake, &step)?));
         self.end_phase();
         Ok(parts)

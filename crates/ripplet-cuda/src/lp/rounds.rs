@@ -45,7 +45,7 @@ const STAMPS: u32 = 255;
 
 /// Bytes of shared memory of a block that lists vertices, and of one that wakes them.
 const GATHER_SHARED: u32 = 128;
-const WAKE_SHARED: u32 = 256 * 12;
+const WAKE_SHARED: u32 = 256 * 8;
 
 /// Where less than one vertex in so many was visited in a round, many grains are idle in the next.
 const FEW: u64 = 4;
@@ -60,11 +60,12 @@ pub(super) struct Kernels {
     start: Launch,
     find_most: Launch,
     pub gather: Launch,
-    /// `None` where no vertex of the graph is for them.
+    /// `None` where no vertex of the graph is for them, or nothing is left to show.
     pub scanned: Option<Launch>,
     pub choose: Option<Launch>,
     pub low: Option<Launch>,
     pub spread: Option<Launch>,
+    pub show: Option<Launch>,
     pub wake: Launch,
 }
 
@@ -103,9 +104,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     ) -> Result<Self, RunError> {
         let memory = device.reserve(layout.bytes).map_err(failed)?;
         let scan_shared = device.properties().shared_per_block.min(tuning.scan_shared);
-        let sketches = settings.counter.sketch().is_some();
         let kernels =
-            Kernels::new(device, module, &layout, scan_shared, sketches).map_err(failed)?;
+            Kernels::new(device, module, &layout, scan_shared, settings).map_err(failed)?;
         let specs = program.columns();
         let mut rounds = DeviceRounds {
             field: layout.field(device.address(&memory)),
@@ -130,7 +130,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.seed = Clock::new(settings.seed, 0).seed();
         rounds.field.scan_most = tuning.scan_most();
         rounds.field.scan_shared = scan_shared;
-        rounds.field.waking_share = tuning.waking_share;
+        rounds.field.waking_share = tuning.waking_share_of(settings.schedule.order);
         rounds.field.least_class = tuning.least_class();
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
         let start = Instant::now();
@@ -188,8 +188,11 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(first_arc + lists.neighbors().len() as u64)
     }
 
-    /// The pieces of the vertices that have many.
+    /// The pieces of the vertices that have many, where they may ask.
     fn upload_hubs(&mut self, graph: &Graph) -> Result<(), DeviceError> {
+        if self.field.waking_share == 0 {
+            return Ok(());
+        }
         let pieces = |v: VertexId| {
             let degree = graph.degree(v);
             let count = if degree > HUB { degree.div_ceil(PIECE) as u32 } else { 0 };
@@ -465,9 +468,9 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
 impl Kernels {
     /// Those of a phase, in their order.
     fn of_phase(&self) -> impl Iterator<Item = &Launch> {
-        let Kernels { gather, choose, low, scanned, spread, wake, .. } = self;
-        let chosen = [choose, low, scanned, spread];
-        [gather].into_iter().chain(chosen.into_iter().flatten()).chain([wake])
+        let Kernels { gather, choose, low, scanned, spread, show, wake, .. } = self;
+        let some = [choose, low, scanned, spread, show];
+        [gather].into_iter().chain(some.into_iter().flatten()).chain([wake])
     }
 
     fn new<D: Device>(
@@ -475,7 +478,7 @@ impl Kernels {
         module: &D::Module,
         layout: &Layout,
         scan_shared: u32,
-        sketches: bool,
+        settings: &Settings,
     ) -> Result<Kernels, DeviceError> {
         let kernel = |name, shared| filling(device, module, Launch::of(name, shared));
         let scanned =
@@ -488,6 +491,8 @@ impl Kernels {
         let has =
             |classes: Range<usize>| layout.members[classes].iter().any(|list| !list.is_empty());
         let has_large = !layout.large.is_empty();
+        let sketches = settings.counter.sketch().is_some();
+        let in_place = matches!(settings.schedule.order, Order::Async { .. });
         Ok(Kernels {
             fill: kernel("ripplet_fill", 0)?,
             start: kernel("ripplet_start", 0)?,
@@ -497,6 +502,7 @@ impl Kernels {
             choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..LISTED))?,
             low: some(Launch::of("ripplet_choose_low", LOW_SHARED), has(0..3))?,
             spread: some(spread, has_large)?,
+            show: some(Launch::of("ripplet_show", 0), !in_place)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,
         })
     }

@@ -18,7 +18,7 @@ const BEFORE: [(&str, &str); 5] = [
 ];
 
 /// What comes behind them.
-const BEHIND: [(&str, &str); 16] = [
+const BEHIND: [(&str, &str); 17] = [
     ("team.cuh", include_str!("../../kernels/team.cuh")),
     ("best.cuh", include_str!("../../kernels/best.cuh")),
     ("turn.cuh", include_str!("../../kernels/turn.cuh")),
@@ -31,6 +31,7 @@ const BEHIND: [(&str, &str); 16] = [
     ("sketched.cuh", include_str!("../../kernels/sketched.cuh")),
     ("few.cuh", include_str!("../../kernels/few.cuh")),
     ("gather.cuh", include_str!("../../kernels/gather.cuh")),
+    ("show.cuh", include_str!("../../kernels/show.cuh")),
     ("wake.cuh", include_str!("../../kernels/wake.cuh")),
     ("start.cuh", include_str!("../../kernels/start.cuh")),
     ("ceilings.cuh", include_str!("../../kernels/ceilings.cuh")),

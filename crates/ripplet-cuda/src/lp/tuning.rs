@@ -1,5 +1,7 @@
 //! Bounds between degree classes. Those that `field.cuh` has as well are part of the kernels.
 
+use ripplet_lp::Order;
+
 /// The largest degree of each class but the last.
 pub const MOST: [u64; 10] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
 /// Arcs of a piece of a vertex that many blocks share.
@@ -10,6 +12,8 @@ pub const HUB: u64 = 512;
 pub const GRAIN: u64 = 256;
 /// The most parts of an `async` round.
 const MOST_PARTS: u32 = 32;
+/// In fewer phases a round the sleeping may ask. In as many, a phase's vertices have too few of the arcs.
+const TELLING_PHASES: u32 = 8;
 /// Threads of a block, and of one that scans.
 pub const BLOCK: u32 = 256;
 pub const SCAN_BLOCK: u32 = 1024;
@@ -41,7 +45,7 @@ pub struct Tuning {
     /// Slots of the tables of vertices that many blocks share, at once, where one needs no more.
     pub region: u64,
     /// Where more than one arc in so many is of a vertex that changed, sleeping vertices ask their
-    /// neighbours whether they did, instead of being told.
+    /// neighbours whether they did, instead of being told; never where it is 0.
     pub waking_share: u32,
     /// Rounds of `async` that go by before they have twice as many parts.
     pub async_rounds: u32,
@@ -55,6 +59,14 @@ impl Tuning {
     /// The largest degree that a block scans.
     pub(super) fn scan_most(&self) -> u32 {
         if self.counting == Counting::GlobalTables { 0 } else { self.scan_most }
+    }
+
+    /// `waking_share` where rounds are in this order.
+    pub(super) fn waking_share_of(&self, order: Order) -> u32 {
+        match order {
+            Order::Phased { phases } if phases >= TELLING_PHASES => 0,
+            Order::Phased { .. } | Order::Sync | Order::Async { .. } => self.waking_share,
+        }
     }
 
     /// Parts of an `async` round, which are done one after the other. What is done at once does not see

@@ -6,7 +6,8 @@ use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::device::Device;
 use ripplet_cuda::lp::Tuning;
 use ripplet_cuda::shim::ShimDevice;
-use ripplet_graph::MAX_SHARD_ARCS;
+use ripplet_graph::generate::{Rmat, Road, Social, Web};
+use ripplet_graph::{EdgeTable, GraphBuilder, MAX_SHARD_ARCS};
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::{DeviceSeconds, Executor, Observer, RunError, Settings};
 
@@ -52,4 +53,28 @@ fn a_run_that_does_not_fit_is_refused_with_the_plan() {
     refused(DeviceExecutor::new(small()), 1000, false);
     refused(DeviceExecutor::new(small()).with_memory(Some(5000)), 1000, false);
     refused(DeviceExecutor::new(small()).with_memory(Some(10)), 10, true);
+}
+
+/// Bytes a vertex beside the graph and the tables of large vertices, on a graph of 2^18 vertices.
+fn own_bytes(table: EdgeTable) -> f64 {
+    let graph = GraphBuilder::new().build(table).expect("a graph");
+    let executor = DeviceExecutor::new(ShimDevice::new());
+    let plan = executor.plan(&graph, &Lpa::default(), &Settings::default());
+    let own = plan.device_items.iter().filter(|item| !item.purpose.contains("large"));
+    let own: u64 = own.map(|item| item.bytes).sum();
+    own as f64 / f64::from(graph.vertices())
+}
+
+#[test]
+fn a_vertex_takes_few_bytes_beside_the_graph() {
+    // Labels 4, label totals 4, activity 1; of a phase, its vertices' lists and choices.
+    for (name, table, most) in [
+        ("road", Road::new(18).generate(), 9.3),
+        ("web", Web::new(18).generate(), 9.6),
+        ("social", Social::new(18).generate(), 9.6),
+        ("rmat", Rmat::new(18).generate(), 9.75),
+    ] {
+        let bytes = own_bytes(table.expect("it fits"));
+        assert!(bytes <= most, "{name}: {bytes} bytes a vertex");
+    }
 }
