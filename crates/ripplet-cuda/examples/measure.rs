@@ -50,13 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if has("--presets") {
         for &async_rounds in rounds {
             let executor = tuned(Tuning { async_rounds, ..Tuning::default() })?;
-            let mut small = Settings::nu_mg8();
-            small.schedule.ties = ripplet_lp::Ties::Smallest;
-            for (name, settings) in [
-                ("nu-mg8", Settings::nu_mg8()),
-                ("nu-mg8 small", small),
-                ("nu-bm", Settings::nu_bm()),
-            ] {
+            for (name, settings) in [("nu-mg8", Settings::nu_mg8()), ("nu-bm", Settings::nu_bm())] {
                 let name = format!("{name}, parts double each {async_rounds}");
                 run(&executor, &graph, &name, &plain, settings, false)?;
             }
@@ -110,8 +104,7 @@ fn sketched(
     let of = |schedule| Settings { schedule, counter, ..Settings::default() };
     profile(executor, graph, &counter.to_string(), &lpa, &of(Schedule::sync()))?;
     for schedule in [Schedule::phased(), Schedule::asynchronous()] {
-        let memory = executor.plan(graph, &lpa, &of(schedule)).algorithm_device();
-        let name = format!("lpa {} {counter}, {memory} bytes", schedule.name());
+        let name = format!("lpa {} {counter}", schedule.name());
         let check = check && schedule.is_deterministic();
         run(executor, graph, &name, &lpa, of(schedule), check)?;
     }
@@ -194,11 +187,13 @@ fn run<P: Program>(
     let Summary { communities, modularity } = Summary::of(graph, &found.labels)?;
     let times: Vec<String> = seconds.iter().map(|s| format!("{:.3}", s * 1e3)).collect();
     println!(
-        "## {name}: {} ms, {} rounds ({}), {:.2} scans, Q {modularity:.4}, {communities} communities",
+        "## {name}: {} ms, {} rounds ({}), {:.2} scans, Q {modularity:.4}, {communities} communities, \
+         {} own bytes",
         times.join(" "),
         found.rounds.len(),
         found.reason.name(),
-        found.scanned() as f64 / graph.arcs() as f64
+        found.scanned() as f64 / graph.arcs() as f64,
+        executor.plan(graph, program, &settings).algorithm_device()
     );
     let rounds = found
         .rounds

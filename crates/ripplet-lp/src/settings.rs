@@ -76,8 +76,9 @@ impl Settings {
     /// change, 20 rounds at most, nothing split afterwards.
     ///
     /// Reference: Sahu, *Memory efficient GPU-based label propagation algorithm for community
-    /// detection on large graphs*, 2024. Not as there: ties end by a draw, Misra-Gries loses what it
-    /// must and no more, and who was kept from a larger label looks again in the next round.
+    /// detection on large graphs*, 2024. Not as there: of equal slots the smallest label wins, there
+    /// the first slot; Misra-Gries loses what it must and no more; and who was kept from a larger
+    /// label looks again in the next round.
     pub fn nu_mg8() -> Settings {
         Settings::published(Sketch::NU_MG8)
     }
@@ -90,7 +91,7 @@ impl Settings {
     fn published(sketch: Sketch) -> Settings {
         let pick_less = NonZeroU32::new(8);
         Settings {
-            schedule: Schedule { order: Order::Async { pick_less }, ties: Ties::Hashed },
+            schedule: Schedule { order: Order::Async { pick_less }, ties: Ties::Smallest },
             counter: Counter::Sketch(sketch),
             stop: Stop::after(20).at_tolerance(0.05),
             keep_disconnected: true,
