@@ -104,11 +104,11 @@ struct Field {
     u32* woken;
     u32 *totals, *shares, *drafts;
     Tallies* tallies;
-    // By class: where the list of the phase's members begins, as `Members` has it; U32_MAX in the place of those who
-    // had their turn and wake nobody. For LARGE there are records.
+    // By class: the members of the phase, as `Members` finds them; U32_MAX in the place of those who had
+    // their turn and did not change, and when changes are shown, of all who wake nobody. For LARGE
+    // there are records.
     u32* members[LARGE];
-    // What the members of all lists chose, the lowest class first, until all have and it is shown.
-    // Nothing in place.
+    // What the members that changed chose, of all classes, the lowest first. Nothing in place.
     u32* chosen;
     Large* large;
     Piece* pieces;

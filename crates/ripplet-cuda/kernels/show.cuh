@@ -39,8 +39,8 @@ RIPPLET_FN void show(const Run& run, Turn turn) {
     const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
     u64 print = 0;
     for (u64 at = thread; at < lower[LARGE]; at += threads) {
-        u32 of_class = LARGE - 1;
-        while (at < lower[of_class]) of_class--;
+        u32 of_class = 0;
+        while (at >= lower[of_class + 1]) of_class++;
         u32& member = Members(field, of_class)[(u32)at - lower[of_class]];
         // Only who wakes others stays listed.
         if (member != U32_MAX && !show_change(field, member, field.chosen[at], &print))

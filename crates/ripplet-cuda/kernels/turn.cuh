@@ -139,8 +139,8 @@ RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree
     return done;
 }
 
-// The same for a class's member number `item`, which stays listed if something is left to do: to show
-// its choice, or in place, to wake others.
+// The same for a class's member number `item`. It stays listed where something is left to do: to show
+// its choice, or, in place, to wake others.
 RIPPLET_FN void end_turn_of(const Run& run, Turn turn, u32 of_class, u32 item, u32 degree,
                             const Chooser& v, const Ended& end, Seen* seen) {
     const Field& field = run.field;

@@ -361,7 +361,7 @@ impl Layout {
                 .with_device("labels and active vertices", state - graph_bytes)
                 .with_device("label totals", totals - state)
                 .with_device("columns", columns - totals)
-                .with_device("lists of vertices and their choices", lists - columns)
+                .with_device("lists of vertices and what they choose", lists - columns)
                 .with_device("tables of large vertices", to.bytes - lists);
         plan.device_items.retain(|item| item.bytes > 0);
         to.plan = host_plan(plan, graph, settings, &specs, shares);
