@@ -1,6 +1,6 @@
 //! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--rounds] [--shares]
-//! [--one-profile] [--phased]` for web, social, rmat, road; and in its place, with sketches,
-//! `measure web 22 [--check] [--counter mg:8]… [--presets [--rounds]]`.
+//! [--smallest] [--one-profile] [--phased]` for web, social, rmat, road; and in its place, with
+//! sketches, `measure web 22 [--check] [--counter mg:8]… [--presets [--rounds]]`.
 //!
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
 //! labels with the CPU's. Times are of the device, the graph resident.
@@ -13,7 +13,7 @@ use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Slpa};
 use ripplet_lp::quality::Summary;
-use ripplet_lp::{Counter, Executor, Program, Schedule, Settings, Stop};
+use ripplet_lp::{Counter, Executor, Program, Schedule, Settings, Stop, Ties};
 use std::error::Error;
 use std::time::Instant;
 
@@ -72,6 +72,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let name = |program: &str| format!("{program} async, parts double each {async_rounds}");
         run(&executor, &graph, &name("lpa"), &lpa, with(schedule, stop), false)?;
         run(&executor, &graph, &name("plain"), &plain, with(schedule, stop), false)?;
+    }
+    if has("--smallest") {
+        let settings =
+            with(Schedule { ties: Ties::Smallest, ..Schedule::asynchronous() }, Stop::default());
+        run(&executor, &graph, "lpa async, smallest", &lpa, settings.clone(), false)?;
+        run(&executor, &graph, "plain async, smallest", &plain, settings, false)?;
     }
     if has("--shares") {
         for waking_share in [1, 2, 3, 5, 8, 16, u32::MAX] {

@@ -5,6 +5,7 @@ use super::version::Version;
 use crate::device::{DeviceError, Source};
 use cudarc::nvrtc::sys;
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::fmt::Display;
 use std::ptr;
 use std::sync::OnceLock;
 use sys::{nvrtcProgram, nvrtcResult};
@@ -37,6 +38,10 @@ const OLDEST: Version = Version { major: 12, minor: 0 };
 /// product is fused with a sum, for the same bits as on the CPU.
 const OPTIONS: [&str; 3] = ["--std=c++17", "-default-device", "--fmad=false"];
 
+/// Bytes of stack for NVRTC, which goes as deep as the text is long: kernels of sketches need nearly the
+/// 2 MB that a thread has by default. What is not touched costs nothing.
+const STACK: usize = 64 << 20;
+
 /// Set, to whatever, where kernels are to know their lines, for profilers.
 const LINE_INFO: &str = "RIPPLET_LINEINFO";
 
@@ -63,6 +68,21 @@ pub fn available() -> Result<Version, DeviceError> {
 /// # Errors
 /// [`DeviceError::NoCompiler`] and [`DeviceError::Compile`].
 pub fn compile(source: &Source, architecture: (u32, u32)) -> Result<Vec<u8>, DeviceError> {
+    let no_thread = |why: &dyn Display| {
+        DeviceError::NoCompiler(format!(
+            "NVRTC needs a thread of its own, and there is none: {why}"
+        ))
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("NVRTC".to_owned()).stack_size(STACK);
+        let compiling = thread
+            .spawn_scoped(scope, || compile_here(source, architecture))
+            .map_err(|error| no_thread(&error))?;
+        compiling.join().map_err(|_| no_thread(&"it ended in the middle"))?
+    })
+}
+
+fn compile_here(source: &Source, architecture: (u32, u32)) -> Result<Vec<u8>, DeviceError> {
     let (nvrtc, version) = found()?;
     let target = nvrtc.target(*version, architecture)?;
     let program = Program::new(nvrtc, source)?;

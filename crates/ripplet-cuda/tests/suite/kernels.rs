@@ -58,3 +58,17 @@ fn every_kernel_compiles_for_every_architecture() {
         }
     });
 }
+
+/// NVRTC goes deeper than the stack of a thread, where that is small or mostly used.
+#[test]
+fn the_largest_kernels_compile_on_a_small_stack() {
+    if !has_nvrtc() {
+        return;
+    }
+    let other = Edges { weights: Some(vec![2; 5]), ..ring(5).directed() };
+    let text = text(&other, &Lpa::default(), Schedule::phased(), "mg:32");
+    let small = std::thread::Builder::new().stack_size(256 << 10);
+    let newest = ARCHITECTURES[ARCHITECTURES.len() - 1];
+    let compiling = small.spawn(move || nvrtc::compile(&text, newest).map(drop)).expect("a thread");
+    assert_eq!(compiling.join().expect("no panic"), Ok(()));
+}
