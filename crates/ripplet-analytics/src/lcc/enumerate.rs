@@ -140,7 +140,7 @@ impl<'a> Enumeration<'a> {
         }
         let split = a.ranks.partition_point(|&w| (w as usize) < CELLS);
         desk.mark(&a, split);
-        let (mut own, mut cost) = (Sum::default(), 0);
+        let (mut own, mut cost) = (Sum::default(), 1);
         for (place, &u) in a.ranks.iter().enumerate().skip(1) {
             let b = self.oriented.list(u);
             let (way, steps) = Way::to_meet(place, b.ranks.len());
