@@ -120,3 +120,17 @@ impl Observer for Watch<'_> {
         interrupt::requested()
     }
 }
+
+impl ripplet::analytics::Observer for Watch<'_> {
+    fn on_stage(&mut self, name: &'static str) {
+        self.console.stage(name);
+    }
+
+    fn on_progress(&self, done: f64) {
+        self.console.stage(format!("{:.0} % done", 100.0 * done));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        interrupt::requested()
+    }
+}

@@ -71,6 +71,9 @@ pub enum Failure {
     /// A run that ended without labels.
     #[error(transparent)]
     Run(RunError),
+    /// An analysis that ended without a result.
+    #[error(transparent)]
+    Analytics(ripplet::analytics::RunError),
     /// Labels that cannot be judged.
     #[error(transparent)]
     Quality(#[from] QualityError),
@@ -149,7 +152,8 @@ impl Failure {
             | Failure::Pool(_)
             | Failure::Threads(_)
             | Failure::Device { .. }
-            | Failure::Run(_) => FAILED,
+            | Failure::Run(_)
+            | Failure::Analytics(_) => FAILED,
             Failure::Validation { .. } | Failure::Interrupted(_) => FAILED,
         })
     }
@@ -187,6 +191,15 @@ impl From<RunError> for Failure {
                 }
             }
             error => Failure::Run(error),
+        }
+    }
+}
+
+impl From<ripplet::analytics::RunError> for Failure {
+    fn from(error: ripplet::analytics::RunError) -> Failure {
+        match error {
+            ripplet::analytics::RunError::Cancelled => Interrupted.into(),
+            error => Failure::Analytics(error),
         }
     }
 }

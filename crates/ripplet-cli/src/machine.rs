@@ -61,6 +61,16 @@ pub fn gpu(text: &str) -> Result<usize, String> {
     }
 }
 
+/// The parser of a device where no GPU will do yet; the choice left is none.
+pub fn cpu_alone(text: &str) -> Result<(), String> {
+    match choice(text)? {
+        Choice::Auto | Choice::Cpu => Ok(()),
+        Choice::Cuda(_) => {
+            Err("the GPU does not do this yet: use cpu, or leave --device out".into())
+        }
+    }
+}
+
 /// What the GPU of a number is called in figures.
 pub fn name_of_gpu(number: usize, device: &CudaDevice) -> String {
     format!("cuda:{number} {}", device.properties().name)

@@ -11,6 +11,7 @@ mod generate;
 mod graphalytics;
 mod info;
 mod interrupt;
+mod lcc;
 mod machine;
 mod memory;
 mod output;
@@ -39,6 +40,7 @@ struct Ripplet {
 #[derive(Subcommand)]
 enum Command {
     Communities(Box<communities::Arguments>),
+    Lcc(lcc::Arguments),
     Quality(quality::Arguments),
     Generate(generate::Arguments),
     Convert(convert::Arguments),
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
 fn run(command: Command, console: &Console) -> Result<(), Failure> {
     match command {
         Command::Communities(arguments) => communities::run(&arguments, console),
+        Command::Lcc(arguments) => lcc::run(&arguments, console),
         Command::Quality(arguments) => quality::run(&arguments, console),
         Command::Generate(arguments) => generate::run(&arguments, console),
         Command::Convert(arguments) => convert::run(&arguments, console),

@@ -11,6 +11,8 @@
 
 use crate::failure::Failure;
 use crate::size::Size;
+use crate::stats::available_memory;
+use ripplet::lp::Plan;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize};
@@ -107,6 +109,31 @@ pub fn within<T>(
         )),
         done => done,
     }
+}
+
+/// Refuses a run that will not fit; `less` is what else would make it need less.
+///
+/// `limit` is for everything; without it, what comes beside the graph, which is in memory already,
+/// must fit what is free.
+pub fn check_plan(plan: &Plan, limit: Option<Size>, less: &str) -> Result<(), Failure> {
+    let (needed, room, of) = match limit {
+        Some(limit) => (plan.total_host(), Some(limit.0), "is what --host-memory allows"),
+        None => (plan.algorithm_host(), available_memory(), "is what is free beside the graph"),
+    };
+    let Some(room) = room.filter(|&room| needed > room) else { return Ok(()) };
+    let largest = plan.items.iter().max_by_key(|item| item.bytes);
+    let largest = largest.map_or_else(String::new, |item| {
+        format!(" (the largest part of it is {}: {})", item.purpose, Size(item.bytes))
+    });
+    let (needed, room) = (Size(needed), Size(room));
+    let way_out = match limit {
+        Some(_) => format!("allow --host-memory {}", needed.0),
+        None => "end other programs, or use a larger machine".into(),
+    };
+    Err(Failure::refused(
+        format!("the run needs {needed}{largest}, but {room} {of}"),
+        format!("{way_out}{less}"),
+    ))
 }
 
 /// Sees to it that a process which is refused memory where no error can say so ends with a sentence

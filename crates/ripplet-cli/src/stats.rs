@@ -160,13 +160,13 @@ pub struct Stats {
 
 /// What `--estimate` prints.
 #[derive(Debug, Serialize)]
-pub struct Estimate {
+pub struct Estimate<C> {
     /// The graph.
     #[serde(flatten)]
     pub shape: Shape,
-    /// The choices.
+    /// The choices of the run.
     #[serde(flatten)]
-    pub choices: Choices,
+    pub choices: C,
     /// What the run needs beside the graph, by purpose.
     pub plan: Vec<Need>,
     /// The graph, in the host's memory.
@@ -225,7 +225,7 @@ impl Bytes {
 
 impl Stages {
     /// Each as a part of their sum.
-    fn shares(self) -> Stages {
+    pub fn shares(self) -> Stages {
         let Stages { open, read, build, kernels, transfer, compute, write } = self;
         let all = open + read + build + kernels + transfer + compute + write;
         let share = |seconds: f64| if all > 0.0 { seconds / all } else { 0.0 };
@@ -283,9 +283,9 @@ impl Stats {
     }
 }
 
-impl Estimate {
+impl<C> Estimate<C> {
     /// The estimate of a run.
-    pub fn new(shape: Shape, choices: Choices, plan: &Plan) -> Estimate {
+    pub fn new(shape: Shape, choices: C, plan: &Plan) -> Estimate<C> {
         let need = |item: &Item| Need { purpose: item.purpose, bytes: item.bytes };
         Estimate {
             shape,
@@ -301,8 +301,8 @@ impl Estimate {
         }
     }
 
-    /// The estimate as lines for a person.
-    pub fn lines(&self) -> String {
+    /// The estimate as lines for a person; `device` is who computes.
+    pub fn lines(&self, device: &str) -> String {
         let Parts { ids, offsets, neighbors, weights } = self.shape.graph_bytes;
         let lists =
             [("  neighbours", neighbors), ("  where they begin", offsets), ("  weights", weights)];
@@ -310,9 +310,9 @@ impl Estimate {
         let host = [("graph", self.graph_host), a, b, c, ("  ids", ids)];
         let mut text = table(&host, &self.plan, self.planned_host);
         if self.planned_device > 0 {
-            let device = [("graph", self.graph_device), a, b, c];
-            let device = table(&device, &self.device_plan, self.planned_device);
-            let _ = write!(text, "\non {}\n{device}", self.choices.device);
+            let on_device = [("graph", self.graph_device), a, b, c];
+            let on_device = table(&on_device, &self.device_plan, self.planned_device);
+            let _ = write!(text, "\non {device}\n{on_device}");
         }
         text
     }

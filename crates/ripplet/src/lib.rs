@@ -2,6 +2,7 @@
 //!
 //! | module | what it has |
 //! |---|---|
+//! | [`analytics`] | what else is asked of a graph: the local clustering coefficient |
 //! | [`cuda`] | GPUs: which are here, the way to them, and the executor on one |
 //! | [`graph`] | graphs, the builder that makes them of edges, generators |
 //! | [`io`] | every file format, in and out |
@@ -35,6 +36,7 @@
 mod load;
 
 pub use load::{Input, LoadError, LoadOptions, load};
+pub use ripplet_analytics as analytics;
 pub use ripplet_cuda as cuda;
 pub use ripplet_graph as graph;
 pub use ripplet_hooks::{ProgramErrors, read_program};

@@ -12,17 +12,15 @@ mod program;
 mod rows;
 mod sweep;
 
-pub use arguments::{Arguments, FileArguments, ProgramName};
+pub use arguments::{Arguments, EstimateForm, FileArguments, ProgramName};
 
 use crate::console::{Console, print};
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::output::{check_place, is_standard, json, write_json};
 use crate::reading::{Loaded, load};
-use crate::size::Size;
-use crate::stats::{Bytes, Choices, Estimate, Shape, Stages, Stats, available_memory, peak_memory};
+use crate::stats::{Bytes, Choices, Estimate, Shape, Stages, Stats, peak_memory};
 use crate::{interrupt, memory};
-use arguments::EstimateForm;
 use job::Job;
 use program::{Program, rows_of_seeded};
 use ripplet::graph::{Graph, VertexIds};
@@ -202,9 +200,10 @@ impl Work<'_> {
             machine.check_memory(plan)?;
         }
         let choices = self.choices(machine, settings);
+        let device = choices.device.clone();
         let estimate = Estimate::new(Shape::of(&self.loaded.graph), choices, plan);
         print(&match form {
-            EstimateForm::Text => estimate.lines(),
+            EstimateForm::Text => estimate.lines(&device),
             EstimateForm::Json => json(&estimate),
         })?;
         Ok(true)
@@ -291,31 +290,11 @@ fn judge(console: &Console, graph: &Graph, outcome: &Outcome) -> Result<Summary,
 }
 
 /// Refuses a run that will not fit.
-///
-/// `limit` is for everything; without it, what comes beside the graph, which is in memory already,
-/// must fit what is free.
 fn check_memory(plan: &Plan, job: &Job, machine: &Machine) -> Result<(), Failure> {
-    let (needed, room, of) = match job.host_memory {
-        Some(limit) => (plan.total_host(), Some(limit.0), "is what --host-memory allows"),
-        None => (plan.algorithm_host(), available_memory(), "is what is free beside the graph"),
-    };
-    let Some(room) = room.filter(|&room| needed > room) else { return Ok(()) };
-    let largest = plan.items.iter().max_by_key(|item| item.bytes);
-    let largest = largest.map_or_else(String::new, |item| {
-        format!(" (the largest part of it is {}: {})", item.purpose, Size(item.bytes))
-    });
-    let (needed, room) = (Size(needed), Size(room));
-    let way_out = match job.host_memory {
-        Some(_) => format!("allow --host-memory {}", needed.0),
-        None => "end other programs, or use a larger machine".into(),
-    };
     let less = match job.program {
         _ if !machine.is_cpu() => "",
         Program::Cdlp => ", or use fewer --threads",
         _ => ", or use fewer --threads, or --schedule async, which needs the least",
     };
-    Err(Failure::refused(
-        format!("the run needs {needed}{largest}, but {room} {of}"),
-        format!("{way_out}{less}"),
-    ))
+    memory::check_plan(plan, job.host_memory, less)
 }

@@ -29,6 +29,10 @@ pub(super) enum Type {
     Weight,
     /// How strongly a vertex belongs to its community.
     Strength,
+    /// How many of something.
+    Count,
+    /// Numbers of double precision.
+    Value,
 }
 
 impl From<&VertexIds> for Type {
@@ -45,11 +49,11 @@ impl From<&VertexIds> for Type {
 pub(super) fn schema(columns: &[(&str, Type)]) -> SchemaRef {
     let field = |(name, kind): &(&str, Type)| {
         let kind = match kind {
-            Type::Unsigned => DataType::UInt64,
+            Type::Unsigned | Type::Count => DataType::UInt64,
             Type::Signed => DataType::Int64,
             Type::Name => DataType::Utf8,
             Type::Number => DataType::UInt32,
-            Type::Weight => DataType::Float64,
+            Type::Weight | Type::Value => DataType::Float64,
             Type::Strength => DataType::Float32,
         };
         Field::new(*name, kind, false)
@@ -118,6 +122,16 @@ pub(super) fn numbers(numbers: &[u32]) -> ArrayRef {
 /// Strengths.
 pub(super) fn strengths(strengths: &[f32]) -> ArrayRef {
     Arc::new(Float32Array::from(strengths.to_vec()))
+}
+
+/// How many of something.
+pub(super) fn counts(counts: impl Iterator<Item = u64>) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(counts))
+}
+
+/// Numbers of double precision.
+pub(super) fn values(values: impl Iterator<Item = f64>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter_values(values))
 }
 
 /// Weights.

@@ -1,7 +1,7 @@
 //! Communities out: a line or a row for each vertex and community it is in.
 
-use super::text::{Fields, push_integer, push_strength, write_text};
-use super::{columnar, refused, table_format, whole_file};
+use super::text::{Fields, push_integer, push_shortest, write_text};
+use super::{columnar, listing_format, refused, whole_file};
 use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
 use ripplet_graph::{VertexId, VertexIds};
@@ -135,17 +135,7 @@ pub fn check_communities(path: &Path, ids: &VertexIds) -> Result<(), WriteError>
 }
 
 fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)> {
-    let told = match path == Path::new("-") {
-        true => Some((Format::EdgeList, Compression::None)),
-        false => Format::of_path(path),
-    };
-    table_format(
-        told,
-        ids,
-        &[Format::EdgeList, Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow],
-        "communities are written as .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow: \
-         choose such a name",
-    )
+    listing_format(path, ids, "communities")
 }
 
 /// What goes out.
@@ -201,7 +191,7 @@ impl Table<'_> {
         }
         if let Some(strengths) = self.communities.strengths {
             text.push(fields.separator());
-            push_strength(text, strengths[row]);
+            push_shortest(text, strengths[row]);
         }
         text.push(b'\n');
     }

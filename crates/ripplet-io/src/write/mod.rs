@@ -23,12 +23,15 @@ pub use atomic_file::{
 };
 pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;
-pub use vertex_table::{ColumnData, VertexColumn, check_vertex_table, write_vertex_table};
+pub use vertex_table::{
+    ColumnData, VertexColumn, check_values, check_vertex_table, write_values, write_vertex_table,
+};
 
 use crate::{Compression, Format};
 use rayon::prelude::*;
 use ripplet_graph::VertexIds;
 use std::io;
+use std::path::Path;
 use text::Fields;
 
 /// Makes the blocks `0..count` in parallel and hands them to `take` in order, which works while
@@ -52,7 +55,21 @@ fn in_order<T: Send>(
     Ok(())
 }
 
-/// An error of the caller's or the user's making, as a sentence.
+/// The format of a listing with a line or a row a vertex, which may also be `.txt` or, as `.txt`,
+/// standard output; `what` is listed.
+fn listing_format(path: &Path, ids: &VertexIds, what: &str) -> io::Result<(Format, Compression)> {
+    let told = match path == Path::new("-") {
+        true => Some((Format::EdgeList, Compression::None)),
+        false => Format::of_path(path),
+    };
+    let formats = [Format::EdgeList, Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow];
+    let otherwise = format!(
+        "{what} are written as .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow: \
+         choose such a name"
+    );
+    table_format(told, ids, &formats, &otherwise)
+}
+
 /// The format that a table's name told, if it is one of `formats` and can hold the ids; text may be
 /// compressed. `otherwise` says which names will do.
 fn table_format(
@@ -70,6 +87,7 @@ fn table_format(
     Ok((format, compression))
 }
 
+/// An error of the caller's or the user's making, as a sentence.
 fn refused(sentence: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, sentence.into())
 }

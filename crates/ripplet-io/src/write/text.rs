@@ -5,6 +5,7 @@ use crate::{Compression, Format};
 use rayon::prelude::*;
 use ripplet_graph::memory;
 use ripplet_graph::{ExternalId, VertexId, VertexIds, WeightScale};
+use std::fmt::Display;
 use std::io::{self, Write};
 
 /// Room that a block of text begins with: most fit.
@@ -157,9 +158,9 @@ pub(super) fn push_weight(text: &mut Vec<u8>, weight: f64) {
     written.expect("memory takes every byte");
 }
 
-/// Appends a strength: the shortest decimal that reads back as the same `f32`.
-pub(super) fn push_strength(text: &mut Vec<u8>, strength: f32) {
-    write!(text, "{strength}").expect("memory takes every byte");
+/// Appends a number of any precision: the shortest decimal that reads back as the same.
+pub(super) fn push_shortest(text: &mut Vec<u8>, number: impl Display) {
+    write!(text, "{number}").expect("memory takes every byte");
 }
 
 /// The weight that a stored one stands for, as the shortest decimal with the same stored form.

@@ -1,7 +1,7 @@
 //! Tables about vertices out: a row for each, its id, and columns.
 
-use super::text::{Fields, push_integer, push_strength, write_text};
-use super::{columnar, refused, table_format, whole_file};
+use super::text::{Fields, push_integer, push_shortest, write_text};
+use super::{columnar, listing_format, refused, table_format, whole_file};
 use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
 use ripplet_graph::VertexIds;
@@ -25,8 +25,12 @@ pub struct VertexColumn<'a> {
 pub enum ColumnData<'a> {
     /// Whole numbers.
     U32(&'a [u32]),
+    /// Whole numbers that may be large.
+    U64(&'a [u64]),
     /// Numbers.
     F32(&'a [f32]),
+    /// Numbers of double precision.
+    F64(&'a [f64]),
 }
 
 /// Rows in a block.
@@ -35,7 +39,8 @@ const ROWS: usize = 1 << 15;
 /// Writes a table with a row a vertex, whole or not at all.
 ///
 /// The name tells the format: `.tsv` or `.csv` (each also `.gz` or `.zst`) with a header,
-/// `.parquet` or `.arrow`. The first column is `id`; then come those given, `UInt32` or `Float32`.
+/// `.parquet` or `.arrow`. The first column is `id`; then come those given, `UInt32`, `UInt64`, `Float32`
+/// or `Float64`. A number is the shortest decimal that reads back as the same.
 ///
 /// # Errors
 /// Where the name tells no such format, the format cannot hold an id, a column has not `len` values
@@ -45,8 +50,43 @@ pub fn write_vertex_table(
     ids: &VertexIds,
     columns: &[VertexColumn<'_>],
 ) -> Result<(), WriteError> {
+    write_in(format_for(path, ids), path, ids, columns)
+}
+
+/// Writes values of vertices, whole or not at all: as [`write_vertex_table`], but for `.txt` (also
+/// `.gz` or `.zst`), which is `id value …` a line, and `-`, which is standard output as `.txt`.
+///
+/// # Errors
+/// As [`write_vertex_table`].
+pub fn write_values(
+    path: &Path,
+    ids: &VertexIds,
+    columns: &[VertexColumn<'_>],
+) -> Result<(), WriteError> {
+    write_in(listing_format(path, ids, VALUES), path, ids, columns)
+}
+
+/// Checks what can be checked before there are values: that the name tells a format, and that the
+/// format can hold the ids.
+///
+/// # Errors
+/// As [`write_values`].
+pub fn check_values(path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
+    let checked = listing_format(path, ids, VALUES);
+    checked.map(|_| ()).map_err(|source| WriteError { path: path.into(), source })
+}
+
+/// What the formats of values are introduced with.
+const VALUES: &str = "values of vertices";
+
+fn write_in(
+    format: io::Result<(Format, Compression)>,
+    path: &Path,
+    ids: &VertexIds,
+    columns: &[VertexColumn<'_>],
+) -> Result<(), WriteError> {
     let refuse = |source| WriteError { path: path.into(), source };
-    let (format, compression) = format_for(path, ids).map_err(refuse)?;
+    let (format, compression) = format.map_err(refuse)?;
     if let Some(wrong) = columns.iter().find(|column| !column.fits(ids.len())) {
         let (name, values, vertices) = (wrong.name, wrong.values.len(), ids.len());
         let sentence = format!("the column `{name}` has {values} values for {vertices} vertices");
@@ -70,7 +110,9 @@ impl ColumnData<'_> {
     fn len(self) -> usize {
         match self {
             ColumnData::U32(values) => values.len(),
+            ColumnData::U64(values) => values.len(),
             ColumnData::F32(values) => values.len(),
+            ColumnData::F64(values) => values.len(),
         }
     }
 }
@@ -104,14 +146,18 @@ impl Part<'_> {
     fn push(&self, text: &mut Vec<u8>, row: usize) {
         match self.column.values {
             ColumnData::U32(values) => push_integer(text, values[self.index(row)]),
-            ColumnData::F32(values) => push_strength(text, values[self.index(row)]),
+            ColumnData::U64(values) => push_integer(text, values[self.index(row)]),
+            ColumnData::F32(values) => push_shortest(text, values[self.index(row)]),
+            ColumnData::F64(values) => push_shortest(text, values[self.index(row)]),
         }
     }
 
     fn kind(&self) -> columnar::Type {
         match self.column.values {
             ColumnData::U32(_) => columnar::Type::Number,
+            ColumnData::U64(_) => columnar::Type::Count,
             ColumnData::F32(_) => columnar::Type::Strength,
+            ColumnData::F64(_) => columnar::Type::Value,
         }
     }
 
@@ -121,9 +167,11 @@ impl Part<'_> {
             ColumnData::U32(values) => {
                 columnar::numbers(&rows.map(|at| values[at]).collect::<Vec<_>>())
             }
+            ColumnData::U64(values) => columnar::counts(rows.map(|at| values[at])),
             ColumnData::F32(values) => {
                 columnar::strengths(&rows.map(|at| values[at]).collect::<Vec<_>>())
             }
+            ColumnData::F64(values) => columnar::values(rows.map(|at| values[at])),
         }
     }
 }

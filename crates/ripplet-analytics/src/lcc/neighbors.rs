@@ -1,0 +1,70 @@
+//! A vertex's neighbours in the simple graph: each once, whatever its directions and repetitions.
+
+use ripplet_graph::{Graph, VertexId};
+
+/// How many neighbours a vertex has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Degrees {
+    /// In either direction.
+    pub neighbors: u32,
+    /// In both directions; on an undirected graph, all.
+    pub reciprocal: u32,
+}
+
+impl Degrees {
+    pub fn of(graph: &Graph, vertex: VertexId) -> Degrees {
+        let mut degrees = Degrees::default();
+        for_each_neighbor(graph, vertex, |_, both| {
+            degrees.neighbors += 1;
+            degrees.reciprocal += u32::from(both);
+        });
+        degrees
+    }
+}
+
+/// Calls `visit` for each neighbour of a vertex but itself, ascending, with whether there are arcs in
+/// both directions; on an undirected graph there are.
+#[inline]
+pub(super) fn for_each_neighbor(
+    graph: &Graph,
+    vertex: VertexId,
+    mut visit: impl FnMut(VertexId, bool),
+) {
+    let shard = graph.shard_of(vertex);
+    let local = (vertex - shard.vertices().start) as usize;
+    let mut out = shard.out().of(local);
+    let Some(incoming) = shard.incoming() else {
+        let mut last = vertex;
+        for &u in out {
+            if u != last && u != vertex {
+                visit(u, true);
+            }
+            last = u;
+        }
+        return;
+    };
+    let mut incoming = incoming.of(local);
+    loop {
+        let u = match (out.first(), incoming.first()) {
+            (Some(&a), Some(&b)) => a.min(b),
+            (Some(&u), None) | (None, Some(&u)) => u,
+            (None, None) => return,
+        };
+        let (leaves, enters) = (skip(&mut out, u), skip(&mut incoming, u));
+        if u != vertex {
+            visit(u, leaves && enters);
+        }
+    }
+}
+
+/// Leaves out a vertex that a list may begin with; tells whether it did.
+#[inline]
+fn skip(list: &mut &[VertexId], vertex: VertexId) -> bool {
+    let mut found = false;
+    while let [first, rest @ ..] = list
+        && *first == vertex
+    {
+        (*list, found) = (rest, true);
+    }
+    found
+}

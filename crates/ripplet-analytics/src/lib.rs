@@ -1,0 +1,31 @@
+//! Analytics over a graph beside its communities, on the CPU's cores.
+//!
+//! | module | what it computes |
+//! |---|---|
+//! | [`lcc`] | the local clustering coefficient of each vertex, and its triangles |
+//!
+//! An algorithm is a module: what it returns, its memory, its determinism and its reference stand
+//! at its head. All run on rayon's current pool; nothing here reads, writes or prints.
+//!
+//! ```
+//! use ripplet_analytics::lcc::{Definition, Lcc};
+//! use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+//!
+//! // A triangle, and a vertex that hangs on it.
+//! let ids = VertexIds::Consecutive { first: 0, count: 4 };
+//! let edges = EdgeTable::new(ids, vec![0, 1, 2, 2], vec![1, 2, 0, 3])?;
+//! let graph = GraphBuilder::new().build(edges)?;
+//!
+//! let found = Lcc::new(Definition::Ldbc).run(&graph, &mut ())?;
+//! assert_eq!(found.coefficients, [1.0, 1.0, 1.0 / 3.0, 0.0]);
+//! assert_eq!(found.triangle_count, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod plan;
+mod run;
+
+pub mod lcc;
+
+pub use plan::{Item, Plan};
+pub use run::{Observer, RunError};

@@ -1,0 +1,36 @@
+//! What all runs have in common: who watches them, and why they end without a result.
+
+use ripplet_graph::OutOfMemory;
+use thiserror::Error;
+
+/// Who watches a run and may end it; `()` does neither.
+pub trait Observer: Sync + Send {
+    /// Called where something begins that may take a while; its name, for a user.
+    fn on_stage(&mut self, _name: &'static str) {}
+
+    /// Called now and then, from any thread, with the part of the stage that is done, from 0 to 1.
+    fn on_progress(&self, _done: f64) {}
+
+    /// Asked often, from any thread: true ends the run within milliseconds.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl Observer for () {}
+
+/// Why a run ended without a result.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum RunError {
+    /// The observer cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// The system refused memory.
+    #[error("computing it needs memory beside the graph: {0}")]
+    OutOfMemory(#[from] OutOfMemory),
+}
+
+/// An error where the observer cancels.
+pub(crate) fn go_on(observer: &dyn Observer) -> Result<(), RunError> {
+    if observer.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
+}

@@ -1,0 +1,48 @@
+//! Graphs to run on, and running on them.
+
+use ripplet_analytics::lcc::{Definition, Lcc, Outcome};
+use ripplet_graph::{
+    Direction, Duplicates, EdgeTable, Graph, GraphBuilder, MAX_SHARD_ARCS, SelfLoops, VertexIds,
+};
+
+/// Edges as a user has them, loops and duplicates among them.
+#[derive(Clone, Debug)]
+pub struct Edges {
+    pub vertices: u32,
+    pub pairs: Vec<(u32, u32)>,
+    pub directed: bool,
+}
+
+impl Edges {
+    pub fn undirected(vertices: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Edges {
+        Edges { vertices, pairs: pairs.into_iter().collect(), directed: false }
+    }
+
+    pub fn directed(vertices: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Edges {
+        Edges { directed: true, ..Edges::undirected(vertices, pairs) }
+    }
+
+    pub fn graph(&self) -> Graph {
+        self.graph_of(MAX_SHARD_ARCS, false)
+    }
+
+    /// The graph in shards of at most so many arcs, with loops and duplicates where they are kept.
+    pub fn graph_of(&self, shard_arcs: u64, keep: bool) -> Graph {
+        let ids = VertexIds::Consecutive { first: 0, count: self.vertices };
+        let (sources, targets) = self.pairs.iter().copied().unzip();
+        let table = EdgeTable::new(ids, sources, targets).unwrap();
+        let direction = if self.directed { Direction::Directed } else { Direction::Undirected };
+        let builder = GraphBuilder::new().direction(direction).shard_arcs(shard_arcs);
+        let builder = match keep {
+            true => builder.self_loops(SelfLoops::Keep).duplicates(Duplicates::Keep),
+            false => builder,
+        };
+        builder.build(table).unwrap()
+    }
+}
+
+/// Runs on so many threads.
+pub fn run(graph: &Graph, definition: Definition, threads: usize) -> Outcome {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| Lcc::new(definition).with_triangles().run(graph, &mut ()).unwrap())
+}

@@ -1,0 +1,10 @@
+//! Everything that the analytics promise, checked from outside.
+
+mod graphs;
+mod ldbc;
+mod memory;
+mod oracle;
+mod others;
+mod promises;
+mod random;
+mod shapes;

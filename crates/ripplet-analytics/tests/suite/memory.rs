@@ -1,0 +1,140 @@
+//! The plan is an upper bound on what a run allocates, and not a loose one; what is refused is an error.
+//!
+//! The allocator counts every allocation of the process, and the other tests allocate, too: each case
+//! runs in a process of its own.
+
+use ripplet_analytics::RunError;
+use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_graph::generate::{Rmat, Road};
+use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::process::Command;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Names the case for the process that measures it.
+const CASE: &str = "RIPPLET_LCC_MEMORY_CASE";
+const CASES: [&str; 4] = ["rmat", "directed rmat", "road", "directed road"];
+
+struct Counting;
+
+static LIVE: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+/// Large requests beyond it are refused.
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+const LARGE: usize = 4 << 10;
+
+// SAFETY: every call goes to the system's allocator unchanged, or is answered with null, which the
+// trait allows; counting touches only atomics.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.fetch_add(layout.size() as u64, SeqCst) + layout.size() as u64;
+        if layout.size() > LARGE && live > LIMIT.load(SeqCst) {
+            LIVE.fetch_sub(layout.size() as u64, SeqCst);
+            return std::ptr::null_mut();
+        }
+        PEAK.fetch_max(live, SeqCst);
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as u64, SeqCst);
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What rayon's queues may take beside the plan.
+const SLACK: u64 = 64 << 10;
+
+fn graph(case: &str) -> Graph {
+    let edges: EdgeTable = match case.ends_with("road") {
+        true => Road { rows: 400, columns: 500, ..Road::new(0) }.generate().unwrap(),
+        false => Rmat { edge_factor: 8, ..Rmat::new(17) }.generate().unwrap(),
+    };
+    let directed = case.starts_with("directed");
+    let direction = if directed { Direction::Directed } else { Direction::Undirected };
+    GraphBuilder::new().direction(direction).build(edges).unwrap()
+}
+
+fn measure(case: &str) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let graph = graph(case);
+    for lcc in [Lcc::new(Definition::Ldbc), Lcc::new(Definition::Fagiolo).with_triangles()] {
+        let planned = lcc.plan(&graph, 3).bytes();
+        let before = LIVE.load(SeqCst);
+        PEAK.store(before, SeqCst);
+        let found = pool.install(|| lcc.run(&graph, &mut ()).unwrap());
+        let used = PEAK.load(SeqCst) - before;
+        assert_eq!(found.coefficients.len(), graph.vertices() as usize);
+        drop(found);
+        println!("{case} {lcc:?}: {used} bytes used, {planned} planned");
+        assert!(used <= planned + SLACK, "{case}: {used} bytes used, {planned} planned");
+        // A directed edge in both directions is planned for as two.
+        assert!(used * 10 >= planned * 7, "{case}: {used} bytes used, {planned} planned");
+
+        // However little there is: an error, and everything given back.
+        let mut refused = 0;
+        for part in 0..20 {
+            LIMIT.store(before + planned * part / 20, SeqCst);
+            let found = pool.install(|| lcc.run(&graph, &mut ()));
+            LIMIT.store(u64::MAX, SeqCst);
+            match found {
+                Ok(_) => assert!(part > 10, "{case}: {part} 20ths suffice"),
+                Err(RunError::OutOfMemory(error)) => {
+                    assert!(error.bytes > 0);
+                    refused += 1;
+                }
+                Err(error) => panic!("{case}: {error}"),
+            }
+        }
+        assert!(refused > 10);
+        let left = LIVE.load(SeqCst).saturating_sub(before);
+        assert!(left < SLACK, "{case}: {left} bytes are left");
+    }
+}
+
+#[test]
+fn runs_allocate_what_they_planned() {
+    if let Ok(case) = std::env::var(CASE) {
+        return measure(&case);
+    }
+    for case in CASES {
+        let run = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "memory::runs_allocate_what_they_planned", "--nocapture"])
+            .env(CASE, case)
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        println!("{}", text(&run.stdout));
+        assert!(run.status.success(), "{}{}", text(&run.stdout), text(&run.stderr));
+        assert!(text(&run.stdout).contains("bytes used"), "{case} was not measured");
+    }
+}
+
+#[test]
+fn a_plan_names_its_parts() {
+    let parts = |lcc: Lcc, case: &str| -> Vec<(&'static str, u64)> {
+        lcc.plan(&graph(case), 2).items.iter().map(|item| (item.purpose, item.bytes)).collect()
+    };
+    let graph = graph("road");
+    let (vertices, edges) = (u64::from(graph.vertices()), graph.edges());
+    let plain = parts(Lcc::new(Definition::Ldbc), "road");
+    assert_eq!(plain[0], ("each edge once, by rank", 4 * edges));
+    let (purpose, bytes) = plain[1];
+    assert_eq!(purpose, "ranks, places, coefficients");
+    assert!((16 * vertices..17 * vertices).contains(&bytes), "{bytes}");
+    // 3/8 of a megabyte at most and what lists of √(2 · edges) take, each of 2 threads.
+    let (purpose, bytes) = plain[2];
+    assert_eq!(purpose, "marks, a piece a thread");
+    assert!(bytes < 2 * ((384 << 10) + 4 * 2000), "{bytes}");
+    assert_eq!(plain.len(), 3);
+    let directed = parts(Lcc::new(Definition::Fagiolo).with_triangles(), "directed road");
+    let names: Vec<&str> = directed.iter().map(|&(purpose, _)| purpose).collect();
+    assert_eq!(names[2..], ["edges in both directions", "triangles", "marks, a piece a thread"]);
+    assert_eq!(directed[3].1, 8 * vertices);
+}

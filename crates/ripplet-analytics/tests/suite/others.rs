@@ -1,0 +1,109 @@
+//! Real and random graphs against networkx and igraph; `tests/data/make_lcc.py` made the numbers.
+
+use crate::graphs::{Edges, run};
+use ripplet_analytics::lcc::Definition;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+#[derive(Deserialize)]
+struct Cases {
+    files: Vec<FileCase>,
+    small: Vec<SmallCase>,
+}
+
+#[derive(Deserialize)]
+struct FileCase {
+    graph: String,
+    step: usize,
+    triangles_sum: u64,
+    ldbc_sum: f64,
+    fagiolo_sum: f64,
+    #[serde(flatten)]
+    expected: Expected,
+}
+
+#[derive(Deserialize)]
+struct SmallCase {
+    pairs: Vec<(u32, u32)>,
+    #[serde(flatten)]
+    expected: Expected,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    directed: bool,
+    triangles: Vec<u64>,
+    ldbc: Vec<f64>,
+    fagiolo: Vec<f64>,
+}
+
+fn cases() -> Cases {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/lcc.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Edges of a file, between vertices that are numbered in the order of their ids.
+fn edges(name: &str, directed: bool) -> Edges {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../ripplet-lp/tests/data/altsoph");
+    let text = std::fs::read_to_string(format!("{folder}/{name}.edges")).unwrap();
+    let ids: Vec<u32> = text.split_whitespace().map(|id| id.parse().unwrap()).collect();
+    let known: Vec<u32> = ids.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let vertex = |id: u32| known.binary_search(&id).unwrap() as u32;
+    let pairs = ids.chunks(2).map(|pair| (vertex(pair[0]), vertex(pair[1]))).collect();
+    Edges { vertices: known.len() as u32, pairs, directed }
+}
+
+fn close(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 1e-12 * expected.abs().max(1.0)
+}
+
+impl Expected {
+    /// Compares every `step`th vertex; returns the sums over all: triangles, LDBC's, Fagiolo's.
+    fn check(&self, case: &str, edges: &Edges, step: usize) -> (u64, [f64; 2]) {
+        let graph = edges.graph();
+        let (mut triangles, mut sums) = (0, [0.0; 2]);
+        let definitions = [(Definition::Ldbc, &self.ldbc), (Definition::Fagiolo, &self.fagiolo)];
+        for ((definition, expected), sum) in definitions.into_iter().zip(&mut sums) {
+            let found = run(&graph, definition, 2);
+            let sample: Vec<f64> = found.coefficients.iter().copied().step_by(step).collect();
+            assert_eq!(sample.len(), expected.len(), "{case}");
+            for (at, (&found, &expected)) in sample.iter().zip(expected).enumerate() {
+                let vertex = at * step;
+                assert!(
+                    close(found, expected),
+                    "{case} {definition:?} {vertex}: {found}, not {expected}"
+                );
+            }
+            let all = found.triangles.unwrap();
+            assert!(all.iter().step_by(step).eq(&self.triangles), "{case}");
+            triangles = all.iter().sum();
+            assert_eq!(triangles, 3 * found.triangle_count);
+            *sum = found.coefficients.iter().sum();
+        }
+        (triangles, sums)
+    }
+}
+
+#[test]
+fn real_graphs() {
+    let files = cases().files;
+    assert_eq!(files.len(), 12);
+    for case in files {
+        let directed = case.expected.directed;
+        let edges = edges(&case.graph, directed);
+        let name = format!("{} directed {directed}", case.graph);
+        let (triangles, [ldbc, fagiolo]) = case.expected.check(&name, &edges, case.step);
+        assert_eq!(triangles, case.triangles_sum, "{name}");
+        assert!((ldbc - case.ldbc_sum).abs() < 1e-9, "{name}: {ldbc}, not {}", case.ldbc_sum);
+        assert!((fagiolo - case.fagiolo_sum).abs() < 1e-9, "{name}: {fagiolo}");
+    }
+}
+
+#[test]
+fn random_graphs() {
+    for (at, case) in cases().small.into_iter().enumerate() {
+        let vertices = 1 + case.pairs.iter().map(|&(s, t)| s.max(t)).max().unwrap();
+        let edges = Edges { vertices, pairs: case.pairs, directed: case.expected.directed };
+        case.expected.check(&format!("small {at}"), &edges, 1);
+    }
+}
