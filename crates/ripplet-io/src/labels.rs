@@ -249,7 +249,7 @@ impl Block {
 
 /// Whether a first field is a column's name: no vertex, and either a usual name or, in a table, no
 /// integer where ids are integers.
-fn is_heading(ids: &VertexIds, format: Format, field: &str) -> bool {
+pub(crate) fn is_heading(ids: &VertexIds, format: Format, field: &str) -> bool {
     const USUAL: [&str; 6] = ["id", "vertex", "node", "vertex_id", "node_id", "name"];
     let integers = !matches!(ids, VertexIds::Names(_));
     let letters = integers && format != Format::EdgeList && field.parse::<i128>().is_err();

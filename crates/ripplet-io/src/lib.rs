@@ -25,6 +25,7 @@ mod options;
 mod read;
 mod seeds;
 mod text;
+mod values;
 mod vertex_table;
 
 pub mod columnar;
@@ -37,6 +38,7 @@ pub use labels::{parse_groups, parse_labels, read_groups, read_labels};
 pub use options::{Columns, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_ldbc};
 pub use seeds::{SeedRow, Seeds, UnknownSeeds, parse_seeds, read_seeds};
+pub use values::{parse_values, read_values};
 pub use vertex_table::{
     ValueKind, VertexTable, VertexValues, parse_vertex_table, read_vertex_table,
 };
