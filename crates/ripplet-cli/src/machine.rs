@@ -93,6 +93,11 @@ impl DeviceArguments {
         self.device == Choice::Auto
     }
 
+    /// Whether a GPU is insisted on.
+    pub fn is_gpu(&self) -> bool {
+        matches!(self.device, Choice::Cuda(_))
+    }
+
     /// Opens the GPU that was asked for, before any data is touched; under `auto`, where one works.
     pub fn open(&self) -> Result<Opened, Failure> {
         let number = match self.device {

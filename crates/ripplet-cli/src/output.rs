@@ -53,7 +53,11 @@ pub fn written<T>(result: Result<T, WriteError>) -> Result<T, Failure> {
 
 /// Writes JSON, whole or not at all.
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
-    let text = json(value);
+    write_text(path, &json(value))
+}
+
+/// Writes a text, whole or not at all.
+pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     written(whole_file(path, |out| out.write_all(text.as_bytes())))
 }
 

@@ -329,6 +329,33 @@ fn table(graph: &[(&'static str, u64)], needs: &[Need], total: u64) -> String {
     text
 }
 
+/// The machine that a figure is of.
+#[derive(Clone, Debug, Serialize)]
+pub struct MachineFacts {
+    /// The processor's name, where the system tells.
+    pub processor: String,
+    /// Cores that this process may use.
+    pub cores: usize,
+    /// All of its memory in bytes, where the system tells.
+    pub memory: Option<u64>,
+    /// Operating system and architecture.
+    pub system: String,
+}
+
+impl MachineFacts {
+    /// This machine.
+    pub fn here() -> MachineFacts {
+        let file = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let name = file.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+        MachineFacts {
+            processor: name.map_or("unknown", |(_, name)| name.trim()).to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory: kibibytes("/proc/meminfo", "MemTotal:"),
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        }
+    }
+}
+
 /// The largest resident memory that this process had, where the system tells.
 pub fn peak_memory() -> Option<u64> {
     kibibytes("/proc/self/status", "VmHWM:")

@@ -1,212 +1,252 @@
-//! `ripplet graphalytics`: an LDBC Graphalytics workload, timed and validated.
+//! `ripplet graphalytics`: LDBC Graphalytics workloads, timed, validated and reported.
+//!
+//! ```text
+//! properties ─▶ Workload, Tasks ─▶ places ─▶ graph ─▶ each task: compute, write, validate ─▶ Report
+//! ```
 
+mod algorithm;
 mod properties;
+mod report;
+mod workload;
 
 use crate::console::{Console, print};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{check_place, is_standard, written};
-use crate::reading::{Loaded, load_with};
+use crate::machine::{DeviceArguments, Machine};
+use crate::output::{check_place, is_standard, write_json, write_text};
+use crate::reading::Loaded;
+use crate::stats::{MachineFacts, Shape};
 use crate::threads::ThreadArguments;
-use clap::{Args, ValueEnum};
-use properties::Properties;
-use ripplet::graph::{Direction, Graph, SelfLoops, VertexIds};
-use ripplet::io::{self, ReadOptions, write};
-use ripplet::lp::programs::Cdlp;
-use ripplet::lp::{Executor, Outcome, Schedule, Settings, Stop, cpu::CpuExecutor};
-use ripplet::{Input, LoadOptions};
-use std::fmt::Write;
+use algorithm::{Algorithm, Difference, Task, Values};
+use askama::Template;
+use clap::Args;
+use report::{Measured, Report, Run};
+use ripplet::graph::VertexIds;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use workload::Workload;
 
-/// Run an LDBC Graphalytics workload: time it, and validate it against its reference output.
+/// Run LDBC Graphalytics workloads: time them, and validate them against their reference outputs.
 ///
-/// The reference output is the file NAME-CDLP beside the properties file. Where it is there and the
-/// labels differ, the exit code is 1.
+/// The reference output of an algorithm is the file NAME-CDLP or NAME-LCC beside the properties file.
+/// Where it is there and the output is not as the specification wants it, the exit code is 1.
 #[derive(Args)]
 pub struct Arguments {
     /// The graph's .properties file; its .v and .e files lie where that says.
     properties: PathBuf,
-    /// What to run.
-    #[arg(long, value_enum, default_value_t = Algorithm::Cdlp)]
-    algorithm: Algorithm,
-    /// Also write the labels.
+    /// What to run; several with commas between them.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "cdlp")]
+    algorithm: Vec<Algorithm>,
+    /// Run each so often; the medians are told.
+    #[arg(long, value_name = "N", default_value = "1")]
+    repeat: NonZeroU16,
+    #[command(flatten)]
+    device: DeviceArguments,
+    /// Also write the output, of one algorithm: labels or coefficients.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Write all figures, and the machine's, to this JSON file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write them as a page for a browser.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     threads: ThreadArguments,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Algorithm {
-    /// Community detection by label propagation
-    Cdlp,
-}
-
-/// What a properties file asks for.
-struct Workload {
-    properties: Properties,
-    vertices: PathBuf,
-    edges: PathBuf,
-    direction: Direction,
-    iterations: u32,
-    reference: Option<PathBuf>,
-}
-
-/// Runs a workload.
+/// Runs the workloads.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let start = Instant::now();
-    let Algorithm::Cdlp = arguments.algorithm;
+    arguments.device.check()?;
     let workload = Workload::read(&arguments.properties)?;
-    if let Some(output) = &arguments.output {
-        let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
-        write::check_communities(output, &no_ids).map_err(Failure::Place)?;
-        let inputs = [&arguments.properties, &workload.vertices, &workload.edges];
-        let inputs = inputs.into_iter().chain(&workload.reference);
-        check_place(output, &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
-    }
+    let tasks = arguments.tasks(&workload)?;
+    arguments.check_places(&workload, &tasks)?;
     let threads = arguments.threads.start()?;
+    let opened = arguments.open(console)?;
     let loaded = workload.load(console)?;
-    let (outcome, compute) = workload.compute(&loaded.graph, &arguments.threads, console)?;
     if let Some(output) = &arguments.output {
-        interrupt::check()?;
-        let (ids, naming) = (loaded.graph.ids(), write::Naming::VertexId);
-        written(write::write_communities(
-            output,
-            ids,
-            &write::Communities::of_all(&outcome.labels),
-            naming,
-        ))?;
+        let checked =
+            tasks.iter().map(|task| task.algorithm.check_output(output, loaded.graph.ids()));
+        checked.collect::<Result<(), _>>().map_err(Failure::Place)?;
     }
-    let whole = start.elapsed().as_secs_f64();
-    let mut report = workload.report(&loaded, threads, [compute, whole]);
-    let validated = workload.validate(&loaded.graph, &outcome, console);
-    if let Ok(sentence) = &validated {
-        let _ = writeln!(report, "{:<12}{sentence}", "validation");
+    let bench = Bench { arguments, console, loaded: &loaded, machine: opened };
+    let shape = Shape::of(&loaded.graph);
+    let (mut algorithms, mut failures) = (Vec::new(), Vec::new());
+    for task in &tasks {
+        let (measured, failure) = bench.measure(task, &shape)?;
+        algorithms.push(measured);
+        failures.extend(failure);
     }
-    // Labels on standard output must stay alone there.
-    match arguments.output.as_deref().is_some_and(is_standard) {
-        true => console.say(report.trim_end()),
-        false => print(&report)?,
-    }
-    validated.map(|_| ())
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        graph: workload.properties.name().to_owned(),
+        shape,
+        machine: MachineFacts::here(),
+        threads,
+        load_seconds: loaded.read + loaded.build,
+        algorithms,
+    };
+    arguments.tell(&report, console)?;
+    failures.into_iter().next().map_or(Ok(()), Err)
 }
 
-impl Workload {
-    fn read(path: &Path) -> Result<Workload, Failure> {
-        let properties = Properties::read(path)?;
-        Ok(Workload {
-            vertices: properties.file("vertex-file")?,
-            edges: properties.file("edge-file")?,
-            direction: properties.direction()?,
-            iterations: properties.number("cdlp.max-iterations")?,
-            reference: properties.reference("CDLP"),
-            properties,
-        })
-    }
-
-    /// The graph, if it is as large as the properties say.
-    fn load(&self, console: &Console) -> Result<Loaded, Failure> {
-        let options = LoadOptions {
-            direction: self.direction,
-            self_loops: SelfLoops::Keep,
-            ..LoadOptions::default()
-        };
-        let read = || {
-            let edges = io::read_ldbc(&self.vertices, &self.edges, &options.read)?;
-            Ok(Input::Edges(edges))
-        };
-        let loaded = load_with(&self.edges, &options, read, console)?;
-        let vertices = u64::from(loaded.graph.vertices());
-        self.check_count("meta.vertices", vertices, "vertices", &self.vertices)?;
-        self.check_count("meta.edges", loaded.rows.unwrap_or(0), "edges", &self.edges)?;
-        Ok(loaded)
-    }
-
-    fn check_count(&self, key: &str, found: u64, what: &str, file: &Path) -> Result<(), Failure> {
-        match self.properties.count(key)? {
-            Some((expected, line)) if expected != found => {
-                let (name, file) = (self.properties.name(), file.display());
-                let sentence = format!(
-                    "`graph.{name}.{key}` is {expected}, but {file} has {found} {what}: one of the \
-                     two files is not the other's"
-                );
-                Err(self.properties.error(line, sentence))
+impl Arguments {
+    /// What to run, by the properties.
+    fn tasks(&self, workload: &Workload) -> Result<Vec<Task>, Failure> {
+        if let (Some(_), [_, _, ..]) = (&self.output, &*self.algorithm) {
+            return Err(Failure::refused(
+                "--output holds the output of one algorithm, but several are asked for",
+                "leave --output out, or run them one by one",
+            ));
+        }
+        for (at, algorithm) in self.algorithm.iter().enumerate() {
+            if self.algorithm[..at].contains(algorithm) {
+                return Err(Failure::refused(
+                    format!("--algorithm names {} twice", algorithm.name()),
+                    "name it once; --repeat N runs each N times",
+                ));
             }
-            _ => Ok(()),
+            if self.device.is_gpu() && !algorithm.runs_on_gpu() {
+                return Err(Failure::refused(
+                    format!("the GPU does not do {} yet", algorithm.name()),
+                    "leave --device out, or use --device cpu",
+                ));
+            }
+        }
+        self.algorithm.iter().map(|&algorithm| Task::of(algorithm, &workload.properties)).collect()
+    }
+
+    fn check_places(&self, workload: &Workload, tasks: &[Task]) -> Result<(), Failure> {
+        let mut others = vec![self.properties.as_path()];
+        others.extend(workload.inputs());
+        others.extend(tasks.iter().filter_map(|task| task.reference.path.as_deref()));
+        let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
+        if let Some(output) = &self.output {
+            let checked = tasks.iter().map(|task| task.algorithm.check_output(output, &no_ids));
+            checked.collect::<Result<(), _>>().map_err(Failure::Place)?;
+        }
+        for place in [&self.output, &self.json, &self.html].into_iter().flatten() {
+            check_place(place, &others)?;
+            others.push(place);
+        }
+        Ok(())
+    }
+
+    /// Who computes what a GPU can: nobody looks for one where none of it is asked for.
+    fn open(&self, console: &Console) -> Result<Machine, Failure> {
+        match self.algorithm.iter().any(|algorithm| algorithm.runs_on_gpu()) {
+            true => self.device.open()?.start(&self.threads, console),
+            false => Machine::cpu(&self.threads),
         }
     }
 
-    /// The labels, and the seconds of the algorithm alone.
-    fn compute(
-        &self,
-        graph: &Graph,
-        threads: &ThreadArguments,
-        console: &Console,
-    ) -> Result<(Outcome, f64), Failure> {
-        let executor = CpuExecutor::new(threads.count())?;
-        let settings = Settings {
-            schedule: Schedule::cdlp(),
-            stop: Stop::after(self.iterations),
-            keep_disconnected: true,
-            ..Settings::default()
-        };
-        let start = Instant::now();
-        let outcome = executor.run(graph, &Cdlp, &settings, &mut console.watch())?;
-        Ok((outcome, start.elapsed().as_secs_f64()))
-    }
-
-    fn report(&self, loaded: &Loaded, threads: usize, [compute, whole]: [f64; 2]) -> String {
-        let (name, graph) = (self.properties.name(), &loaded.graph);
-        let (vertices, edges) = (graph.vertices(), graph.edges());
-        let kind = match self.direction {
-            Direction::Directed => "directed",
-            Direction::Undirected => "undirected",
-        };
-        let mut text = String::new();
-        for (name, value) in [
-            ("graph", format!("{name}, {kind}, {vertices} vertices, {edges} edges")),
-            ("algorithm", format!("cdlp, {} iterations, {threads} threads", self.iterations)),
-            ("load", format!("{:.6} s", loaded.read + loaded.build)),
-            ("compute", format!("{compute:.6} s")),
-            ("whole", format!("{whole:.6} s")),
-        ] {
-            let _ = writeln!(text, "{name:<12}{value}");
+    /// Tells what was found, wherever that is wanted.
+    fn tell(&self, report: &Report, console: &Console) -> Result<(), Failure> {
+        if let Some(path) = &self.json {
+            write_json(path, report)?;
         }
-        text
+        if let Some(path) = &self.html {
+            let page = report.render().expect("a page of strings and numbers");
+            write_text(path, &page)?;
+        }
+        // An output on standard output must stay alone there.
+        let streams = [&self.output, &self.json, &self.html];
+        match streams.into_iter().flatten().any(|path| is_standard(path)) {
+            true => console.say(report.lines().trim_end()),
+            false => print(&report.lines())?,
+        }
+        Ok(())
     }
+}
 
-    /// What the comparison with the reference output says, if it says nothing bad.
-    fn validate(
-        &self,
-        graph: &Graph,
-        outcome: &Outcome,
-        console: &Console,
-    ) -> Result<String, Failure> {
-        let Some(path) = &self.reference else {
-            return Ok(format!("none: there is no {}-CDLP", self.properties.name()));
-        };
+/// A graph and who computes on it.
+struct Bench<'a> {
+    arguments: &'a Arguments,
+    console: &'a Console,
+    loaded: &'a Loaded,
+    machine: Machine,
+}
+
+impl Bench<'_> {
+    /// Runs a task as often as asked for; the failure is that of its validation.
+    fn measure(&self, task: &Task, shape: &Shape) -> Result<(Measured, Option<Failure>), Failure> {
+        let ids = self.loaded.graph.ids();
+        let (mut runs, mut found) = (Vec::new(), Vec::new());
+        let mut device = String::new();
+        for _ in 0..self.arguments.repeat.get() {
+            interrupt::check()?;
+            let start = Instant::now();
+            let (values, processing_seconds, by) = self.compute(task)?;
+            if let Some(output) = &self.arguments.output {
+                interrupt::check()?;
+                values.write(output, ids)?;
+            }
+            let load = self.loaded.read + self.loaded.build;
+            let makespan_seconds = load + start.elapsed().as_secs_f64();
+            runs.push(Run { processing_seconds, makespan_seconds });
+            device = by;
+            // What is the same as before would be validated in vain.
+            if found.last().is_none_or(|last: &Values| last != &values) {
+                found.push(values);
+            }
+        }
+        let mut measured = Measured::new(task, device, shape, runs);
         interrupt::check()?;
-        console.stage(format!("reading {}", path.display()));
-        let (ids, labels) = (graph.ids(), &outcome.labels);
-        let expected = io::read_labels(path, &ReadOptions::default(), ids)?;
-        let differs = |v: &usize| labels[*v] != expected[*v];
-        let Some(first) = (0..labels.len()).find(differs) else {
-            return Ok(format!("exact: all labels are those of {}", path.display()));
+        let Some(expected) = task.expected(ids, self.console)? else { return Ok((measured, None)) };
+        let path = task.reference.path.as_deref().unwrap_or(Path::new(""));
+        let wrong = found.iter().find_map(|values| values.difference(&expected, ids));
+        let failure = wrong.map(|difference| self.failure(task, path, &difference));
+        (measured.validation, measured.validated) = match &failure {
+            None => {
+                let (rule, path) = (task.algorithm.rule(), path.display());
+                ("passed", format!("{rule}: all values are those of {path}"))
+            }
+            Some(failure) => ("failed", format!("failed: {failure}")),
         };
-        let (all, different) = (labels.len(), (first..labels.len()).filter(differs).count());
-        let [vertex, found, wanted] =
-            [first as u32, labels[first], expected[first]].map(|v| ids.get(v).to_string());
-        Err(Failure::Validation {
+        Ok((measured, failure))
+    }
+
+    /// The values, the seconds that they took, and who computed; the CPU where a GPU fails that was not
+    /// insisted on.
+    fn compute(&self, task: &Task) -> Result<(Values, f64, String), Failure> {
+        let Bench { arguments, console, loaded, machine } = self;
+        let on = |machine: &Machine| {
+            let (values, seconds) = task.compute(&loaded.graph, machine, console)?;
+            let name = if task.algorithm.runs_on_gpu() { machine.name() } else { "cpu".to_owned() };
+            Ok((values, seconds, name))
+        };
+        match on(machine) {
+            Err(failure) if arguments.device.is_auto() && Failure::is_of_device(&failure) => {
+                console.remark(&format!("running on the CPU: {failure}"));
+                on(&Machine::cpu(&arguments.threads)?)
+            }
+            done => done,
+        }
+    }
+
+    fn failure(&self, task: &Task, reference: &Path, difference: &Difference) -> Failure {
+        let Difference { vertices, first, found, wanted } = difference;
+        let ids = self.loaded.graph.ids();
+        let written = match &self.arguments.output {
+            Some(output) if !is_standard(output) => {
+                format!("; {} has the output as it is", output.display())
+            }
+            _ => String::new(),
+        };
+        let parameters = match task.iterations {
+            Some(iterations) => format!(" with {iterations} iterations"),
+            None => String::new(),
+        };
+        Failure::Validation {
             sentence: format!(
-                "{different} of {all} vertices have another label than in {}; the first is \
-                 vertex {vertex}: {found} instead of {wanted}",
-                path.display()
+                "{vertices} of {} vertices have another value than in {}; the first is vertex {}: \
+                 {found} instead of {wanted}",
+                ids.len(),
+                reference.display(),
+                ids.get(*first)
             ),
-            help: format!(
-                "check that it was made of this graph with {} iterations",
-                self.iterations
-            ),
-        })
+            help: format!("check that it was made of this graph{parameters}{written}"),
+        }
     }
 }

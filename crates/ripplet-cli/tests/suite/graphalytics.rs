@@ -1,19 +1,154 @@
 //! LDBC's graphs, exactly; and properties files that are wrong.
 
 use crate::sandbox::{Sandbox, data};
+use std::collections::BTreeMap;
 use std::fs;
 
 const FILES: [&str; 4] =
     ["example-directed", "example-undirected", "test-cdlp-directed", "test-cdlp-undirected"];
 
-/// A sandbox with LDBC's graph `name`.
+/// Graphs whose clustering coefficients LDBC gives.
+const WITH_COEFFICIENTS: [&str; 4] =
+    ["example-directed", "example-undirected", "test-lcc-directed", "test-lcc-undirected"];
+
+/// A sandbox with LDBC's graph `name`, and its outputs as far as they are here.
 fn sandbox(name: &str) -> Sandbox {
     let sandbox = Sandbox::new();
-    for suffix in [".properties", ".v", ".e", "-CDLP"] {
-        let file = format!("{name}{suffix}");
-        fs::copy(data(&format!("ripplet-lp/tests/data/ldbc/{file}")), sandbox.path(&file)).unwrap();
+    for folder in ["ripplet-lp", "ripplet-analytics"] {
+        for suffix in [".properties", ".v", ".e", "-CDLP", "-LCC"] {
+            let file = format!("{name}{suffix}");
+            let from = data(&format!("{folder}/tests/data/ldbc/{file}"));
+            if from.is_file() {
+                fs::copy(from, sandbox.path(&file)).unwrap();
+            }
+        }
     }
     sandbox
+}
+
+#[test]
+fn ldbc_coefficients_are_near() {
+    for name in WITH_COEFFICIENTS {
+        let sandbox = sandbox(name);
+        for threads in [1, 2, 7] {
+            let run = format!("graphalytics {name}.properties --algorithm lcc --threads {threads}");
+            let text = sandbox.ok(&format!("{run} -o out.txt"));
+            for part in ["validation  epsilon", "processing", "makespan", "lcc ", name] {
+                assert!(text.contains(part), "{part} in {text}");
+            }
+            // The specification's own comparison, by hand.
+            let values = |text: String| -> BTreeMap<u64, f64> {
+                let row = |row: &str| {
+                    let (id, value) = row.split_once(' ').unwrap();
+                    (id.parse().unwrap(), value.parse().unwrap())
+                };
+                text.lines().map(row).collect()
+            };
+            let (found, wanted) =
+                (values(sandbox.read("out.txt")), values(sandbox.read(&format!("{name}-LCC"))));
+            assert!(found.keys().eq(wanted.keys()), "{name}");
+            let near = |(s, r): (&f64, &f64)| (r - s).abs() <= 1e-4 * r.abs();
+            assert!(found.values().zip(wanted.values()).all(near), "{name}: {found:?}");
+        }
+        // The same through the front door.
+        let directed = if name.ends_with("-directed") { "--directed" } else { "" };
+        sandbox.ok(&format!("lcc {name}.e -o front.txt {directed}"));
+        let rows = |file: &str| {
+            let mut rows: Vec<String> = sandbox.read(file).lines().map(str::to_owned).collect();
+            rows.sort();
+            rows
+        };
+        assert_eq!(rows("front.txt"), rows("out.txt"), "{name}");
+    }
+}
+
+#[test]
+fn several_algorithms_and_repetitions_are_reported() {
+    let name = "example-directed";
+    let sandbox = sandbox(name);
+    let run =
+        format!("graphalytics {name}.properties --algorithm cdlp,lcc --repeat 3 --device cpu");
+    let text = sandbox.ok(&format!("{run} --json report.json --html report.html"));
+    for part in ["cdlp ", "lcc ", "validation  exact", "validation  epsilon", "medians of 3"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let report: serde_json::Value = serde_json::from_str(&sandbox.read("report.json")).unwrap();
+    assert_eq!(report["graph"], name);
+    assert_eq!((report["vertices"].as_u64(), report["edges"].as_u64()), (Some(10), Some(17)));
+    assert!(report["machine"]["cores"].as_u64().unwrap() > 0);
+    let load = report["load_seconds"].as_f64().unwrap();
+    let algorithms = report["algorithms"].as_array().unwrap();
+    for (measured, name) in algorithms.iter().zip(["cdlp", "lcc"]) {
+        assert_eq!((&measured["algorithm"], &measured["device"]), (&name.into(), &"cpu".into()));
+        assert_eq!(measured["validation"], "passed");
+        assert_eq!(measured["runs"].as_array().unwrap().len(), 3);
+        let [processing, makespan, evps] = ["processing_seconds", "makespan_seconds", "evps"]
+            .map(|key| measured[key].as_f64().unwrap());
+        assert!(processing > 0.0 && makespan >= load + processing, "{measured}");
+        assert!((evps * processing - 27.0).abs() < 1e-6, "{measured}");
+    }
+    let page = sandbox.read("report.html");
+    for part in ["<!doctype html>", name, "cdlp, 2 iterations", "class=\"passed\"", "Machine"] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+}
+
+#[test]
+fn a_failed_validation_is_in_all_reports() {
+    let name = "example-undirected";
+    let sandbox = sandbox(name);
+    let reference = format!("{name}-LCC");
+    let changed: Vec<String> = (sandbox.read(&reference).lines())
+        .map(|row| row.split(' ').next().unwrap().to_owned() + " 0.123")
+        .collect();
+    sandbox.write(&reference, changed.join("\n"));
+    let run =
+        format!("graphalytics {name}.properties --algorithm lcc,cdlp --json r.json --html r.html");
+    let said = sandbox.run(&run);
+    said.must_fail(&run, 1, &["9 of 9 vertices have another value", "-LCC", "0.123"]);
+    // What comes behind it is run, too.
+    assert!(
+        said.out.contains("validation  failed") && said.out.contains("validation  exact"),
+        "{said:?}"
+    );
+    let report: serde_json::Value = serde_json::from_str(&sandbox.read("r.json")).unwrap();
+    assert_eq!(report["algorithms"][0]["validation"], "failed");
+    assert_eq!(report["algorithms"][1]["validation"], "passed");
+    assert!(sandbox.read("r.html").contains("class=\"failed\""));
+    // The output is there, and it is said where.
+    let run = format!("graphalytics {name}.properties --algorithm lcc -o out.txt");
+    sandbox.run(&run).must_fail(&run, 1, &["out.txt has the output as it is"]);
+    assert_eq!(sandbox.read("out.txt").lines().count(), 9);
+
+    for (text, part) in [
+        (changed[1..].join("\n"), "1 of 9 vertices have no number"),
+        (format!("{}\n99 0.5", changed.join("\n")), ":10: `99` is no vertex"),
+        (format!("{}\n{}", changed.join("\n"), changed[0]), ":10: vertex"),
+        (changed.join("\n").replace("0.123", "much"), ":1: expected a number, not `much`"),
+    ] {
+        sandbox.write(&reference, text);
+        sandbox.run(&run).must_fail(&run, 2, &[&reference, part]);
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let name = "example-directed";
+    let sandbox = sandbox(name);
+    for (options, parts) in [
+        ("--algorithm cdlp,lcc -o out.txt", ["--output holds the output of one", "one by one"]),
+        ("--algorithm lcc,lcc", ["names lcc twice", "--repeat"]),
+        ("--algorithm lcc --device cuda", ["the GPU does not do lcc yet", "--device cpu"]),
+        ("--repeat 0", ["--repeat", "0"]),
+        ("--json r.json --html r.json", ["r.json is named twice", "another name"]),
+        ("--algorithm lcc --json example-directed-LCC", ["is named twice", "another name"]),
+    ] {
+        sandbox.fails(&format!("graphalytics {name}.properties {options}"), 2, &parts);
+    }
+    // Without a reference there is nothing to validate, and nothing wrong.
+    fs::remove_file(sandbox.path("example-directed-LCC")).unwrap();
+    let text = sandbox.ok(&format!("graphalytics {name}.properties --algorithm lcc"));
+    assert!(text.contains("validation  none: there is no example-directed-LCC"), "{text}");
 }
 
 #[test]
@@ -23,7 +158,7 @@ fn ldbc_labels_are_exact() {
         for threads in [1, 2, 7] {
             let run = format!("graphalytics {name}.properties --threads {threads} -o out.txt");
             let text = sandbox.ok(&run);
-            for part in ["validation  exact", "compute", "whole", name] {
+            for part in ["validation  exact", "processing", "makespan", name] {
                 assert!(text.contains(part), "{part} in {text}");
             }
             let sorted = |text: String| {
@@ -63,7 +198,7 @@ fn wrong_labels_are_told() {
     let difference = format!("vertex {vertex}: {label} instead of {other}");
     let parts = ["2 of 10 vertices", reference.as_str(), difference.as_str(), "2 iterations"];
     let said = sandbox.fails(&format!("graphalytics {name}.properties"), 1, &parts);
-    assert!(said.out.contains("compute"), "the times are told even so: {said:?}");
+    assert!(said.out.contains("processing"), "the times are told even so: {said:?}");
 
     fs::remove_file(sandbox.path(&reference)).unwrap();
     let text = sandbox.ok(&format!("graphalytics {name}.properties"));
@@ -106,7 +241,7 @@ fn a_properties_file_that_is_wrong() {
     }
     let sandbox = sandbox(name);
     sandbox.fails("graphalytics no.properties", 2, &["no.properties", "No such file"]);
-    sandbox.fails(&format!("graphalytics {file} --algorithm pr"), 2, &["cdlp"]);
+    sandbox.fails(&format!("graphalytics {file} --algorithm pr"), 2, &["cdlp", "lcc"]);
     sandbox.fails(&format!("graphalytics {file} -o {name}-CDLP"), 2, &[]);
 }
 

@@ -1,0 +1,68 @@
+//! A graph of LDBC's, with what its properties say about it.
+
+use super::properties::Properties;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::reading::{Loaded, load_with};
+use ripplet::graph::{Direction, SelfLoops};
+use ripplet::{Input, LoadOptions, io};
+use std::path::{Path, PathBuf};
+
+/// A graph that a properties file describes.
+pub struct Workload {
+    /// The file.
+    pub properties: Properties,
+    vertices: PathBuf,
+    edges: PathBuf,
+    direction: Direction,
+}
+
+impl Workload {
+    /// Reads the properties, and no data yet.
+    pub fn read(path: &Path) -> Result<Workload, Failure> {
+        let properties = Properties::read(path)?;
+        Ok(Workload {
+            vertices: properties.file("vertex-file")?,
+            edges: properties.file("edge-file")?,
+            direction: properties.direction()?,
+            properties,
+        })
+    }
+
+    /// The files that the graph is read from.
+    pub fn inputs(&self) -> [&Path; 2] {
+        [&self.vertices, &self.edges]
+    }
+
+    /// The graph, if it is as large as the properties say.
+    pub fn load(&self, console: &Console) -> Result<Loaded, Failure> {
+        let options = LoadOptions {
+            direction: self.direction,
+            self_loops: SelfLoops::Keep,
+            ..LoadOptions::default()
+        };
+        let read = || {
+            let edges = io::read_ldbc(&self.vertices, &self.edges, &options.read)?;
+            Ok(Input::Edges(edges))
+        };
+        let loaded = load_with(&self.edges, &options, read, console)?;
+        let vertices = u64::from(loaded.graph.vertices());
+        self.check_count("meta.vertices", vertices, "vertices", &self.vertices)?;
+        self.check_count("meta.edges", loaded.rows.unwrap_or(0), "edges", &self.edges)?;
+        Ok(loaded)
+    }
+
+    fn check_count(&self, key: &str, found: u64, what: &str, file: &Path) -> Result<(), Failure> {
+        match self.properties.count(key)? {
+            Some((expected, line)) if expected != found => {
+                let (name, file) = (self.properties.name(), file.display());
+                let sentence = format!(
+                    "`graph.{name}.{key}` is {expected}, but {file} has {found} {what}: one of the \
+                     two files is not the other's"
+                );
+                Err(self.properties.error(line, sentence))
+            }
+            _ => Ok(()),
+        }
+    }
+}
