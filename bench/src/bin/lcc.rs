@@ -66,7 +66,9 @@ fn main() -> Result<()> {
         })
     };
     let names = ["rmat", "social", "web", "road", "planted 0.3"];
-    for name in names.into_iter().filter(|&name| scale > 0 && only.as_deref().unwrap_or(name) == name) {
+    for name in
+        names.into_iter().filter(|&name| scale > 0 && only.as_deref().unwrap_or(name) == name)
+    {
         report(name, generate(name)?, directed, turns)?;
     }
     for file in &files {
