@@ -1,7 +1,7 @@
 //! The local clustering coefficient beside two plain ways to count triangles, in turns.
 //!
 //! ```text
-//! cargo run --release -p ripplet-bench --bin lcc -- [--scale S] [--turns N] [--threads N] [--directed] [FILE…]
+//! cargo run --release -p ripplet-bench --bin lcc -- [--scale S] [--turns N] [--threads N] [--directed] [--only NAME] [FILE…]
 //! ```
 //!
 //! Generated graphs of 2^S vertices come first (`rmat`, `social`, `web`, `road`, `planted 0.3`), then the
@@ -28,8 +28,8 @@ use std::time::Instant;
 const RANKS: usize = 64;
 
 fn main() -> Result<()> {
-    let (mut scale, mut turns, mut threads, mut directed, mut files) =
-        (16, 5, 0, false, Vec::new());
+    let (mut scale, mut turns, mut threads, mut directed) = (16, 5, 0, false);
+    let (mut only, mut files) = (None, Vec::new());
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -37,6 +37,7 @@ fn main() -> Result<()> {
             "--turns" => turns = arguments.next().ok_or("--turns wants a number")?.parse()?,
             "--threads" => threads = arguments.next().ok_or("--threads wants a number")?.parse()?,
             "--directed" => directed = true,
+            "--only" => only = arguments.next(),
             file => files.push(file.to_owned()),
         }
     }
@@ -55,14 +56,20 @@ fn main() -> Result<()> {
         "× merge",
         "× mark"
     );
-    let vertices = 1u64 << scale;
-    if scale > 0 {
-        report("rmat", Rmat::new(scale).generate()?, directed, turns)?;
-        report("social", Social::new(scale).generate()?, directed, turns)?;
-        report("web", Web::new(scale).generate()?, directed, turns)?;
-        report("road", Road::new(scale).generate()?, directed, turns)?;
-        let planted = Planted::new(vertices, 10 * vertices, 0.3).generate()?;
-        report("planted 0.3", planted.edges, directed, turns)?;
+    let generate = |name: &str| -> Result<EdgeTable> {
+        Ok(match name {
+            "rmat" => Rmat::new(scale).generate()?,
+            "social" => Social::new(scale).generate()?,
+            "web" => Web::new(scale).generate()?,
+            "road" => Road::new(scale).generate()?,
+            _ => Planted::new(1 << scale, 10 << scale, 0.3).generate()?.edges,
+        })
+    };
+    let names = ["rmat", "social", "web", "road", "planted 0.3"];
+    for name in
+        names.into_iter().filter(|&name| scale > 0 && only.as_deref().unwrap_or(name) == name)
+    {
+        report(name, generate(name)?, directed, turns)?;
     }
     for file in &files {
         let case = Case::read(file)?;

@@ -3,7 +3,7 @@
 use crate::communities::EstimateForm;
 use crate::console::{Console, print};
 use crate::failure::Failure;
-use crate::machine::cpu_alone;
+use crate::machine::CpuAlone;
 use crate::output::{check_place, is_standard, json, write_json, written};
 use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load};
 use crate::size::Size;
@@ -42,8 +42,8 @@ pub struct Arguments {
     #[arg(long, help_heading = "Output")]
     triangles: bool,
     /// Who computes: auto or cpu; both are this machine's cores.
-    #[arg(long, default_value = "auto", value_parser = cpu_alone, help_heading = "Choices")]
-    device: (),
+    #[arg(long, default_value = "auto", value_parser = CpuAlone::parse, help_heading = "Choices")]
+    device: CpuAlone,
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
     ///
     /// Reading and building the graph are held to it as well, as they go.
@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         write::check_values(output, loaded.graph.ids()).map_err(Failure::Place)?;
     }
     let (lcc, definition) = arguments.resolve();
-    let choices = Choices { definition, device: "cpu", threads };
+    let choices = Choices { definition, device: arguments.device.name(), threads };
     let plan = plan(&lcc, &loaded.graph, threads);
     if let Some(form) = arguments.estimate {
         let estimate = Estimate::new(Shape::of(&loaded.graph), choices, &plan);

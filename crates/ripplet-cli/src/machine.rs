@@ -61,13 +61,24 @@ pub fn gpu(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The parser of a device where no GPU will do yet; the choice left is none.
-pub fn cpu_alone(text: &str) -> Result<(), String> {
-    match choice(text)? {
-        Choice::Auto | Choice::Cpu => Ok(()),
-        Choice::Cuda(_) => {
-            Err("the GPU does not do this yet: use cpu, or leave --device out".into())
+/// The device where no GPU will do yet.
+#[derive(Clone, Copy, Debug)]
+pub struct CpuAlone;
+
+impl CpuAlone {
+    /// The parser of such a device.
+    pub fn parse(text: &str) -> Result<CpuAlone, String> {
+        match choice(text)? {
+            Choice::Auto | Choice::Cpu => Ok(CpuAlone),
+            Choice::Cuda(_) => {
+                Err("the GPU does not do this yet: use cpu, or leave --device out".into())
+            }
         }
+    }
+
+    /// What it is called in figures.
+    pub fn name(self) -> &'static str {
+        "cpu"
     }
 }
 

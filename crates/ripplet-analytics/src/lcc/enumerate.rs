@@ -2,16 +2,19 @@
 //!
 //! ```text
 //! of each v (by rank), list A of its neighbours of lower rank:
-//!   mark the cells of A
-//!   of each u in A, list B:            all of B that is marked is a third corner w
-//!     walk B over the cells            or, where A is much shorter, look its ranks up in B;
-//!                                      ranks beyond the cells: both lists in step
-//!   what the cells have counted is added to their vertices, and they are cleared
+//!   give each rank of A a cell
+//!   of each u in A, list B:            what of B has a cell is a third corner w
+//!     walk B over the cells            or, where A is much shorter, look its ranks up in B
+//!   what the cells have counted is added to their vertices, and they are free again
 //! ```
 //!
 //! Lists ascend and hold ranks below their owner's, so that only the part of A before u can meet B.
-//! A thread has cells of its own for the lowest ranks, the vertices of the highest degree, which most
-//! third corners are; and sums of its own for the lowest of these, where threads would meet most.
+//!
+//! A thread has a fixed number of cells. A rank's cell is that of its low bits, and says whose it is:
+//! walking asks no more than that, and no branch depends on the ranks that are met, so that a processor
+//! fetches the next lists meanwhile. A rank whose cell a lower one of A has is *spilled*: few are, and
+//! they are looked up. Of hubs, the lowest ranks, a thread keeps the sums to itself: there, threads
+//! would meet most.
 
 use super::counts::{Counts, Sum};
 use super::oriented::{self, List, Oriented};
@@ -20,17 +23,18 @@ use crate::run::go_on;
 use crate::{Observer, RunError};
 use rayon::prelude::*;
 use ripplet_graph::{OutOfMemory, memory};
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
-/// Ranks that have cells: 256 or 512 KiB a thread, what a second-level cache holds.
-const CELLS: usize = 1 << 16;
+/// Cells of a thread, 8 or 16 bytes each: what a second-level cache holds.
+const CELLS: usize = 1 << 15;
 /// Ranks whose sums a thread keeps to itself: 32 KiB, 64 with triangles.
 const HUBS: usize = 1 << 12;
 /// A step of a search costs as much as so many of a walk.
-const SEARCH_STEP: usize = 4;
+const SEARCH_STEP: usize = 2;
 /// Tasks a thread: the last one of a run is a small part of it.
 const TASKS_PER_THREAD: u64 = 64;
 /// Arcs walked between two looks whether the run is cancelled: about a millisecond.
@@ -44,37 +48,64 @@ enum Way {
 }
 
 impl Way {
-    /// The better way to find which of `short` ranks are among `long`, and what it costs.
+    /// The better way to find which of `short` ranks are among `long`.
     #[inline]
-    fn to_meet(short: usize, long: usize) -> (Way, usize) {
-        // Searching goes on from where it was, in steps that double.
-        let steps = (long / short.max(1) + 2).ilog2() as usize + 1;
-        let searching = short * steps * SEARCH_STEP;
-        if searching < long { (Way::Search, searching) } else { (Way::Walk, long) }
+    fn to_meet(short: usize, long: usize) -> Way {
+        match short * (long | 1).ilog2() as usize * SEARCH_STEP < long {
+            true => Way::Search,
+            false => Way::Walk,
+        }
     }
 }
 
 /// Bytes that a thread needs for a graph of so many edges.
 pub(super) fn bytes_of_desk<R: Rule>(edges: u64, triangles: bool) -> u64 {
-    let (cell, hub) = (size_of::<R::Cell>() as u64, if triangles { 16 } else { 8 });
+    let (cell, hub) = (size_of::<Cell<R>>() as u64, if triangles { 16 } else { 8 });
     let scratch = if R::DIRECTED { 16 } else { 0 };
     // An array that grows has room for twice as much, and once more while it is moved.
     let tasks = 3 * (TASKS_PER_THREAD + 1) * size_of::<Range<u32>>() as u64;
     CELLS as u64 * cell
         + HUBS as u64 * hub
         + tasks
-        + oriented::longest_list(edges) * (cell + scratch)
+        + oriented::longest_list(edges) * (size_of::<Cell<R>>() as u64 + scratch)
 }
 
 /// What a thread works with.
 struct Desk<R: Rule> {
-    cells: Vec<R::Cell>,
-    /// Cells of the ranks of v's list that are beyond `cells`.
-    tail: Vec<R::Cell>,
+    cells: Box<[Cell<R>; CELLS]>,
+    /// The ranks of v's list whose cell another one has, ascending, with room for the longest list.
+    spilled: Vec<Cell<R>>,
     /// Sums of the lowest ranks.
     hubs: Vec<u64>,
     /// Their triangles, where these are counted apart.
     hub_triangles: Vec<u64>,
+}
+
+/// What is counted of a rank of v's list.
+struct Cell<R: Rule> {
+    rank: u32,
+    tally: R::Tally,
+}
+
+/// The rank of a cell that none has.
+const FREE: u32 = u32::MAX;
+
+impl<R: Rule> Cell<R> {
+    fn free() -> Cell<R> {
+        Cell { rank: FREE, tally: R::Tally::default() }
+    }
+}
+
+impl<R: Rule> Clone for Cell<R> {
+    fn clone(&self) -> Cell<R> {
+        Cell { ..*self }
+    }
+}
+
+/// The number of a rank's cell: the rank itself, if it is low.
+#[inline]
+fn cell_of(rank: u32) -> usize {
+    rank as usize % CELLS
 }
 
 /// Triangles to be counted.
@@ -104,8 +135,9 @@ impl<'a> Enumeration<'a> {
             let mut desk = desks[thread].lock().unwrap_or_else(PoisonError::into_inner);
             let (mut triangles, mut work, mut unseen) = (0, 0, 0);
             for rank in ranks {
-                let (found, cost) = self.corners_of(rank, &mut desk);
-                (triangles, work, unseen) = (triangles + found, work + cost, unseen + cost);
+                triangles += self.corners_of(rank, &mut desk);
+                let cost = cost_of(self.oriented, rank);
+                (work, unseen) = (work + cost, unseen + cost);
                 if unseen > WORK_PER_LOOK {
                     unseen = 0;
                     go_on(self.observer)?;
@@ -125,54 +157,57 @@ impl<'a> Enumeration<'a> {
 
     fn desk<R: Rule>(&self) -> Result<Desk<R>, OutOfMemory> {
         let triangles = if self.counts.has_triangles() { HUBS } else { 0 };
+        let longest = oriented::longest_list(self.oriented.edges()) as usize;
+        let cells = memory::filled(Cell::free(), CELLS)?.into_boxed_slice();
         Ok(Desk {
-            cells: memory::zeros(CELLS)?,
-            tail: memory::with_room(self.oriented.longest_tail(CELLS))?,
+            // A slice of this length, which a loop then knows.
+            cells: cells.try_into().map_err(|_| OutOfMemory::of::<Cell<R>>(CELLS))?,
+            spilled: memory::with_room(longest)?,
             hubs: memory::zeros(HUBS)?,
             hub_triangles: memory::zeros(triangles)?,
         })
     }
-    /// Counts the triangles whose highest rank this is; returns how many there are, and what it cost.
-    fn corners_of<R: Rule>(&self, rank: u32, desk: &mut Desk<R>) -> (u64, u64) {
+
+    /// Counts the triangles whose highest rank this is; returns how many there are.
+    fn corners_of<R: Rule>(&self, rank: u32, desk: &mut Desk<R>) -> u64 {
         let a = self.oriented.list(rank);
         if a.ranks.len() < 2 {
-            return (0, 1);
+            return 0;
         }
-        let split = a.ranks.partition_point(|&w| (w as usize) < CELLS);
-        desk.mark(&a, split);
-        let (mut own, mut cost) = (Sum::default(), 1);
+        desk.mark(&a);
+        let mut own = Sum::default();
         for (place, &u) in a.ranks.iter().enumerate().skip(1) {
             let b = self.oriented.list(u);
-            let (way, steps) = Way::to_meet(place, b.ranks.len());
-            cost += 1 + steps as u64;
             let vu = if R::DIRECTED { a.multiplicity(place) } else { 1 };
-            let before = &a.ranks[..place];
-            let (v_sum, u_sum) = match way {
-                Way::Walk => desk.walk(before, split, &b, vu),
-                Way::Search => desk.search(before, split, &b, vu),
+            let (v_sum, u_sum) = match Way::to_meet(place, b.ranks.len()) {
+                Way::Walk => desk.walk(&b, vu),
+                Way::Search => desk.search(&a.ranks[..place], &b, vu),
             };
             let v_sum = unpack(v_sum);
             own.numerator += v_sum.numerator;
             own.triangles += v_sum.triangles;
-            if u_sum > 0 {
-                self.add(desk, u, unpack(u_sum));
-            }
+            // What u gets as the second corner goes with what it gets as the third one of others.
+            R::add(&mut desk.cell(u).tally, u_sum);
         }
-        self.collect(&a, split, desk);
-        if own != Sum::default() {
-            self.add(desk, rank, own);
-        }
-        (if R::DIRECTED { own.triangles } else { own.numerator }, cost)
-    }
-
-    /// Adds what the cells of a list counted to its vertices, and clears them.
-    fn collect<R: Rule>(&self, a: &List<'_>, split: usize, desk: &mut Desk<R>) {
-        for (place, &w) in a.ranks.iter().enumerate() {
-            let packed = R::found(std::mem::take(desk.cell(w, place, split)));
+        let mut spilled = std::mem::take(&mut desk.spilled);
+        let mut tallies = spilled.drain(..);
+        for &w in a.ranks {
+            let cell = &mut desk.cells[cell_of(w)];
+            let cell = match cell.rank == w {
+                true => Some(std::mem::replace(cell, Cell::free())),
+                false => tallies.next(),
+            };
+            let packed = cell.map_or(0, |cell| R::found(cell.tally));
             if packed > 0 {
                 self.add(desk, w, unpack(packed));
             }
         }
+        drop(tallies);
+        desk.spilled = spilled;
+        if own != Sum::default() {
+            self.add(desk, rank, own);
+        }
+        if R::DIRECTED { own.triangles } else { own.numerator }
     }
 
     #[inline]
@@ -197,78 +232,100 @@ impl<'a> Enumeration<'a> {
 }
 
 impl<R: Rule> Desk<R> {
-    /// The cell of rank `w`, which stands at `place` of a list that leaves the cells at `split`.
+    /// The cell of a rank of v's list.
     #[inline]
-    fn cell(&mut self, w: u32, place: usize, split: usize) -> &mut R::Cell {
-        if place < split { &mut self.cells[w as usize] } else { &mut self.tail[place - split] }
+    fn cell(&mut self, rank: u32) -> &mut Cell<R> {
+        let cell = &mut self.cells[cell_of(rank)];
+        if cell.rank == rank {
+            return cell;
+        }
+        let place = self.spilled.partition_point(|cell| cell.rank < rank);
+        &mut self.spilled[place]
     }
 
-    fn mark(&mut self, a: &List<'_>, split: usize) {
-        // There is room for the longest list.
-        self.tail.resize(a.ranks.len() - split, R::Cell::default());
-        for (place, &w) in a.ranks.iter().enumerate() {
+    /// Gives each rank of a list a cell.
+    fn mark(&mut self, a: &List<'_>) {
+        for (place, &rank) in a.ranks.iter().enumerate() {
             let vw = if R::DIRECTED { a.multiplicity(place) } else { 1 };
-            *self.cell(w, place, split) = R::marked(vw);
+            let marked = Cell { rank, tally: R::marked(vw) };
+            match &mut self.cells[cell_of(rank)] {
+                cell if cell.rank == FREE => *cell = marked,
+                _ => self.spilled.push(marked),
+            }
         }
     }
 
-    /// Meets all of list `b`.
+    /// Meets all of a list.
     #[inline]
-    fn walk(&mut self, before: &[u32], split: usize, b: &List<'_>, vu: u64) -> (Packed, Packed) {
-        let end = match b.ranks.last() {
-            Some(&last) if last as usize >= CELLS => {
-                b.ranks.partition_point(|&w| (w as usize) < CELLS)
-            }
-            _ => b.ranks.len(),
-        };
-        let mut sums = (0, 0);
-        for (place, &w) in b.ranks[..end].iter().enumerate() {
+    fn walk(&mut self, b: &List<'_>, vu: u64) -> (Packed, Packed) {
+        let (mut sums, mut from) = (Sums::<R>::default(), 0);
+        for (place, &w) in b.ranks.iter().enumerate() {
             let uw = if R::DIRECTED { b.multiplicity(place) } else { 1 };
-            let (v, u) = R::meet(&mut self.cells[w as usize], vu, uw);
-            sums = (sums.0 + v, sums.1 + u);
+            let cell = &mut self.cells[cell_of(w)];
+            sums.meet(&mut cell.tally, cell.rank == w, vu, uw);
         }
-        if end == b.ranks.len() || split >= before.len() {
-            return sums;
+        for cell in &mut self.spilled {
+            let Some(place) = seek(b.ranks, &mut from, cell.rank) else { continue };
+            let uw = if R::DIRECTED { b.multiplicity(place) } else { 1 };
+            sums.meet(&mut cell.tally, true, vu, uw);
         }
-        // Beyond the cells, both lists in step.
-        let (mut place_a, mut place_b) = (split, end);
-        while let (Some(&w), Some(&of_b)) = (before.get(place_a), b.ranks.get(place_b)) {
-            if w == of_b {
-                let uw = if R::DIRECTED { b.multiplicity(place_b) } else { 1 };
-                let (v, u) = R::meet(&mut self.tail[place_a - split], vu, uw);
-                sums = (sums.0 + v, sums.1 + u);
-            }
-            place_a += usize::from(w <= of_b);
-            place_b += usize::from(of_b <= w);
-        }
-        sums
+        sums.of_both()
     }
 
-    /// Looks the ranks of `before` up in list `b`, in steps that double from where the last was.
+    /// Looks ranks of v's list, which ascend, up in another list.
     #[inline]
-    fn search(&mut self, before: &[u32], split: usize, b: &List<'_>, vu: u64) -> (Packed, Packed) {
-        let (mut sums, mut from) = ((0, 0), 0);
-        for (place, &w) in before.iter().enumerate() {
-            let mut step = 1;
-            while b.ranks.get(from + step).is_some_and(|&rank| rank < w) {
-                from += step;
-                step *= 2;
-            }
-            let end = b.ranks.len().min(from + step + 1);
-            from += b.ranks[from..end].partition_point(|&rank| rank < w);
-            match b.ranks.get(from) {
-                None => break,
-                Some(&rank) if rank == w => {
-                    let uw = if R::DIRECTED { b.multiplicity(from) } else { 1 };
-                    let (v, u) = R::meet(self.cell(w, place, split), vu, uw);
-                    sums = (sums.0 + v, sums.1 + u);
-                    from += 1;
-                }
-                Some(_) => {}
-            }
+    fn search(&mut self, ranks: &[u32], b: &List<'_>, vu: u64) -> (Packed, Packed) {
+        let (mut sums, mut from) = (Sums::<R>::default(), 0);
+        for &w in ranks {
+            let Some(place) = seek(b.ranks, &mut from, w) else { continue };
+            let uw = if R::DIRECTED { b.multiplicity(place) } else { 1 };
+            sums.meet(&mut self.cell(w).tally, true, vu, uw);
         }
-        sums
+        sums.of_both()
     }
+}
+
+/// What the triangles of an edge add to v and to u; of rules that give both the same, only v's.
+struct Sums<R> {
+    v: Packed,
+    u: Packed,
+    rule: PhantomData<R>,
+}
+
+impl<R> Default for Sums<R> {
+    fn default() -> Sums<R> {
+        Sums { v: 0, u: 0, rule: PhantomData }
+    }
+}
+
+impl<R: Rule> Sums<R> {
+    #[inline]
+    fn meet(&mut self, tally: &mut R::Tally, is_of_w: bool, vu: u64, uw: u64) {
+        let (v, u) = R::meet(tally, is_of_w, vu, uw);
+        self.v += v;
+        if !R::ALIKE {
+            self.u += u;
+        }
+    }
+
+    #[inline]
+    fn of_both(self) -> (Packed, Packed) {
+        (self.v, if R::ALIKE { self.v } else { self.u })
+    }
+}
+
+/// Where a list has a rank. `from` is where it is looked for, in steps that double, and becomes where the
+/// next higher rank is to be looked for.
+#[inline]
+fn seek(ranks: &[u32], from: &mut usize, rank: u32) -> Option<usize> {
+    let mut step = 1;
+    while ranks.get(*from + step).is_some_and(|&lower| lower < rank) {
+        *from += step;
+        step *= 2;
+    }
+    let end = ranks.len().min(*from + step + 1);
+    *from += ranks[*from..end].partition_point(|&lower| lower < rank);
+    ranks.get(*from).is_some_and(|&found| found == rank).then_some(*from)
 }
 
 /// Ranges of ranks of about equal work.
@@ -314,11 +371,13 @@ impl Tasks {
     }
 }
 
-/// What counting the triangles of a highest rank will cost, in arcs walked.
+/// What counting the triangles of a highest rank will cost, in about arcs walked: as if the lists that it
+/// meets were as long as its own. (To look at each costs as much as counting where triangles are few.)
 fn cost_of(oriented: &Oriented, rank: u32) -> u64 {
-    let list = oriented.list(rank).ranks;
-    let cost = |(place, &u): (usize, &u32)| 1 + Way::to_meet(place, oriented.degree(u)).1 as u64;
-    1 + list.iter().enumerate().skip(1).map(cost).sum::<u64>()
+    match oriented.degree(rank) as u64 {
+        0 | 1 => 1,
+        length => length * length,
+    }
 }
 
 #[cfg(test)]
@@ -351,10 +410,31 @@ mod tests {
     }
 
     #[test]
+    fn ranks_that_share_a_cell_are_all_found() {
+        let shared: Vec<u32> = (0..5u32).map(|i| i << CELLS.ilog2()).collect();
+        assert!(shared.iter().all(|&rank| cell_of(rank) == 0));
+        assert!((0..CELLS as u32).all(|rank| cell_of(rank) == rank as usize));
+        assert!((u32::MAX - CELLS as u32..u32::MAX).all(|rank| cell_of(rank) < CELLS));
+    }
+
+    #[test]
+    fn ranks_are_found_where_they_are() {
+        let ranks: Vec<u32> = (0..200).map(|i| i * i / 7 + i).collect();
+        for stride in [1, 3, 50, 999] {
+            let mut from = 0;
+            for rank in (0..6000).step_by(stride) {
+                let expected = ranks.binary_search(&rank).ok();
+                assert_eq!(seek(&ranks, &mut from, rank), expected, "{rank} by {stride}");
+            }
+        }
+        assert_eq!(seek(&[], &mut 0, 3), None);
+    }
+
+    #[test]
     fn a_short_list_is_looked_up_in_a_long_one() {
-        assert_eq!(Way::to_meet(1, 4).0, Way::Walk);
-        assert_eq!(Way::to_meet(100, 100).0, Way::Walk);
-        assert_eq!(Way::to_meet(2, 10_000).0, Way::Search);
-        assert_eq!(Way::to_meet(0, 0), (Way::Walk, 0));
+        assert_eq!(Way::to_meet(1, 4), Way::Walk);
+        assert_eq!(Way::to_meet(100, 100), Way::Walk);
+        assert_eq!(Way::to_meet(2, 10_000), Way::Search);
+        assert_eq!(Way::to_meet(0, 0), Way::Walk);
     }
 }

@@ -113,14 +113,9 @@ impl Oriented {
         (block * BLOCK) as u32..self.order.len().min((block + 1) * BLOCK) as u32
     }
 
-    /// The most that a list has beyond the ranks below `end`.
-    pub fn longest_tail(&self, end: usize) -> usize {
-        let ranks = end.min(self.order.len()) as u32..self.ranks();
-        let tail = |rank| {
-            let list = self.list(rank).ranks;
-            list.len() - list.partition_point(|&lower| (lower as usize) < end)
-        };
-        ranks.into_par_iter().map(tail).max().unwrap_or(0)
+    /// The number of edges.
+    pub fn edges(&self) -> u64 {
+        self.targets.len() as u64
     }
 
     #[inline]

@@ -8,9 +8,9 @@
 //! | [`Arcs`] | uw | vw | vu | LDBC's: arcs between neighbours |
 //! | [`Cycles`] | vu · uw · vw, each | | | Fagiolo's: half of ((A + Aᵀ)³)ᵥᵥ, which counts both ways around |
 //!
-//! A *cell* stands for a vertex w: whether it is a neighbour of v, and by how many arcs, in its low
-//! bits, and what the triangles of v add to w above. Cells of other vertices are met, too, and stay
-//! as they are: no branch depends on whether there is a triangle.
+//! A *tally* is kept of each neighbour w of v: how many arcs there are between them, in its low bits,
+//! where that matters, and above what the triangles of v add to w. Tallies of others are met, too, and
+//! stay as they are: no branch depends on whether there is a triangle.
 
 use super::counts::Sum;
 
@@ -29,70 +29,86 @@ pub(super) fn unpack(packed: Packed) -> Sum {
 
 /// What a triangle adds to its corners.
 pub(super) trait Rule: Sync {
-    /// What is kept of a possible third corner.
-    type Cell: Copy + Default + Send + bytemuck::Zeroable;
+    /// What is kept of a neighbour of v.
+    type Tally: Copy + Default + Send;
 
     /// Whether it matters how many arcs an edge is.
     const DIRECTED: bool;
 
-    /// The cell of a neighbour of v.
-    fn marked(vw: u64) -> Self::Cell;
+    /// Whether v and u get the same.
+    const ALIKE: bool;
 
-    /// Meets w at a neighbour u; if its cell is marked, it counts the triangle. Returns what it adds to
-    /// v and to u.
-    fn meet(cell: &mut Self::Cell, vu: u64, uw: u64) -> (Packed, Packed);
+    /// The tally of a neighbour of v, to begin with.
+    fn marked(vw: u64) -> Self::Tally;
 
-    /// What the triangles that were met add to w.
-    fn found(cell: Self::Cell) -> Packed;
+    /// Meets w at a neighbour u, which is a triangle if this is w's tally. Returns what it adds to v and
+    /// to u.
+    fn meet(tally: &mut Self::Tally, is_of_w: bool, vu: u64, uw: u64) -> (Packed, Packed);
+
+    /// Adds to what is tallied.
+    fn add(tally: &mut Self::Tally, packed: Packed);
+
+    /// What triangles add to w.
+    fn found(tally: Self::Tally) -> Packed;
 }
 
 /// Triangles alone: undirected graphs.
 pub(super) struct Plain;
 
 impl Rule for Plain {
-    type Cell = u32;
+    type Tally = u32;
     const DIRECTED: bool = false;
+    const ALIKE: bool = true;
 
     #[inline]
     fn marked(_vw: u64) -> u32 {
-        1
+        0
     }
 
     #[inline]
-    fn meet(cell: &mut u32, _vu: u64, _uw: u64) -> (Packed, Packed) {
-        let hit = *cell & 1;
-        *cell += hit << 1;
-        (hit.into(), hit.into())
+    fn meet(tally: &mut u32, is_of_w: bool, _vu: u64, _uw: u64) -> (Packed, Packed) {
+        *tally += u32::from(is_of_w);
+        (is_of_w.into(), is_of_w.into())
     }
 
     #[inline]
-    fn found(cell: u32) -> Packed {
-        (cell >> 1).into()
+    fn add(tally: &mut u32, packed: Packed) {
+        *tally += packed as u32;
+    }
+
+    #[inline]
+    fn found(tally: u32) -> Packed {
+        tally.into()
     }
 }
 
-/// A directed cell's bits for how many arcs there are between v and w, and its packed sum above them:
-/// the numerator there has 30 bits, which a list's arcs do not fill.
+/// The bits of a directed tally that are the arcs between v and w, 1 or 2. The numerator above them has
+/// 30 bits, which two for each of a list's arcs do not fill, and the triangles 32.
 const ARCS_BITS: u32 = 2;
-const ARCS: u64 = (1 << ARCS_BITS) - 1;
 
-/// Adds to the sum of a directed cell.
+/// The arcs between v and w, none where the tally is another's.
 #[inline]
-fn add(cell: &mut u64, numerator: u64, hit: u64) {
-    *cell += numerator << ARCS_BITS | hit << 32;
+fn arcs(tally: u64, is_of_w: bool) -> u64 {
+    (tally & ((1 << ARCS_BITS) - 1)) * u64::from(is_of_w)
 }
 
 #[inline]
-fn found(cell: u64) -> Packed {
-    (cell >> 32) << 32 | (cell as u32 >> ARCS_BITS) as u64
+fn add(tally: &mut u64, numerator: u64, triangles: u64) {
+    *tally += numerator << ARCS_BITS | triangles << 32;
+}
+
+#[inline]
+fn found(tally: u64) -> Packed {
+    tally >> 32 << 32 | u64::from(tally as u32 >> ARCS_BITS)
 }
 
 /// Arcs between neighbours: LDBC's, of directed graphs.
 pub(super) struct Arcs;
 
 impl Rule for Arcs {
-    type Cell = u64;
+    type Tally = u64;
     const DIRECTED: bool = true;
+    const ALIKE: bool = false;
 
     #[inline]
     fn marked(vw: u64) -> u64 {
@@ -100,16 +116,21 @@ impl Rule for Arcs {
     }
 
     #[inline]
-    fn meet(cell: &mut u64, vu: u64, uw: u64) -> (Packed, Packed) {
-        let vw = *cell & ARCS;
-        let hit = vw.div_ceil(2);
-        add(cell, hit * vu, hit);
-        (hit * (TRIANGLE + uw), hit * TRIANGLE + vw)
+    fn meet(tally: &mut u64, is_of_w: bool, vu: u64, uw: u64) -> (Packed, Packed) {
+        let (vw, one) = (arcs(*tally, is_of_w), u64::from(is_of_w));
+        add(tally, one * vu, one);
+        (one * (TRIANGLE + uw), one * TRIANGLE + vw)
     }
 
     #[inline]
-    fn found(cell: u64) -> Packed {
-        found(cell)
+    fn add(tally: &mut u64, packed: Packed) {
+        let Sum { numerator, triangles } = unpack(packed);
+        add(tally, numerator, triangles);
+    }
+
+    #[inline]
+    fn found(tally: u64) -> Packed {
+        found(tally)
     }
 }
 
@@ -117,8 +138,9 @@ impl Rule for Arcs {
 pub(super) struct Cycles;
 
 impl Rule for Cycles {
-    type Cell = u64;
+    type Tally = u64;
     const DIRECTED: bool = true;
+    const ALIKE: bool = true;
 
     #[inline]
     fn marked(vw: u64) -> u64 {
@@ -126,16 +148,20 @@ impl Rule for Cycles {
     }
 
     #[inline]
-    fn meet(cell: &mut u64, vu: u64, uw: u64) -> (Packed, Packed) {
-        let vw = *cell & ARCS;
-        let (hit, cycles) = (vw.div_ceil(2), vu * uw * vw);
-        add(cell, cycles, hit);
-        let packed = hit * TRIANGLE + cycles;
-        (packed, packed)
+    fn meet(tally: &mut u64, is_of_w: bool, vu: u64, uw: u64) -> (Packed, Packed) {
+        let (vw, one) = (arcs(*tally, is_of_w), u64::from(is_of_w));
+        let cycles = vu * uw * vw;
+        add(tally, cycles, one);
+        (one * TRIANGLE + cycles, one * TRIANGLE + cycles)
     }
 
     #[inline]
-    fn found(cell: u64) -> Packed {
-        found(cell)
+    fn add(tally: &mut u64, packed: Packed) {
+        Arcs::add(tally, packed);
+    }
+
+    #[inline]
+    fn found(tally: u64) -> Packed {
+        found(tally)
     }
 }

@@ -100,7 +100,7 @@ fn a_run_that_will_not_fit_is_refused_with_a_way_out() {
 fn every_command_has_help() {
     let sandbox = Sandbox::new();
     assert!(sandbox.ok("--version").starts_with("ripplet "));
-    let mut commands = vec!["", "communities", "quality", "generate", "convert", "info"];
+    let mut commands = vec!["", "communities", "lcc", "quality", "generate", "convert", "info"];
     commands.extend(["graphalytics", "devices", "generate planted", "generate rmat"]);
     for command in commands {
         let help = sandbox.ok(&format!("{command} --help"));

@@ -14,6 +14,7 @@ mod flow;
 mod gpu;
 mod graphalytics;
 mod interrupt;
+mod lcc;
 #[cfg(target_os = "linux")]
 mod memory;
 mod outputs;
