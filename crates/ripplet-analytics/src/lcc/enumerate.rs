@@ -3,9 +3,11 @@
 //! ```text
 //! of each v (by rank), list A of its neighbours of lower rank:
 //!   give each rank of A a cell
-//!   of each u in A, list B:            what of B has a cell is a third corner w
-//!     walk B over the cells            or, where A is much shorter, look its ranks up in B
-//!   what the cells have counted is added to their vertices, and they are free again
+//!   of each u in A, list B:            what is in both is a third corner w
+//!     ask a hub's row of A's ranks,    where A's part is shorter than B
+//!     or look them up in B,            where it is much shorter
+//!     or walk B over the cells
+//!   what was counted is added to its vertices, and the cells are free again
 //! ```
 //!
 //! Lists ascend and hold ranks below their owner's, so that only the part of A before u can meet B.
@@ -17,12 +19,14 @@
 //! would meet most.
 
 use super::counts::{Counts, Sum};
+use super::hubs::{Hubs, Row};
 use super::oriented::{self, List, Oriented};
 use super::rule::{Packed, Rule, unpack};
 use crate::run::go_on;
 use crate::{Observer, RunError};
 use rayon::prelude::*;
 use ripplet_graph::{OutOfMemory, memory};
+use std::hint::black_box;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -67,7 +71,7 @@ pub(super) fn bytes_of_desk<R: Rule>(edges: u64, triangles: bool) -> u64 {
     CELLS as u64 * cell
         + HUBS as u64 * hub
         + tasks
-        + oriented::longest_list(edges) * (size_of::<Cell<R>>() as u64 + scratch)
+        + oriented::longest_list(edges) * (cell + size_of::<R::Tally>() as u64 + scratch)
 }
 
 /// What a thread works with.
@@ -75,6 +79,8 @@ struct Desk<R: Rule> {
     cells: Box<[Cell<R>; CELLS]>,
     /// The ranks of v's list whose cell another one has, ascending, with room for the longest list.
     spilled: Vec<Cell<R>>,
+    /// What rows of hubs add to the ranks of v's list, by place; with room for the longest list.
+    of_rows: Vec<R::Tally>,
     /// Sums of the lowest ranks.
     hubs: Vec<u64>,
     /// Their triangles, where these are counted apart.
@@ -111,13 +117,19 @@ fn cell_of(rank: u32) -> usize {
 /// Triangles to be counted.
 pub(super) struct Enumeration<'a> {
     oriented: &'a Oriented,
+    hubs: &'a Hubs,
     counts: Counts<'a>,
     observer: &'a dyn Observer,
 }
 
 impl<'a> Enumeration<'a> {
-    pub fn new(oriented: &'a Oriented, counts: Counts<'a>, observer: &'a dyn Observer) -> Self {
-        Enumeration { oriented, counts, observer }
+    pub fn new(
+        oriented: &'a Oriented,
+        hubs: &'a Hubs,
+        counts: Counts<'a>,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        Enumeration { oriented, hubs, counts, observer }
     }
 
     /// Counts every triangle by a rule; returns how many there are.
@@ -163,6 +175,7 @@ impl<'a> Enumeration<'a> {
             // A slice of this length, which a loop then knows.
             cells: cells.try_into().map_err(|_| OutOfMemory::of::<Cell<R>>(CELLS))?,
             spilled: memory::with_room(longest)?,
+            of_rows: memory::with_room(longest)?,
             hubs: memory::zeros(HUBS)?,
             hub_triangles: memory::zeros(triangles)?,
         })
@@ -174,30 +187,34 @@ impl<'a> Enumeration<'a> {
         if a.ranks.len() < 2 {
             return 0;
         }
+        self.begin_reading(a.ranks);
         desk.mark(&a);
         let mut own = Sum::default();
         for (place, &u) in a.ranks.iter().enumerate().skip(1) {
             let b = self.oriented.list(u);
             let vu = if R::DIRECTED { a.multiplicity(place) } else { 1 };
-            let (v_sum, u_sum) = match Way::to_meet(place, b.ranks.len()) {
-                Way::Walk => desk.walk(&b, vu),
-                Way::Search => desk.search(&a.ranks[..place], &b, vu),
+            let (before, row) = (&a.ranks[..place], self.hubs.row(u));
+            let (v_sum, u_sum) = match (row, Way::to_meet(place, b.ranks.len())) {
+                (Some(row), _) if place < b.ranks.len() => desk.ask(before, &row, vu),
+                (_, Way::Walk) => desk.walk(&b, vu),
+                (_, Way::Search) => desk.search(before, &b, vu),
             };
             let v_sum = unpack(v_sum);
             own.numerator += v_sum.numerator;
             own.triangles += v_sum.triangles;
             // What u gets as the second corner goes with what it gets as the third one of others.
-            R::add(&mut desk.cell(u).tally, u_sum);
+            R::add(&mut desk.of_rows[place], u_sum);
         }
         let mut spilled = std::mem::take(&mut desk.spilled);
         let mut tallies = spilled.drain(..);
-        for &w in a.ranks {
+        for (place, &w) in a.ranks.iter().enumerate() {
             let cell = &mut desk.cells[cell_of(w)];
             let cell = match cell.rank == w {
                 true => Some(std::mem::replace(cell, Cell::free())),
                 false => tallies.next(),
             };
-            let packed = cell.map_or(0, |cell| R::found(cell.tally));
+            let of_cell = cell.map_or(0, |cell| R::found(cell.tally));
+            let packed = of_cell + R::found(desk.of_rows[place]);
             if packed > 0 {
                 self.add(desk, w, unpack(packed));
             }
@@ -208,6 +225,14 @@ impl<'a> Enumeration<'a> {
             self.add(desk, rank, own);
         }
         if R::DIRECTED { own.triangles } else { own.numerator }
+    }
+
+    /// Reads where the lists of some ranks begin, all at once: what is met one list after the other waits
+    /// for the memory at each.
+    #[inline]
+    fn begin_reading(&self, ranks: &[u32]) {
+        let first = |&u: &u32| self.oriented.list(u).ranks.first().copied().unwrap_or(0);
+        black_box(ranks.iter().skip(1).map(first).fold(0, u32::wrapping_add));
     }
 
     #[inline]
@@ -245,14 +270,27 @@ impl<R: Rule> Desk<R> {
 
     /// Gives each rank of a list a cell.
     fn mark(&mut self, a: &List<'_>) {
+        self.of_rows.clear();
         for (place, &rank) in a.ranks.iter().enumerate() {
             let vw = if R::DIRECTED { a.multiplicity(place) } else { 1 };
             let marked = Cell { rank, tally: R::marked(vw) };
+            self.of_rows.push(marked.tally);
             match &mut self.cells[cell_of(rank)] {
                 cell if cell.rank == FREE => *cell = marked,
                 _ => self.spilled.push(marked),
             }
         }
+    }
+
+    /// Asks a hub's row of the first ranks of v's list.
+    #[inline]
+    fn ask(&mut self, ranks: &[u32], row: &Row<'_>, vu: u64) -> (Packed, Packed) {
+        let mut sums = Sums::<R>::default();
+        for (&w, tally) in ranks.iter().zip(&mut self.of_rows) {
+            let uw = if R::DIRECTED { row.multiplicity(w) } else { 1 };
+            sums.meet(tally, row.has(w), vu, uw);
+        }
+        sums.of_both()
     }
 
     /// Meets all of a list.
@@ -382,9 +420,11 @@ fn cost_of(oriented: &Oriented, rank: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::hubs;
+    use super::super::rule::{Arcs, Plain};
     use super::*;
-    use ripplet_graph::GraphBuilder;
     use ripplet_graph::generate::Rmat;
+    use ripplet_graph::{Direction, GraphBuilder};
 
     #[test]
     fn tasks_are_all_ranks_in_parts_of_about_equal_work() {
@@ -406,6 +446,42 @@ mod tests {
             assert_eq!((next, sum), (oriented.ranks(), tasks.work));
             let few = threads * TASKS_PER_THREAD as usize + 1;
             assert!(tasks.ranges.len() <= few, "{} of {few}", tasks.ranges.len());
+        }
+    }
+
+    /// The same triangles, however few hubs have rows, and so whichever way lists are met.
+    #[test]
+    fn every_way_finds_the_same() {
+        let edges = Rmat { edge_factor: 24, ..Rmat::new(11) }.generate().unwrap();
+        for direction in [Direction::Undirected, Direction::Directed] {
+            let graph = GraphBuilder::new().direction(direction).build(edges.clone()).unwrap();
+            let oriented = Oriented::of(&graph, &()).unwrap();
+            let mut ways = [0; 3];
+            for rank in 0..oriented.ranks() {
+                for (place, &u) in oriented.list(rank).ranks.iter().enumerate().skip(1) {
+                    let long = oriented.degree(u);
+                    ways[Way::to_meet(place, long) as usize] += 1;
+                    ways[2] += usize::from(place < long);
+                }
+            }
+            assert!(ways.iter().all(|&pairs| pairs > 100), "{ways:?}");
+
+            let vertices = graph.vertices() as usize;
+            let with_rows = |rows| {
+                let (mut numerators, mut triangles) = (vec![0; vertices], vec![0; vertices]);
+                let hubs = Hubs::of(&oriented, direction, rows).unwrap();
+                let directed = direction == Direction::Directed;
+                let counts = Counts::new(&mut numerators, directed.then_some(&mut triangles));
+                let enumeration = Enumeration::new(&oriented, &hubs, counts, &());
+                let count = match direction {
+                    Direction::Undirected => enumeration.run::<Plain>(),
+                    Direction::Directed => enumeration.run::<Arcs>(),
+                };
+                (count.unwrap(), numerators, triangles)
+            };
+            let expected = with_rows(0);
+            assert!(expected.0 > 100_000);
+            assert!(with_rows(100) == expected && with_rows(hubs::MOST) == expected);
         }
     }
 

@@ -13,13 +13,14 @@
 //! # Algorithm
 //! Vertices are ranked by degree, highest first, and each edge is kept once, at its end of lower
 //! degree, which bounds a list by √(2 · edges). Every triangle {v, u, w} is then met once: at v, as a
-//! neighbour w of a neighbour u of v that is v's neighbour, too. How many arcs its edges are, 1 or 2,
-//! is what it adds to each of its corners.
+//! neighbour w of a neighbour u of v that is v's neighbour, too (`enumerate.rs` tells how). How many
+//! arcs its edges are, 1 or 2, is what it adds to each of its corners.
 //!
 //! # Memory
 //! Beside the graph at most 4 bytes an edge (and a bit, where the graph is directed), 16 bytes a vertex,
-//! 8 bytes a vertex more where triangles are asked for, and a piece a thread which does not grow with the
-//! vertices: [`Lcc::plan`]. The coefficients and triangles are among them.
+//! 8 bytes a vertex more where triangles are asked for, and what does not grow with the vertices: 2 MiB
+//! (4, where the graph is directed) for the hubs, and less than that a thread: [`Lcc::plan`]. The
+//! coefficients and triangles are among them.
 //!
 //! # Determinism
 //! Counts are integers, and a coefficient is one division of two of them: the same bits on any number
@@ -33,6 +34,7 @@
 
 mod counts;
 mod enumerate;
+mod hubs;
 mod neighbors;
 mod oriented;
 mod rule;
@@ -41,6 +43,7 @@ use crate::run::go_on;
 use crate::{Observer, Plan, RunError};
 use counts::Counts;
 use enumerate::Enumeration;
+use hubs::Hubs;
 use neighbors::Degrees;
 use oriented::Oriented;
 use rayon::prelude::*;
@@ -116,6 +119,8 @@ impl Lcc {
             plan
         };
         let plan = if self.triangles { plan.with("triangles", 8 * vertices) } else { plan };
+        let rows = hubs::bytes_of_hubs(graph.vertices(), graph.direction());
+        let plan = plan.with("hubs' lists, as bits", rows);
         let threads = threads as u64;
         plan.with("marks, a piece a thread", threads.saturating_mul(desk))
     }
@@ -136,13 +141,14 @@ impl Lcc {
             false => None,
         };
         let counts = Counts::new(&mut numerators, triangles.as_deref_mut());
-        let enumeration = Enumeration::new(&oriented, counts, observer);
+        let hubs = Hubs::of(&oriented, graph.direction(), hubs::MOST)?;
+        let enumeration = Enumeration::new(&oriented, &hubs, counts, observer);
         let triangle_count = match (directed, self.definition) {
             (false, _) => enumeration.run::<Plain>()?,
             (true, Definition::Ldbc) => enumeration.run::<Arcs>()?,
             (true, Definition::Fagiolo) => enumeration.run::<Cycles>()?,
         };
-        drop(oriented);
+        drop((oriented, hubs));
         if self.triangles && !directed {
             triangles = Some(memory::copied(&numerators)?);
         }

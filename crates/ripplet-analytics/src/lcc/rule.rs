@@ -16,8 +16,9 @@ use super::counts::Sum;
 
 /// A numerator below, and triangles above.
 ///
-/// It holds what one list's arcs add to one corner: at most 8 an arc, and a list has fewer than 2²³
-/// arcs (see `oriented.rs`).
+/// It holds what the triangles of one v add to one corner: at most 8 for each arc of v's list, or 16 to a
+/// corner that is second to some and third to others; and a list has fewer than 2²³ arcs (see
+/// `oriented.rs`).
 pub(super) type Packed = u64;
 
 const TRIANGLE: Packed = 1 << 32;
@@ -83,7 +84,7 @@ impl Rule for Plain {
 }
 
 /// The bits of a directed tally that are the arcs between v and w, 1 or 2. The numerator above them has
-/// 30 bits, which two for each of a list's arcs do not fill, and the triangles 32.
+/// 30 bits, which 16 for each of a list's arcs do not fill, and the triangles 32.
 const ARCS_BITS: u32 = 2;
 
 /// The arcs between v and w, none where the tally is another's.

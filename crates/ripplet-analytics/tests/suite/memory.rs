@@ -128,13 +128,20 @@ fn a_plan_names_its_parts() {
     let (purpose, bytes) = plain[1];
     assert_eq!(purpose, "ranks, places, coefficients");
     assert!((16 * vertices..17 * vertices).contains(&bytes), "{bytes}");
+    assert_eq!(plain[2], ("hubs' lists, as bits", 2 << 20));
     // 3/8 of a megabyte at most and what lists of √(2 · edges) take, each of 2 threads.
-    let (purpose, bytes) = plain[2];
+    let (purpose, bytes) = plain[3];
     assert_eq!(purpose, "marks, a piece a thread");
-    assert!(bytes < 2 * ((384 << 10) + 4 * 2000), "{bytes}");
-    assert_eq!(plain.len(), 3);
+    assert!(bytes < 2 * ((384 << 10) + 16 * 900), "{bytes}");
+    assert_eq!(plain.len(), 4);
     let directed = parts(Lcc::new(Definition::Fagiolo).with_triangles(), "directed road");
     let names: Vec<&str> = directed.iter().map(|&(purpose, _)| purpose).collect();
-    assert_eq!(names[2..], ["edges in both directions", "triangles", "marks, a piece a thread"]);
-    assert_eq!(directed[3].1, 8 * vertices);
+    let rest = [
+        "edges in both directions",
+        "triangles",
+        "hubs' lists, as bits",
+        "marks, a piece a thread",
+    ];
+    assert_eq!(names[2..], rest);
+    assert_eq!((directed[3].1, directed[4].1), (8 * vertices, 4 << 20));
 }

@@ -73,7 +73,6 @@ fn formats_of_input_and_output() {
         let one = bytes(1);
         assert!(!one.is_empty() && one == bytes(2) && one == bytes(7), "{out}");
     }
-    // A table that names its columns is read again as labels of vertices: one column by its name.
     let parquet = fs::read(sandbox.path("out.parquet")).unwrap();
     let names = String::from_utf8_lossy(&parquet);
     assert!(names.contains("value") && names.contains("triangles"), "{names}");

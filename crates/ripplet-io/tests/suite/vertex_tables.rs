@@ -3,7 +3,7 @@
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray, UInt64Array};
 use parquet::arrow::ArrowWriter;
 use ripplet_graph::{Names, VertexIds};
-use ripplet_io::write::{ColumnData, VertexColumn, write_vertex_table};
+use ripplet_io::write::{ColumnData, VertexColumn, check_values, write_values, write_vertex_table};
 use ripplet_io::{
     Format, ReadError, ReadOptions, SeedRow, Seeds, UnknownSeeds, ValueKind, VertexTable,
     VertexValues, parse_seeds, parse_vertex_table, read_seeds, read_vertex_table,
@@ -108,6 +108,46 @@ fn what_is_written_is_what_is_read() {
             write_vertex_table(&folder.path().join(name), &people(), &[column]).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
+}
+
+#[test]
+fn values_are_written_in_every_format_of_listings() {
+    let folder = tempfile::tempdir().unwrap();
+    let (values, counts) = ([1.0 / 3.0, 0.0, 2.5e-20], [0, 1 << 33, u64::from(u32::MAX)]);
+    let value = VertexColumn { name: "value", len: 1, values: ColumnData::F64(&values) };
+    let count = VertexColumn { name: "count", len: 1, values: ColumnData::U64(&counts) };
+    for (name, expected) in [
+        (
+            "v.txt",
+            "ann 0.3333333333333333 0\nbob 0 8589934592\ncy 0.000000000000000000025 4294967295\n",
+        ),
+        (
+            "v.csv",
+            "id,value,count\nann,0.3333333333333333,0\nbob,0,8589934592\n\
+             cy,0.000000000000000000025,4294967295\n",
+        ),
+    ] {
+        let path = folder.path().join(name);
+        write_values(&path, &people(), &[value, count]).unwrap();
+        assert_eq!(fs::read_to_string(path).unwrap(), expected);
+    }
+    let counts = [7, 0, u64::from(u32::MAX)];
+    let count = VertexColumn { name: "count", len: 1, values: ColumnData::U64(&counts) };
+    for name in ["v.parquet", "v.arrow", "v.tsv.gz"] {
+        let path = folder.path().join(name);
+        write_values(&path, &people(), &[value, count]).unwrap();
+        let wanted = [("value", ValueKind::F32), ("count", ValueKind::U32)];
+        let read = read_vertex_table(&path, &ReadOptions::default(), &people(), &wanted).unwrap();
+        let single = values.map(|value| value as f32).to_vec();
+        let counts = VertexValues::U32(vec![7, 0, u32::MAX]);
+        assert_eq!(read.columns, [Some(VertexValues::F32(single)), Some(counts)], "{name}");
+    }
+    let path = folder.path().join("v.rg");
+    let error = check_values(&path, &people()).unwrap_err().to_string();
+    assert!(error.contains("values of vertices are written as .txt"), "{error}");
+    let short = VertexColumn { name: "value", len: 1, values: ColumnData::F64(&values[..2]) };
+    let error = write_values(&folder.path().join("v.txt"), &people(), &[short]).unwrap_err();
+    assert!(error.to_string().contains("2 values for 3 vertices"), "{error}");
 }
 
 #[test]
