@@ -215,10 +215,12 @@ mod program {
         }
         let mut drawn = ((random as u64 * sum as u64) >> 32) as u32;
         for i in 0..memory {
-            if drawn < u.times(i) {
+            // Read once: under `async` u may hear another label meanwhile.
+            let times: u32 = u.times(i);
+            if drawn < times {
                 return u.heard(i);
             }
-            drawn -= u.times(i);
+            drawn -= times;
         }
         u.label
     }
