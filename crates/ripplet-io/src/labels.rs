@@ -308,8 +308,8 @@ fn renumbered(groups: Vec<u32>) -> Result<Vec<u32>, Fault> {
     Ok(groups)
 }
 
-/// An id for a message, which must not be as long as the file.
-fn shown(id: ExternalId<'_>) -> String {
+/// An id, or another field, for a message, which must not be as long as the file.
+pub(crate) fn shown(id: ExternalId<'_>) -> String {
     let text = id.to_string();
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}…", text[..end].escape_debug()),

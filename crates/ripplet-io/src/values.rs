@@ -7,7 +7,7 @@
 //!
 //! Determinism: nothing depends on the number of threads, the first error included.
 
-use crate::labels::is_heading;
+use crate::labels::{is_heading, shown};
 use crate::read::{in_memory, open};
 use crate::text::{Fault, Text, pairs};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
@@ -60,12 +60,13 @@ fn values(text: &mut Text<'_>, format: Format, ids: &VertexIds) -> Result<Vec<f6
     let mut values = memory::filled(f64::NAN, ids.len())?;
     let tabs = matches!(ids, VertexIds::Names(_));
     let row = |rows: &mut Vec<Row>, line: u32, id: &str, value: &str| {
-        let Some(vertex) = ids.find(ExternalId::Name(id)) else {
+        let (id, text) = (ExternalId::Name(id), ExternalId::Name(value));
+        let Some(vertex) = ids.find(id) else {
             return Err(format!("`{}` is no vertex of the graph", shown(id)).into());
         };
         let number = value.parse().ok().filter(|number: &f64| number.is_finite());
         let Some(value) = number else {
-            return Err(format!("expected a number, not `{}`", shown(value)).into());
+            return Err(format!("expected a number, not `{}`", shown(text)).into());
         };
         Ok(memory::push(rows, Row { vertex, line, value })?)
     };
@@ -91,14 +92,6 @@ fn values(text: &mut Text<'_>, format: Format, ids: &VertexIds) -> Result<Vec<f6
             values.len(),
             ids.get(first as u32)
         ))),
-    }
-}
-
-/// A field for a message, which must not be as long as the file.
-fn shown(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", text[..end].escape_debug()),
-        None => text.escape_debug().to_string(),
     }
 }
 

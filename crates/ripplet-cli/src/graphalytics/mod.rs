@@ -65,11 +65,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let threads = arguments.threads.start()?;
     let opened = arguments.open(console)?;
     let loaded = workload.load(console)?;
-    if let Some(output) = &arguments.output {
-        let checked =
-            tasks.iter().map(|task| task.algorithm.check_output(output, loaded.graph.ids()));
-        checked.collect::<Result<(), _>>().map_err(Failure::Place)?;
-    }
+    arguments.check_output(&tasks, loaded.graph.ids())?;
     let bench = Bench { arguments, console, loaded: &loaded, machine: opened };
     let shape = Shape::of(&loaded.graph);
     let (mut algorithms, mut failures) = (Vec::new(), Vec::new());
@@ -122,15 +118,19 @@ impl Arguments {
         others.extend(workload.inputs());
         others.extend(tasks.iter().filter_map(|task| task.reference.path.as_deref()));
         let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
-        if let Some(output) = &self.output {
-            let checked = tasks.iter().map(|task| task.algorithm.check_output(output, &no_ids));
-            checked.collect::<Result<(), _>>().map_err(Failure::Place)?;
-        }
+        self.check_output(tasks, &no_ids)?;
         for place in [&self.output, &self.json, &self.html].into_iter().flatten() {
             check_place(place, &others)?;
             others.push(place);
         }
         Ok(())
+    }
+
+    /// Refuses an output that cannot hold a task's values, or these ids.
+    fn check_output(&self, tasks: &[Task], ids: &VertexIds) -> Result<(), Failure> {
+        let Some(output) = &self.output else { return Ok(()) };
+        let mut checked = tasks.iter().map(|task| task.algorithm.check_output(output, ids));
+        checked.try_for_each(|checked| checked.map_err(Failure::Place))
     }
 
     /// Who computes what a GPU can: nobody looks for one where none of it is asked for.
