@@ -1,8 +1,10 @@
 //! Prints the text that is compiled for a program on a small graph: `cargo run --example kernel_text
-//! -- lpa phased mg:8`. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
+//! -- lpa phased mg:8`, or `-- lcc`, `-- lcc directed` for the clustering coefficient. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
 
+use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, source};
-use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+use ripplet_graph::{Direction, EdgeTable, GraphBuilder, VertexIds};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
 use ripplet_lp::{Program, Schedule, Settings};
 use std::error::Error;
@@ -12,7 +14,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let argument =
         |at: usize, default: &'static str| arguments.get(at).map_or(default, |text| text);
     let ids = VertexIds::Consecutive { first: 0, count: 2 };
-    let graph = GraphBuilder::new().build(EdgeTable::new(ids, vec![0], vec![1])?)?;
+    let edges = EdgeTable::new(ids, vec![0], vec![1])?;
+    if argument(0, "lpa") == "lcc" {
+        let directed = argument(1, "undirected") == "directed";
+        let direction = if directed { Direction::Directed } else { Direction::Undirected };
+        let graph = GraphBuilder::new().direction(direction).build(edges)?;
+        let lcc = Lcc::new(Definition::Ldbc).with_triangles();
+        println!("{}", lcc::source(&graph, lcc, Kernels::Measured).text);
+        return Ok(());
+    }
+    let graph = GraphBuilder::new().build(edges)?;
     let schedule = match argument(1, "phased") {
         "sync" => Schedule::sync(),
         "async" => Schedule::asynchronous(),

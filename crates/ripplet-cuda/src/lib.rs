@@ -2,9 +2,13 @@
 
 pub mod cuda;
 pub mod device;
+pub mod lcc;
 pub mod lp;
+mod places;
+mod resident;
 #[cfg(feature = "shim")]
 pub mod shim;
+mod text;
 
 pub use cuda::{CudaDevice, Gpu, Version, devices, driver_version, nvrtc};
 pub use device::DeviceError;

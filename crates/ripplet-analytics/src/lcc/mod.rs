@@ -96,6 +96,16 @@ impl Lcc {
         Lcc { triangles: true, ..self }
     }
 
+    /// Which coefficient.
+    pub fn definition(&self) -> Definition {
+        self.definition
+    }
+
+    /// Whether with the triangles of each vertex.
+    pub fn has_triangles(&self) -> bool {
+        self.triangles
+    }
+
     /// The memory that a run on so many threads will need beside the graph.
     ///
     /// Edges are counted by the lists' lengths: loops, repeated edges and, on a directed graph, edges in

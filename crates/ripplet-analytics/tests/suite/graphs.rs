@@ -1,6 +1,5 @@
-//! Graphs to run on, and running on them.
+//! Graphs to run on.
 
-use ripplet_analytics::lcc::{Definition, Lcc, Outcome};
 use ripplet_graph::{
     Direction, Duplicates, EdgeTable, Graph, GraphBuilder, MAX_SHARD_ARCS, SelfLoops, VertexIds,
 };
@@ -39,10 +38,4 @@ impl Edges {
         };
         builder.build(table).unwrap()
     }
-}
-
-/// Runs on so many threads.
-pub fn run(graph: &Graph, definition: Definition, threads: usize) -> Outcome {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| Lcc::new(definition).with_triangles().run(graph, &mut ()).unwrap())
 }

@@ -2,6 +2,7 @@
 
 mod graphs;
 mod ldbc;
+mod machines;
 mod memory;
 mod oracle;
 mod others;

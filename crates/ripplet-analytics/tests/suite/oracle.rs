@@ -1,6 +1,6 @@
 //! The definitions, performed literally over sets and matrices; slow, and shares no code.
 
-use crate::graphs::Edges;
+use super::graphs::Edges;
 use ripplet_analytics::lcc::Definition;
 use std::collections::BTreeSet;
 

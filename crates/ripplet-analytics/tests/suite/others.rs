@@ -1,6 +1,7 @@
 //! Real and random graphs against networkx and igraph; `tests/data/make_lcc.py` made the numbers.
 
-use crate::graphs::{Edges, run};
+use super::graphs::Edges;
+use super::machines::run;
 use ripplet_analytics::lcc::Definition;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -38,14 +39,22 @@ struct Expected {
 }
 
 fn cases() -> Cases {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/lcc.json");
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    serde_json::from_str(include_str!("../data/lcc.json")).unwrap()
 }
 
-/// Edges of a file, between vertices that are numbered in the order of their ids.
+/// Real graphs as lists of edges; `LICENSE` beside them says whose they are.
+const GRAPHS: [(&str, &str); 6] = [
+    ("karate", include_str!("../../../ripplet-lp/tests/data/altsoph/karate.edges")),
+    ("dolphins", include_str!("../../../ripplet-lp/tests/data/altsoph/dolphins.edges")),
+    ("polbooks", include_str!("../../../ripplet-lp/tests/data/altsoph/polbooks.edges")),
+    ("football", include_str!("../../../ripplet-lp/tests/data/altsoph/football.edges")),
+    ("polblogs", include_str!("../../../ripplet-lp/tests/data/altsoph/polblogs.edges")),
+    ("eu-core", include_str!("../../../ripplet-lp/tests/data/altsoph/eu-core.edges")),
+];
+
+/// Edges of a real graph, between vertices that are numbered in the order of their ids.
 fn edges(name: &str, directed: bool) -> Edges {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../ripplet-lp/tests/data/altsoph");
-    let text = std::fs::read_to_string(format!("{folder}/{name}.edges")).unwrap();
+    let (_, text) = GRAPHS.iter().find(|(graph, _)| *graph == name).unwrap();
     let ids: Vec<u32> = text.split_whitespace().map(|id| id.parse().unwrap()).collect();
     let known: Vec<u32> = ids.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let vertex = |id: u32| known.binary_search(&id).unwrap() as u32;

@@ -1,7 +1,8 @@
 //! What a run promises beside its numbers: it can be watched and ended, and says why it ended.
 
-use crate::graphs::{Edges, run};
-use crate::oracle::Oracle;
+use super::graphs::Edges;
+use super::machines::run;
+use super::oracle::Oracle;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::{Observer, RunError};
 use ripplet_graph::generate::Rmat;

@@ -1,7 +1,8 @@
 //! Random multigraphs against the oracle: bit by bit, on any number of threads and any shards.
 
-use crate::graphs::{Edges, run};
-use crate::oracle::Oracle;
+use super::graphs::Edges;
+use super::machines::run;
+use super::oracle::Oracle;
 use proptest::prelude::*;
 use ripplet_analytics::lcc::Definition;
 

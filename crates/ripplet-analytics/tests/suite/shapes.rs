@@ -1,6 +1,7 @@
 //! Graphs whose coefficients have a formula.
 
-use crate::graphs::{Edges, run};
+use super::graphs::Edges;
+use super::machines::run;
 use ripplet_analytics::lcc::{Definition, Outcome};
 
 fn of(vertices: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Outcome {

@@ -2,9 +2,11 @@
 
 use super::tuning::{self, Tuning};
 use crate::device::Address;
+use crate::places::Places;
+use crate::resident::{GraphPlaces, Lists, ShardStart};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
-use ripplet_graph::{Direction, Graph};
+use ripplet_graph::Graph;
 use ripplet_lp::counter;
 use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, Sketch, engine};
 use std::ops::Range;
@@ -17,26 +19,6 @@ const LARGE_BYTES: u64 = 64;
 const BEST_BYTES: u64 = 32;
 /// Bytes of a slot of the region.
 const SLOT_BYTES: u64 = 16;
-/// Where parts begin: at multiples of this.
-const ALIGNMENT: u64 = 256;
-
-/// As `Lists` in `field.cuh`.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct Lists {
-    pub offsets: Address,
-    pub ids: Address,
-    pub weights: Address,
-}
-
-/// As `ShardStart` in `field.cuh`.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct ShardStart {
-    pub first: u64,
-    pub out: u64,
-    pub incoming: u64,
-}
 
 /// As `Piece` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -240,9 +222,7 @@ fn slots_for(degree: u64, vertices: u32) -> u64 {
 /// Where everything is, as offsets into one block of memory.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    pub out: [Range<u64>; 3],
-    pub incoming: [Range<u64>; 3],
-    pub shards: Range<u64>,
+    pub graph: GraphPlaces,
     pub labels: Range<u64>,
     pub active: Range<u64>,
     pub changed: Range<u64>,
@@ -278,7 +258,6 @@ impl Layout {
     ) -> Layout {
         let classes = Classes::of(graph, tuning);
         let vertices = u64::from(graph.vertices());
-        let weighted = graph.is_weighted();
         let specs = program.columns();
         let (phases, in_place) = match settings.schedule.order {
             Order::Phased { phases } => (u64::from(phases.max(1)), false),
@@ -288,73 +267,58 @@ impl Layout {
         let phase = vertices.min(vertices.div_ceil(8 * phases) * 8);
         let mut to = Layout::default();
 
-        let offsets = vertices + graph.shards().len() as u64;
-        let arcs = |incoming: bool| -> u64 {
-            let lists = graph.shards().iter().map(|shard| match incoming {
-                false => Some(shard.out()),
-                true => shard.incoming(),
-            });
-            lists.flatten().map(|list| list.neighbors().len() as u64).sum()
-        };
-        let lists = |to: &mut Layout, arcs: u64| {
-            let weights = if weighted { arcs } else { 0 };
-            [to.place(4, offsets), to.place(4, arcs), to.place(4, weights)]
-        };
-        to.out = lists(&mut to, arcs(false));
-        if graph.direction() == Direction::Directed {
-            to.incoming = lists(&mut to, arcs(true));
-        }
-        to.shards = to.place(size_of::<ShardStart>() as u64, graph.shards().len() as u64);
-        let graph_bytes = to.bytes;
+        let mut places = Places::default();
+        to.graph = GraphPlaces::new(&mut places, graph, true);
+        let graph_bytes = places.bytes;
 
-        to.labels = to.place(4, vertices);
-        to.active = to.place(1, vertices);
+        to.labels = places.take(4, vertices);
+        to.active = places.take(1, vertices);
         let asks = tuning.waking_share_of(settings.schedule.order) > 0;
-        to.changed = to.place(1, if asks { vertices } else { 0 });
-        to.woken = to.place(4, vertices.div_ceil(tuning::GRAIN));
-        let state = to.bytes;
+        to.changed = places.take(1, if asks { vertices } else { 0 });
+        to.woken = places.take(4, vertices.div_ceil(tuning::GRAIN));
+        let state = places.bytes;
 
         let total = program.label_total();
-        to.totals = to.place(4, if total == LabelTotal::None { 0 } else { vertices });
-        let shares = weighted && total == LabelTotal::Volume;
-        to.shares = to.place(4, if shares { vertices } else { 0 });
-        let totals = to.bytes;
+        to.totals = places.take(4, if total == LabelTotal::None { 0 } else { vertices });
+        let shares = graph.is_weighted() && total == LabelTotal::Volume;
+        to.shares = places.take(4, if shares { vertices } else { 0 });
+        let totals = places.bytes;
 
         for spec in &specs {
-            let column = to.place(4, engine::values_of(spec, graph.vertices()));
+            let column = places.take(4, engine::values_of(spec, graph.vertices()));
             to.columns.push(column);
         }
         let drafted = specs.iter().filter(|spec| spec.written);
         let drafted: u64 = drafted.map(|spec| engine::values_of(spec, graph.vertices())).sum();
-        to.drafts = to.place(4, drafted);
-        let columns = to.bytes;
+        to.drafts = places.take(4, drafted);
+        let columns = places.bytes;
 
-        to.tallies = to.place(size_of::<Tallies>() as u64, 1);
+        to.tallies = places.take(size_of::<Tallies>() as u64, 1);
         let [listed @ .., large] = classes.vertices;
         for pair in (0..LISTED).step_by(2) {
             let [front, back] = [listed[pair], listed[pair + 1]];
-            let list = to.place(4, (front + back).min(phase));
+            let list = places.take(4, (front + back).min(phase));
             to.members[pair] = list.start..list.start + 4 * front.min(phase);
             to.members[pair + 1] = list.end - 4 * back.min(phase)..list.end;
         }
         let choices = listed.iter().sum::<u64>().min(phase);
-        to.chosen = to.place(4, if in_place { 0 } else { choices });
-        to.hubs = to.place(size_of::<Piece>() as u64, if asks { classes.hub_pieces } else { 0 });
-        let lists = to.bytes;
+        to.chosen = places.take(4, if in_place { 0 } else { choices });
+        to.hubs = places.take(size_of::<Piece>() as u64, if asks { classes.hub_pieces } else { 0 });
+        let lists = places.bytes;
 
-        to.large = to.place(LARGE_BYTES, large);
-        to.pieces = to.place(8, classes.pieces);
-        to.found = to.place(BEST_BYTES, classes.pieces);
+        to.large = places.take(LARGE_BYTES, large);
+        to.pieces = places.take(8, classes.pieces);
+        to.found = places.take(BEST_BYTES, classes.pieces);
         let sketch = settings.counter.sketch();
         to.region_slots = match sketch {
             None => classes.slots_of_largest.max(classes.slots.min(tuning.region)),
             // Never used, but there to be divided by.
             Some(_) => 1,
         };
-        to.region = to.place(SLOT_BYTES, to.region_slots);
+        to.region = places.take(SLOT_BYTES, to.region_slots);
         let sketched = classes.pieces * u64::from(sketch.map_or(0, Sketch::slots));
-        to.sketched_labels = to.place(4, sketched);
-        to.sketched_weights = to.place(8, sketched);
+        to.sketched_labels = places.take(4, sketched);
+        to.sketched_weights = places.take(8, sketched);
 
         let mut plan =
             Plan { graph_host: graph.bytes(), graph_device: graph_bytes, ..Plan::default() }
@@ -362,32 +326,20 @@ impl Layout {
                 .with_device("label totals", totals - state)
                 .with_device("columns", columns - totals)
                 .with_device("lists of vertices and what they choose", lists - columns)
-                .with_device("tables of large vertices", to.bytes - lists);
+                .with_device("tables of large vertices", places.bytes - lists);
         plan.device_items.retain(|item| item.bytes > 0);
+        to.bytes = places.bytes;
         to.plan = host_plan(plan, graph, settings, &specs, shares);
         to
-    }
-
-    /// The next place, for so many items of so many bytes.
-    fn place(&mut self, size: u64, count: u64) -> Range<u64> {
-        let start = self.bytes;
-        let end = start.saturating_add(size.saturating_mul(count));
-        self.bytes = end.checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX);
-        start..end
     }
 
     /// The addresses where the memory begins at `base`.
     pub fn field(&self, base: Address) -> Field {
         let at = |range: &Range<u64>| base.plus(range.start);
-        let lists = |[offsets, ids, weights]: &[Range<u64>; 3]| Lists {
-            offsets: at(offsets),
-            ids: at(ids),
-            weights: at(weights),
-        };
         Field {
-            out: lists(&self.out),
-            incoming: lists(&self.incoming),
-            shards: at(&self.shards),
+            out: self.graph.out.lists(base),
+            incoming: self.graph.incoming.lists(base),
+            shards: at(&self.graph.shards),
             labels: at(&self.labels),
             active: at(&self.active),
             changed: at(&self.changed),
@@ -409,7 +361,7 @@ impl Layout {
             sketched_labels: at(&self.sketched_labels),
             sketched_weights: at(&self.sketched_weights),
             region_slots: self.region_slots,
-            arcs: (self.out[1].end - self.out[1].start) / 4,
+            arcs: self.graph.out.arcs(),
             ..Field::default()
         }
     }

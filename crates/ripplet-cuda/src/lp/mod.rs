@@ -124,6 +124,6 @@ fn check<P: Program>(graph: &Graph, program: &P, settings: &Settings) -> Result<
     }
 }
 
-fn failed(error: DeviceError) -> RunError {
+pub(crate) fn failed(error: DeviceError) -> RunError {
     RunError::Device(error.to_string())
 }

@@ -1,7 +1,7 @@
 //! A run in motion on a device: the graph moved there, rounds launched, labels brought back.
 
 use super::failed;
-use super::layout::{Column, Field, LISTED, Layout, Piece, ShardStart, Tallies};
+use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies};
 use super::tuning::{BLOCK, HUB, LOW_SHARED, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
@@ -134,7 +134,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.least_class = tuning.least_class();
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
         let start = Instant::now();
-        rounds.upload_graph(graph).map_err(failed)?;
+        let places = &rounds.layout.graph;
+        places.upload(rounds.device, &rounds.memory, graph).map_err(failed)?;
         rounds.upload_hubs(graph).map_err(failed)?;
         rounds.upload_shares(graph, program, settings.seed)?;
         rounds.upload_columns(settings).map_err(failed)?;
@@ -151,41 +152,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     fn fill_bytes(&self, place: &Range<u64>, value: u8) -> Result<(), DeviceError> {
         self.device.fill(&self.memory, place.start, place.end - place.start, value)
-    }
-
-    fn upload_graph(&self, graph: &Graph) -> Result<(), DeviceError> {
-        let mut starts = Vec::with_capacity(graph.shards().len());
-        let mut at = ShardStart::default();
-        let (mut first, mut number) = (0u64, 0u64);
-        for shard in graph.shards() {
-            at.first = first;
-            starts.push(at);
-            let offsets = first + number;
-            at.out = self.upload_lists(&self.layout.out, shard.out(), offsets, at.out)?;
-            if let Some(incoming) = shard.incoming() {
-                let place = &self.layout.incoming;
-                at.incoming = self.upload_lists(place, incoming, offsets, at.incoming)?;
-            }
-            first += u64::from(shard.vertices().end - shard.vertices().start);
-            number += 1;
-        }
-        self.write(&self.layout.shards, 0, bytemuck::cast_slice(&starts))
-    }
-
-    /// Moves a shard's lists behind those before it; returns how many arcs there are then.
-    fn upload_lists(
-        &self,
-        [offsets, ids, weights]: &[Range<u64>; 3],
-        lists: Neighbors<'_>,
-        first_offset: u64,
-        first_arc: u64,
-    ) -> Result<u64, DeviceError> {
-        self.write(offsets, 4 * first_offset, bytemuck::cast_slice(lists.offsets()))?;
-        self.write(ids, 4 * first_arc, bytemuck::cast_slice(lists.neighbors()))?;
-        if let Some(values) = lists.weights() {
-            self.write(weights, 4 * first_arc, bytemuck::cast_slice(values))?;
-        }
-        Ok(first_arc + lists.neighbors().len() as u64)
     }
 
     /// The pieces of the vertices that have many, where they may ask.
@@ -356,11 +322,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     /// the incoming arcs there.
     pub(super) fn launch_over_arcs(&self, launch: &Launch) -> Result<(), DeviceError> {
         self.launch_run(launch)?;
-        let incoming = &self.layout.incoming[1];
-        if incoming.is_empty() {
+        let arcs = self.layout.graph.incoming.arcs();
+        if arcs == 0 {
             return Ok(());
         }
-        let arcs = (incoming.end - incoming.start) / 4;
         let field = Field { out: self.field.incoming, arcs, ..self.field };
         self.launch(launch, &[bytemuck::bytes_of(&field), &self.tail].concat())
     }

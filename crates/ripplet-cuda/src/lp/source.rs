@@ -2,40 +2,40 @@
 
 use super::layout;
 use crate::device::Source;
+use crate::text;
 use ripplet_graph::{Direction, Graph};
 use ripplet_hooks::cpp;
 use ripplet_lp::counter::{Rule, Scans, Start};
 use ripplet_lp::{LabelTotal, Order, Program, RunError, Settings, Sketch, Ties, Wake};
-use std::fmt::Write;
 
 /// What comes before the program's hooks, in this order; `CONFIGURATION` stands before the last two.
 const BEFORE: [(&str, &str); 5] = [
     ("scalar.cuh", cpp::SCALAR),
     ("platform.cuh", include_str!("../../kernels/platform.cuh")),
-    ("hash.cuh", include_str!("../../kernels/hash.cuh")),
-    ("field.cuh", include_str!("../../kernels/field.cuh")),
-    ("access.cuh", include_str!("../../kernels/access.cuh")),
+    ("hash.cuh", include_str!("../../kernels/lp/hash.cuh")),
+    ("field.cuh", include_str!("../../kernels/lp/field.cuh")),
+    ("access.cuh", include_str!("../../kernels/lp/access.cuh")),
 ];
 
 /// What comes behind them.
 const BEHIND: [(&str, &str); 17] = [
-    ("team.cuh", include_str!("../../kernels/team.cuh")),
-    ("best.cuh", include_str!("../../kernels/best.cuh")),
-    ("turn.cuh", include_str!("../../kernels/turn.cuh")),
-    ("table.cuh", include_str!("../../kernels/table.cuh")),
-    ("sorted.cuh", include_str!("../../kernels/sorted.cuh")),
-    ("held.cuh", include_str!("../../kernels/held.cuh")),
-    ("large.cuh", include_str!("../../kernels/large.cuh")),
-    ("scanned.cuh", include_str!("../../kernels/scanned.cuh")),
-    ("spread.cuh", include_str!("../../kernels/spread.cuh")),
-    ("sketched.cuh", include_str!("../../kernels/sketched.cuh")),
-    ("few.cuh", include_str!("../../kernels/few.cuh")),
-    ("gather.cuh", include_str!("../../kernels/gather.cuh")),
-    ("show.cuh", include_str!("../../kernels/show.cuh")),
-    ("wake.cuh", include_str!("../../kernels/wake.cuh")),
-    ("start.cuh", include_str!("../../kernels/start.cuh")),
-    ("ceilings.cuh", include_str!("../../kernels/ceilings.cuh")),
-    ("propagate.cuh", include_str!("../../kernels/propagate.cuh")),
+    ("team.cuh", include_str!("../../kernels/lp/team.cuh")),
+    ("best.cuh", include_str!("../../kernels/lp/best.cuh")),
+    ("turn.cuh", include_str!("../../kernels/lp/turn.cuh")),
+    ("table.cuh", include_str!("../../kernels/lp/table.cuh")),
+    ("sorted.cuh", include_str!("../../kernels/lp/sorted.cuh")),
+    ("held.cuh", include_str!("../../kernels/lp/held.cuh")),
+    ("large.cuh", include_str!("../../kernels/lp/large.cuh")),
+    ("scanned.cuh", include_str!("../../kernels/lp/scanned.cuh")),
+    ("spread.cuh", include_str!("../../kernels/lp/spread.cuh")),
+    ("sketched.cuh", include_str!("../../kernels/lp/sketched.cuh")),
+    ("few.cuh", include_str!("../../kernels/lp/few.cuh")),
+    ("gather.cuh", include_str!("../../kernels/lp/gather.cuh")),
+    ("show.cuh", include_str!("../../kernels/lp/show.cuh")),
+    ("wake.cuh", include_str!("../../kernels/lp/wake.cuh")),
+    ("start.cuh", include_str!("../../kernels/lp/start.cuh")),
+    ("ceilings.cuh", include_str!("../../kernels/lp/ceilings.cuh")),
+    ("propagate.cuh", include_str!("../../kernels/lp/propagate.cuh")),
 ];
 
 /// Which kernels are compiled: those of a run, and no others, as each takes its time.
@@ -70,13 +70,7 @@ pub fn source<P: Program>(
         .chain([("views.cuh", cpp::VIEWS), ("the program's hooks", &*hooks.text)])
         .chain(BEHIND)
         .chain([("sizes", &*checks)]);
-    let mut text = String::new();
-    for (name, part) in parts {
-        // A header's own guard against a second inclusion is a warning in a main file.
-        let part = part.replacen("#pragma once", "", 1);
-        write!(text, "#line 1 \"{name}\"\n{part}\n").expect("writing into a string cannot fail");
-    }
-    Ok(Source { name: program.name().to_owned(), text })
+    Ok(Source { name: program.name().to_owned(), text: text::joined(parts) })
 }
 
 /// The constants that `field.cuh` names.

@@ -3,8 +3,10 @@
 
 use crate::cuda::{ARCHITECTURES, has_nvrtc};
 use crate::graphs::{Edges, ring};
+use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::cuda::nvrtc;
 use ripplet_cuda::device::Source;
+use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, source};
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
@@ -36,6 +38,20 @@ fn texts() -> Vec<Source> {
     ]
 }
 
+/// Each kind of the clustering coefficient's kernels, but for sharded graphs and wide numbers.
+fn texts_of_lcc() -> Vec<Source> {
+    let of = |edges: &Edges, definition| {
+        let lcc = Lcc::new(definition).with_triangles();
+        lcc::source(&edges.graph(MAX_SHARD_ARCS), lcc, Kernels::Measured)
+    };
+    let directed = ring(5).directed();
+    vec![
+        of(&ring(5), Definition::Ldbc),
+        of(&directed, Definition::Ldbc),
+        of(&directed, Definition::Fagiolo),
+    ]
+}
+
 /// Texts that are compiled for the older architectures, too.
 const EVERYWHERE: usize = 2;
 
@@ -49,7 +65,7 @@ fn every_kernel_compiles_for_every_architecture() {
             scope.spawn(move || {
                 let is_newest = ARCHITECTURES.last() == Some(&architecture);
                 let count = if is_newest { usize::MAX } else { EVERYWHERE };
-                for text in texts().into_iter().take(count) {
+                for text in texts().into_iter().take(count).chain(texts_of_lcc()) {
                     let code = nvrtc::compile(&text, architecture);
                     let code = code.unwrap_or_else(|error| panic!("{architecture:?}: {error}"));
                     assert!(code.starts_with(b"\x7fELF"), "{architecture:?}, {}", text.name);

@@ -56,7 +56,7 @@ pub fn is_thorough() -> bool {
 }
 
 /// The first GPU with this tuning, which keeps the kernels that it loads.
-fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
+pub fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
     static ALL: Mutex<Vec<(Tuning, &DeviceExecutor<CudaDevice>)>> = Mutex::new(Vec::new());
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, executor)) = all.iter().find(|(of, _)| *of == tuning) {

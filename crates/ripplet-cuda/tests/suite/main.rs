@@ -11,6 +11,7 @@ mod families;
 mod graphs;
 mod kernels;
 mod large;
+mod lcc;
 mod machines;
 #[path = "../../../ripplet-lp/tests/suite/oracle.rs"]
 mod oracle;

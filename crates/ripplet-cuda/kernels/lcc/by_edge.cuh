@@ -1,0 +1,36 @@
+// What the classes are measured against: a thread an edge, which looks the shorter of two lists up in the
+// longer one. Undirected graphs alone.
+#pragma once
+
+namespace ripplet {
+
+// The owner of each edge of a list, as a table of edges would have it.
+RIPPLET_FN void find_sources(const State& state, u32* sources) {
+    const u64 v = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    if (v >= state.vertices) return;
+    const List list(state, (u32)v);
+    for (EdgeNumber edge = list.begin; edge < list.end; edge++) sources[edge] = (u32)v;
+}
+
+RIPPLET_FN void count_by_edge(const State& state, const u32* sources, u64 block) {
+    const u64 edge = block * BLOCK + threadIdx.x;
+    u64 found = 0;
+    if (edge < state.tallies->edges) {
+        const u32 v = sources[edge], u = state.targets[edge];
+        const List a(state, v), b(state, u);
+        const List &shorter = a.length() < b.length() ? a : b, &longer = a.length() < b.length() ? b : a;
+        for (EdgeNumber at = shorter.begin; at < shorter.end; at++) {
+            const u32 w = __ldg(state.targets + at);
+            if (!contains(state.targets + longer.begin, longer.length(), w)) continue;
+            atomicAdd(state.numerators + w, 1ull);
+            found++;
+        }
+        if (found > 0) {
+            atomicAdd(state.numerators + v, found);
+            atomicAdd(state.numerators + u, found);
+        }
+    }
+    report(state, found);
+}
+
+}  // namespace ripplet

@@ -1,0 +1,38 @@
+// From what was counted to coefficients.
+#pragma once
+
+namespace ripplet {
+
+// A number of 66 bits at most, rounded once.
+RIPPLET_FN double rounded(u64 high, u64 low) {
+    if (high == 0) return (double)low;
+    // What is left out is below the last bit that a double has, but may break a tie.
+    const u64 kept = high << 62 | low >> 2;
+    return (double)(kept | ((low & 3) != 0)) * 4.0;
+}
+
+// How often three arcs could close at a vertex of so many neighbours, so many of which are in both
+// directions; a vertex of two neighbours or more.
+RIPPLET_FN double pairs(u64 neighbors, u64 reciprocal) {
+    if (RULE != CYCLES) return (double)(neighbors * (neighbors - 1));
+    const u64 total = neighbors + reciprocal, less = 2 * reciprocal;
+    const u64 low = total * (total - 1);
+    const u64 high = __umul64hi(total, total - 1) - (low < less);
+    return rounded(high, low - less);
+}
+
+// `reciprocal` is counted for CYCLES alone.
+RIPPLET_FN void divide(const State& state, const u32* reciprocal) {
+    const u64 v = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    if (v >= state.vertices) return;
+    const u64 numerator = state.numerators[v];
+    if (RULE == PLAIN && state.triangles) state.triangles[v] = numerator;
+    // The bits of 0.0 are those of 0.
+    if (numerator == 0) return;
+    // An undirected triangle has one edge between neighbours, which is two arcs.
+    const double arcs = (double)(RULE == PLAIN ? 2 * numerator : numerator);
+    const double all = pairs(state.degrees[v], RULE == CYCLES ? reciprocal[v] : 0);
+    ((double*)state.numerators)[v] = arcs / all;
+}
+
+}  // namespace ripplet

@@ -1,0 +1,173 @@
+// Each edge once, at the end of it that comes later: the graph's arcs without those that stand for no
+// edge, or for an edge to a later vertex, as they lie in memory. Blocks take arcs, however they are
+// shared among vertices.
+#pragma once
+
+namespace ripplet {
+
+// The arcs of a piece, a step after the other, each with its owner.
+struct Arcs {
+    u64 first, end;
+    u32 low, high;
+
+    RIPPLET_FN Arcs(const State& state, u64 piece)
+        : first(piece * PIECE), end(min(state.arcs, first + PIECE)), low(state.owners[piece]),
+          high(state.owners[piece + 1]) {}
+    // What a thread has at a step: nothing behind the last arc.
+    RIPPLET_FN bool has(u32 step) const { return at(step) < end; }
+    RIPPLET_FN u64 at(u32 step) const { return first + step * BLOCK + threadIdx.x; }
+    RIPPLET_FN u32 owner(const State& state, u32 step) const {
+        return owner_of(state, at(step), low, high);
+    }
+};
+
+RIPPLET_FN void find_owners(const State& state) {
+    const u64 piece = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    if (piece > state.pieces) return;
+    const u32 last = state.vertices - 1;
+    state.owners[piece] = piece < state.pieces ? owner_of(state, piece * PIECE, 0, last) : last;
+}
+
+// Counts each vertex's neighbours, or those in both directions alone.
+RIPPLET_FN void count_neighbors(const State& state, u64 piece, u32* counts, bool both_alone) {
+    const Arcs arcs(state, piece);
+    for (u32 step = 0; step < STEPS; step++) {
+        u32 owner = U32_MAX;
+        bool counts_here = false;
+        if (arcs.has(step)) {
+            owner = arcs.owner(state, step);
+            const Neighbor found = neighbor_at(state, owner, arcs.at(step));
+            counts_here = found.counts && (found.both || !both_alone);
+        }
+        // Those of one owner are added together.
+        const u32 alike = __match_any_sync(ALL_LANES, owner);
+        const u32 counted = __ballot_sync(ALL_LANES, counts_here) & alike;
+        if (counted != 0 && lane_id() == (u32)__ffs((int)alike) - 1)
+            atomicAdd(counts + owner, (u32)__popc(counted));
+    }
+}
+
+// Whether u comes before v.
+RIPPLET_FN bool precedes(const State& state, u32 u, u32 v) {
+    const u32 of_u = __ldg(state.degrees + u), of_v = __ldg(state.degrees + v);
+    return of_u > of_v || (of_u == of_v && u < v);
+}
+
+// A thread's arc of a step, and whether it is listed.
+struct Candidate {
+    u32 owner;
+    Neighbor neighbor;
+    bool is_listed;
+
+    RIPPLET_FN Candidate(const State& state, const Arcs& arcs, u32 step)
+        : owner(0), neighbor(), is_listed(false) {
+        if (!arcs.has(step)) return;
+        owner = arcs.owner(state, step);
+        neighbor = neighbor_at(state, owner, arcs.at(step));
+        is_listed = neighbor.counts && precedes(state, neighbor.id, owner);
+    }
+};
+
+RIPPLET_FN void count_listed(const State& state, u64 piece) {
+    u32* of_warps = (u32*)shared_memory();
+    const Arcs arcs(state, piece);
+    u32 mine = 0;
+    for (u32 step = 0; step < STEPS; step++) mine += Candidate(state, arcs, step).is_listed;
+    mine = warp_sum(mine);
+    if (lane_id() == 0) of_warps[threadIdx.x / 32] = mine;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        const u32 all = warp_sum(lane_id() < WARPS ? of_warps[lane_id()] : 0);
+        if (lane_id() == 0) state.listed[piece] = all;
+    }
+}
+
+// What the lanes before this one have, in sum.
+template <class T> RIPPLET_FN T sum_before(T mine) {
+    T sum = mine;
+    for (u32 step = 1; step < 32; step *= 2) {
+        const T other = __shfl_up_sync(ALL_LANES, sum, step);
+        if (lane_id() >= step) sum += other;
+    }
+    return sum - mine;
+}
+
+// One block: instead of how many edges each piece lists, how many those before it do.
+RIPPLET_FN void sum_listed(const State& state) {
+    u64* of_warps = (u64*)shared_memory();
+    const u64 each = (state.pieces + BLOCK - 1) / BLOCK;
+    const u64 first = min(state.pieces, threadIdx.x * each), end = min(state.pieces, first + each);
+    u64 mine = 0;
+    for (u64 piece = first; piece < end; piece++) mine += state.listed[piece];
+    u64 before = sum_before(mine);
+    if (lane_id() == 31) of_warps[threadIdx.x / 32] = before + mine;
+    __syncthreads();
+    for (u32 warp = 0; warp < threadIdx.x / 32; warp++) before += of_warps[warp];
+    for (u64 piece = first; piece < end; piece++) {
+        const u64 listed = state.listed[piece];
+        state.listed[piece] = before;
+        before += listed;
+    }
+    if (threadIdx.x == BLOCK - 1) {
+        state.listed[state.pieces] = before;
+        state.tallies->edges = before;
+    }
+}
+
+RIPPLET_FN void list_edges(const State& state, u64 piece) {
+    // By step and warp: how many there are, and from then on, how many before.
+    u32* counts = (u32*)shared_memory();
+    static_assert(STEPS * WARPS == 64, "two for each lane of a warp");
+    const Arcs arcs(state, piece);
+    u32 ids[STEPS], owners[STEPS], ranks[STEPS];
+    u32 listed = 0, both = 0, first = 0;
+#pragma unroll
+    for (u32 step = 0; step < STEPS; step++) {
+        const Candidate found(state, arcs, step);
+        const u32 all = __ballot_sync(ALL_LANES, found.is_listed);
+        if (lane_id() == 0) counts[step * WARPS + threadIdx.x / 32] = __popc(all);
+        ids[step] = found.neighbor.id;
+        owners[step] = found.owner;
+        ranks[step] = __popc(all & ((1u << lane_id()) - 1));
+        listed |= (u32)found.is_listed << step;
+        both |= (u32)found.neighbor.both << step;
+        first |= (u32)found.neighbor.is_first << step;
+    }
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        const u32 even = counts[2 * lane_id()], odd = counts[2 * lane_id() + 1];
+        const u32 before = sum_before(even + odd);
+        counts[2 * lane_id()] = before;
+        counts[2 * lane_id() + 1] = before + even;
+    }
+    __syncthreads();
+    const u64 begin = state.listed[piece];
+#pragma unroll
+    for (u32 step = 0; step < STEPS; step++) {
+        const u64 at = begin + counts[step * WARPS + threadIdx.x / 32] + ranks[step];
+        if (first >> step & 1) state.begins[owners[step]] = (EdgeNumber)at;
+        if (!(listed >> step & 1)) continue;
+        state.targets[at] = ids[step];
+        if (DIRECTED && (both >> step & 1)) atomicOr(state.reciprocal + at / 32, 1u << (at % 32));
+    }
+}
+
+// The lists of vertices without arcs, which begin where the next list does.
+RIPPLET_FN void list_empty(const State& state) {
+    const u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    if (at > state.vertices) return;
+    const u32 v = (u32)at;
+    const u64 end = state.tallies->edges;
+    if (v == state.vertices) {
+        state.begins[v] = (EdgeNumber)end;
+        return;
+    }
+    const Place place = place_of(state, v);
+    if (place.out_degree + (u64)place.in_degree > 0) return;
+    const u64 next = place.first();
+    state.begins[v] = next < state.arcs
+        ? state.begins[owner_of(state, next, v, state.vertices - 1)]
+        : (EdgeNumber)end;
+}
+
+}  // namespace ripplet

@@ -1,0 +1,59 @@
+// A part of a vertex's list in shared memory, as a hash table: who is in it, and what triangles add to
+// them.
+#pragma once
+
+namespace ripplet {
+
+constexpr u32 NO_SLOT = U32_MAX, FREE = U32_MAX;
+// The bit of a sum that says that there are arcs in both directions.
+constexpr u32 BOTH = 1u << 31;
+
+// Words of a slot.
+constexpr u32 SLOT_WORDS = APART ? 3 : 2;
+
+struct Table {
+    u32 *ids, *sums, *triangles;
+    u32 mask, shift;
+
+    // A table of so many slots, a power of two, in memory of `most`.
+    RIPPLET_FN Table(unsigned char* memory, u32 most, u32 slots)
+        : ids((u32*)memory), sums(ids + most), triangles(sums + most), mask(slots - 1),
+          shift(leading_zeros(slots) + 1) {}
+
+    // Empties the slots from `first` on, each `stride` behind the one before.
+    RIPPLET_FN void clear(u32 first, u32 stride) const {
+        for (u32 slot = first; slot <= mask; slot += stride) {
+            ids[slot] = FREE;
+            sums[slot] = 0;
+            if (APART) triangles[slot] = 0;
+        }
+    }
+    // The slot of an id that is not there yet.
+    RIPPLET_FN u32 insert(u32 id, bool both) const {
+        u32 slot = first_of(id);
+        while (atomicCAS(ids + slot, FREE, id) != FREE) slot = (slot + 1) & mask;
+        if (both) sums[slot] = BOTH;
+        return slot;
+    }
+    // The slot of an id, if it has one. Some slots are free.
+    RIPPLET_FN u32 find(u32 id) const {
+        for (u32 slot = first_of(id);; slot = (slot + 1) & mask) {
+            const u32 other = ids[slot];
+            if (other == id) return slot;
+            if (other == FREE) return NO_SLOT;
+        }
+    }
+    // How many arcs are between the owner and who has a slot, in a directed graph.
+    RIPPLET_FN u32 arcs(u32 slot) const { return 1 + (((volatile u32*)sums)[slot] >> 31); }
+
+    RIPPLET_FN void add(u32 slot, u32 numerator, u32 found) const {
+        atomicAdd(sums + slot, numerator);
+        if (APART) atomicAdd(triangles + slot, found);
+    }
+
+  private:
+    // Ids that follow one another have slots far apart, so that no long run of slots fills.
+    RIPPLET_FN u32 first_of(u32 id) const { return (id * 0x9e3779b1u) >> shift; }
+};
+
+}  // namespace ripplet

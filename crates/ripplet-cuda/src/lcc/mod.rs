@@ -1,0 +1,105 @@
+//! The local clustering coefficient on a device: the same bits as on the CPU.
+//!
+//! # Algorithm
+//! As [`ripplet_analytics::lcc`]: each edge is kept once, at the end of lower degree, and every triangle
+//! met once. The lists are the graph's arcs without those that are not kept, in their order
+//! (`orient.cuh`): no list is sorted, and blocks take as many arcs each, whoever's they are. Of a vertex
+//! v a hash table of its list is in shared memory, and a warp walks over the lists of 32 of v's
+//! neighbours at once, one behind the other (`walk.cuh`). Lists of up to 32 have a warp, of up to 512 a
+//! block, and longer ones a block for each 512 of their neighbours; of a list of more than 4096 the table
+//! has a part after the other (`count.cuh`).
+//!
+//! # Memory
+//! Of the device, beside the graph: 4 bytes an edge (and a bit, where the graph is directed) and
+//! 16 bytes a vertex; a fiftieth of a byte for each arc and of a twentieth for each edge, for pieces and
+//! slices; 8 bytes a vertex more where triangles are asked for, and 4 where there are 2³² edges or more:
+//! [`DeviceLcc::plan`].
+//!
+//! # Determinism
+//! Counts are integers, and a coefficient is one division of two of them.
+
+mod layout;
+mod profile;
+mod run;
+mod source;
+
+pub use profile::Profile;
+pub use source::source;
+
+use crate::device::Device;
+use crate::lp::{DeviceExecutor, Kernels, failed};
+use layout::{Kind, Layout, WIDE_FROM};
+use ripplet_analytics::Observer;
+use ripplet_analytics::lcc::{Lcc, Outcome};
+use ripplet_graph::Graph;
+use ripplet_lp::{DeviceSeconds, Plan, RunError};
+use run::Run;
+use std::time::Instant;
+
+/// Computes coefficients on an executor's device, within its memory.
+#[derive(Debug)]
+pub struct DeviceLcc<'a, D> {
+    executor: &'a DeviceExecutor<D>,
+    wide_from: u64,
+}
+
+impl<'a, D: Device> DeviceLcc<'a, D> {
+    /// On this executor's device.
+    pub fn new(executor: &'a DeviceExecutor<D>) -> Self {
+        DeviceLcc { executor, wide_from: WIDE_FROM }
+    }
+
+    /// The same, where edges have numbers of 8 bytes if there may be so many: otherwise 2³², which takes
+    /// more memory than tests have.
+    #[must_use]
+    pub fn with_wide_numbers_from(self, edges: u64) -> Self {
+        DeviceLcc { wide_from: edges, ..self }
+    }
+
+    /// The memory that a run will need.
+    ///
+    /// Edges are counted by the lists' lengths: loops, repeated edges and, on a directed graph, edges in
+    /// both directions make it more than it needs. Cost: none.
+    pub fn plan(&self, graph: &Graph, lcc: Lcc) -> Plan {
+        Layout::new(graph, &lcc, Kind::new(graph, &lcc, self.wide_from)).plan
+    }
+
+    /// Computes the coefficients; tells what compiling and moving took, which is not the algorithm's.
+    ///
+    /// # Errors
+    /// Where the observer cancels, memory is refused, or the device fails.
+    pub fn run(
+        &self,
+        graph: &Graph,
+        lcc: Lcc,
+        observer: &mut dyn Observer,
+    ) -> Result<(Outcome, DeviceSeconds), RunError> {
+        let kind = Kind::new(graph, &lcc, self.wide_from);
+        let layout = Layout::new(graph, &lcc, kind);
+        self.executor.check_memory(&layout.plan)?;
+        observer.on_stage("compiling the kernels");
+        let start = Instant::now();
+        let device = self.executor.device();
+        let module = device.load(&source::of_kind(kind, Kernels::Work)).map_err(failed)?;
+        let kernels = start.elapsed().as_secs_f64();
+        observer.on_stage("moving the graph to the device");
+        let start = Instant::now();
+        let run = Run::new(device, &module, layout, kind, graph).map_err(failed)?;
+        let mut transfer = start.elapsed().as_secs_f64();
+        observer.on_stage("listing each edge once");
+        run.clear_all().map_err(failed)?;
+        run.perform(&run.listing(), observer)?;
+        observer.on_stage("counting triangles");
+        run.perform(&run.counting()?, observer)?;
+        let triangle_count = run.tallies().map_err(failed)?.triangles;
+        run.perform(&run.dividing().map_err(failed)?, observer)?;
+        run.device.wait().map_err(failed)?;
+        observer.on_stage("moving the coefficients from the device");
+        let start = Instant::now();
+        let coefficients = run.coefficients()?;
+        let triangles = run.triangles()?;
+        transfer += start.elapsed().as_secs_f64();
+        let outcome = Outcome { coefficients, triangles, triangle_count };
+        Ok((outcome, DeviceSeconds { kernels, transfer }))
+    }
+}

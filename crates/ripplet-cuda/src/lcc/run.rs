@@ -1,0 +1,214 @@
+//! A run in motion: the graph moved, kernels launched, coefficients brought back.
+
+use super::layout::{
+    BLOCK, FEW_SLOTS, Kind, LARGE_BLOCK, Layout, MIDDLE_BLOCK, MIDDLE_SLOTS, MIDDLE_VERTICES,
+    PART_SLOTS, Rule, State, Tallies, Work,
+};
+use crate::device::{Address, Device, DeviceError, Launch};
+use crate::lp::failed;
+use bytemuck::{Pod, Zeroable};
+use ripplet_analytics::Observer;
+use ripplet_graph::{Graph, memory};
+use ripplet_lp::RunError;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// Blocks of the first launch of a kernel that has more; then twice as many as long as launches are
+/// shorter than this, so that a run is cancelled soon.
+const FIRST_BLOCKS: u64 = 1 << 14;
+const LONG: Duration = Duration::from_millis(20);
+/// The most blocks of a launch.
+const MOST_BLOCKS: u64 = 1 << 30;
+
+/// A kernel, and its blocks: so many, of so many threads, with so many bytes of shared memory each.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    pub kernel: &'static str,
+    pub blocks: u64,
+    threads: u32,
+    shared: u32,
+    /// What it counts in.
+    counts: Address,
+}
+
+impl Step {
+    /// A kernel of blocks of the usual size.
+    fn of(kernel: &'static str, blocks: u64) -> Step {
+        Step { kernel, blocks, threads: BLOCK, shared: 256, counts: Address(0) }
+    }
+
+    /// A kernel that has a thread for each of so many.
+    pub fn over(kernel: &'static str, threads: u64) -> Step {
+        Step::of(kernel, threads.div_ceil(u64::from(BLOCK)))
+    }
+
+    pub fn counting_in(self, counts: Address) -> Step {
+        Step { counts, ..self }
+    }
+}
+
+pub(super) struct Run<'a, D: Device> {
+    pub device: &'a D,
+    module: &'a D::Module,
+    memory: D::Memory,
+    layout: Layout,
+    kind: Kind,
+    state: State,
+}
+
+impl<'a, D: Device> Run<'a, D> {
+    /// The graph on the device.
+    pub fn new(
+        device: &'a D,
+        module: &'a D::Module,
+        layout: Layout,
+        kind: Kind,
+        graph: &Graph,
+    ) -> Result<Self, DeviceError> {
+        let memory = device.reserve(layout.bytes)?;
+        layout.graph.upload(device, &memory, graph)?;
+        let state = layout.state(device.address(&memory), graph);
+        let run = Run { device, module, memory, layout, kind, state };
+        // Until all is there.
+        device.wait()?;
+        Ok(run)
+    }
+
+    fn clear(&self, place: &Range<u64>) -> Result<(), DeviceError> {
+        self.device.fill(&self.memory, place.start, place.end - place.start, 0)
+    }
+
+    pub fn tallies(&self) -> Result<Tallies, DeviceError> {
+        let mut tallies = Tallies::zeroed();
+        let bytes = bytemuck::bytes_of_mut(&mut tallies);
+        self.device.read(&self.memory, self.layout.tallies.start, bytes)?;
+        Ok(tallies)
+    }
+
+    /// Launches some of a step's blocks, from `first` on.
+    pub fn launch(&self, step: &Step, first: u64, blocks: u64) -> Result<(), DeviceError> {
+        let Step { kernel, threads, shared, counts, .. } = *step;
+        let launch = Launch { kernel, blocks: blocks as u32, threads, shared, cooperative: false };
+        let work = Work { state: self.state, first, counts };
+        // SAFETY: the argument is a `Work` as the kernels have it (they do not compile where its size
+        // differs), and its addresses are of memory that lives as long as `self`, laid out so that the
+        // kernels stay within it.
+        unsafe { self.device.launch(self.module, &launch, bytemuck::bytes_of(&work)) }
+    }
+
+    /// Does a stage's steps, one after the other, some blocks at a time.
+    pub fn perform(&self, steps: &[Step], observer: &dyn Observer) -> Result<(), RunError> {
+        let all = steps.len() as f64;
+        for (before, step) in steps.iter().enumerate() {
+            let (mut first, mut most) = (0, FIRST_BLOCKS);
+            while first < step.blocks {
+                if observer.is_cancelled() {
+                    return Err(RunError::Cancelled);
+                }
+                let start = Instant::now();
+                let blocks = most.min(step.blocks - first);
+                self.launch(step, first, blocks).map_err(failed)?;
+                first += blocks;
+                if first < step.blocks {
+                    self.device.wait().map_err(failed)?;
+                    observer.on_progress((before as f64 + first as f64 / step.blocks as f64) / all);
+                    if start.elapsed() < LONG {
+                        most = (2 * most).min(MOST_BLOCKS);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything as it is before the first step.
+    pub fn clear_all(&self) -> Result<(), DeviceError> {
+        let Layout { degrees, reciprocal, tallies, numerators, triangles, begins, .. } =
+            &self.layout;
+        // Where there are no arcs nobody says where lists begin.
+        let places = [degrees, reciprocal, tallies, numerators, triangles, begins];
+        places.into_iter().try_for_each(|place| self.clear(place))
+    }
+
+    /// The steps that make lists of the graph's arcs, with each edge once.
+    pub fn listing(&self) -> Vec<Step> {
+        let (pieces, vertices) = (self.state.pieces, u64::from(self.state.vertices));
+        if pieces == 0 {
+            return Vec::new();
+        }
+        vec![
+            Step::over("ripplet_find_owners", pieces + 1),
+            Step::of("ripplet_count_neighbors", pieces).counting_in(self.state.degrees),
+            Step::of("ripplet_count_listed", pieces),
+            Step::of("ripplet_sum_listed", 1),
+            Step::of("ripplet_list_edges", pieces),
+            Step::over("ripplet_list_empty", vertices + 1),
+        ]
+    }
+
+    /// The steps that count every triangle, the longest lists first; waits for how many these are.
+    ///
+    /// The shared memory is what `count.cuh` says: tables and walks.
+    pub fn counting(&self) -> Result<[Step; 3], RunError> {
+        let vertices = u64::from(self.state.vertices);
+        self.perform(&[Step::over("ripplet_list_slices", vertices)], &())?;
+        let slices = u64::from(self.tallies().map_err(failed)?.slices);
+        let (slot, walk) = (self.kind.bytes_of_slot(), self.kind.bytes_of_walk());
+        let with = |step: Step, threads: u32, shared: u32| Step { threads, shared, ..step };
+        let bytes = |slots: u32, warps: u32| slots * slot + warps * walk;
+        let middle = Step::of("ripplet_count_middle", vertices.div_ceil(MIDDLE_VERTICES));
+        let few = Step::over("ripplet_count_few", vertices);
+        Ok([
+            with(
+                Step::of("ripplet_count_slice", slices),
+                LARGE_BLOCK,
+                bytes(PART_SLOTS, LARGE_BLOCK / 32),
+            ),
+            with(middle, MIDDLE_BLOCK, bytes(MIDDLE_SLOTS, MIDDLE_BLOCK / 32)),
+            with(few, BLOCK, BLOCK / 32 * bytes(FEW_SLOTS, 1)),
+        ])
+    }
+
+    /// The steps that make coefficients of what was counted, in the memory of where lists begin: nobody
+    /// asks that any more.
+    pub fn dividing(&self) -> Result<Vec<Step>, DeviceError> {
+        let divide = Step::over("ripplet_divide", u64::from(self.state.vertices));
+        let mut steps = vec![divide.counting_in(self.state.begins)];
+        if self.kind.rule == Rule::Cycles {
+            self.clear(&self.layout.begins)?;
+            let reciprocal = Step::of("ripplet_count_reciprocal", self.state.pieces);
+            steps.insert(0, reciprocal.counting_in(self.state.begins));
+        }
+        Ok(steps)
+    }
+
+    /// Forgets what was counted at vertices.
+    pub fn clear_counts(&self) -> Result<(), DeviceError> {
+        self.clear(&self.layout.numerators)
+    }
+
+    /// What was counted, before it is divided.
+    pub fn numerators(&self) -> Result<Vec<u64>, RunError> {
+        self.download(&self.layout.numerators)
+    }
+
+    pub fn coefficients(&self) -> Result<Vec<f64>, RunError> {
+        self.download(&self.layout.numerators)
+    }
+
+    /// The triangles of each vertex, where they were asked for.
+    pub fn triangles(&self) -> Result<Option<Vec<u64>>, RunError> {
+        let place = &self.layout.triangles;
+        self.layout.has_triangles.then(|| self.download(place)).transpose()
+    }
+
+    fn download<T: Pod>(&self, place: &Range<u64>) -> Result<Vec<T>, RunError> {
+        let count = ((place.end - place.start) / size_of::<T>() as u64) as usize;
+        let planned = self.layout.plan.algorithm_host();
+        let refused = |_| RunError::OutOfMemory { bytes: planned };
+        let mut values = memory::zeros(count).map_err(refused)?;
+        let bytes = bytemuck::cast_slice_mut(&mut values);
+        self.device.read(&self.memory, place.start, bytes).map_err(failed)?;
+        Ok(values)
+    }
+}

@@ -1,0 +1,57 @@
+//! The text that is compiled for a run: what kind of run it is, and the kernels.
+
+use super::layout::{self, Kind, WIDE_FROM};
+use crate::device::Source;
+use crate::lp::Kernels;
+use crate::text;
+use ripplet_analytics::lcc::Lcc;
+use ripplet_graph::Graph;
+use ripplet_hooks::cpp;
+
+/// What comes before the configuration.
+const BEFORE: [(&str, &str); 2] =
+    [("scalar.cuh", cpp::SCALAR), ("platform.cuh", include_str!("../../kernels/platform.cuh"))];
+
+/// What comes behind it.
+const BEHIND: [(&str, &str); 7] = [
+    ("state.cuh", include_str!("../../kernels/lcc/state.cuh")),
+    ("orient.cuh", include_str!("../../kernels/lcc/orient.cuh")),
+    ("table.cuh", include_str!("../../kernels/lcc/table.cuh")),
+    ("walk.cuh", include_str!("../../kernels/lcc/walk.cuh")),
+    ("count.cuh", include_str!("../../kernels/lcc/count.cuh")),
+    ("divide.cuh", include_str!("../../kernels/lcc/divide.cuh")),
+    ("by_edge.cuh", include_str!("../../kernels/lcc/by_edge.cuh")),
+];
+
+const KERNELS: (&str, &str) = ("kernels.cuh", include_str!("../../kernels/lcc/kernels.cuh"));
+
+/// The kernels that compute coefficients of a graph like this.
+pub fn source(graph: &Graph, lcc: Lcc, kernels: Kernels) -> Source {
+    of_kind(Kind::new(graph, &lcc, WIDE_FROM), kernels)
+}
+
+/// The kernels of a kind of run.
+pub(super) fn of_kind(kind: Kind, kernels: Kernels) -> Source {
+    let configuration = configuration(kind, kernels);
+    let checks = layout::checks(kind);
+    let parts = BEFORE
+        .into_iter()
+        .chain([("configuration", &*configuration)])
+        .chain(BEHIND)
+        .chain([KERNELS, ("sizes", &*checks)]);
+    Source { name: "lcc".to_owned(), text: text::joined(parts) }
+}
+
+/// The constants that `state.cuh` names.
+fn configuration(kind: Kind, kernels: Kernels) -> String {
+    let Kind { directed, sharded, wide, rule, apart } = kind;
+    format!(
+        "#define RIPPLET_MEASURED {}\n\
+         namespace ripplet {{\n\
+         constexpr bool DIRECTED = {directed}, SHARDED = {sharded}, WIDE = {wide}, APART = {apart};\n\
+         constexpr u32 RULE = {};\n\
+         }}  // namespace ripplet\n",
+        u32::from(kernels == Kernels::Measured),
+        rule as u32,
+    )
+}

@@ -1,0 +1,16 @@
+//! The clustering coefficient on a device: the suite that the CPU passes, and what is a device's alone.
+
+mod device;
+#[path = "../../../../ripplet-analytics/tests/suite/graphs.rs"]
+mod graphs;
+#[path = "../../../../ripplet-analytics/tests/suite/ldbc.rs"]
+mod ldbc;
+mod machines;
+#[path = "../../../../ripplet-analytics/tests/suite/oracle.rs"]
+mod oracle;
+#[path = "../../../../ripplet-analytics/tests/suite/others.rs"]
+mod others;
+#[path = "../../../../ripplet-analytics/tests/suite/random.rs"]
+mod random;
+#[path = "../../../../ripplet-analytics/tests/suite/shapes.rs"]
+mod shapes;
