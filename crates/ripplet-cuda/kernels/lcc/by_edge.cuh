@@ -5,8 +5,8 @@
 namespace ripplet {
 
 // The owner of each edge of a list, as a table of edges would have it.
-RIPPLET_FN void find_sources(const State& state, u32* sources) {
-    const u64 v = (u64)blockIdx.x * BLOCK + threadIdx.x;
+RIPPLET_FN void find_sources(const State& state, u32* sources, u64 block) {
+    const u64 v = block * BLOCK + threadIdx.x;
     if (v >= state.vertices) return;
     const List list(state, (u32)v);
     for (EdgeNumber edge = list.begin; edge < list.end; edge++) sources[edge] = (u32)v;

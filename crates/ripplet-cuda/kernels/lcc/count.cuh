@@ -132,8 +132,8 @@ RIPPLET_FN void count_middle(const State& state, u64 block) {
     report(state, triangles);
 }
 
-RIPPLET_FN void list_slices(const State& state) {
-    const u64 v = (u64)blockIdx.x * BLOCK + threadIdx.x;
+RIPPLET_FN void list_slices(const State& state, u64 block) {
+    const u64 v = block * BLOCK + threadIdx.x;
     if (v >= state.vertices) return;
     const u32 length = List(state, (u32)v).length();
     if (length <= MIDDLE) return;

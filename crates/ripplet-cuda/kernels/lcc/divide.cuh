@@ -22,8 +22,8 @@ RIPPLET_FN double pairs(u64 neighbors, u64 reciprocal) {
 }
 
 // `reciprocal` is counted for CYCLES alone.
-RIPPLET_FN void divide(const State& state, const u32* reciprocal) {
-    const u64 v = (u64)blockIdx.x * BLOCK + threadIdx.x;
+RIPPLET_FN void divide(const State& state, const u32* reciprocal, u64 block) {
+    const u64 v = block * BLOCK + threadIdx.x;
     if (v >= state.vertices) return;
     const u64 numerator = state.numerators[v];
     if (RULE == PLAIN && state.triangles) state.triangles[v] = numerator;

@@ -16,7 +16,7 @@ struct Work {
 
 using ripplet::Work;
 
-RIPPLET_KERNEL(ripplet_find_owners, Work, work, 256, 4) { ripplet::find_owners(work.state); }
+RIPPLET_KERNEL(ripplet_find_owners, Work, work, 256, 4) { ripplet::find_owners(work.state, work.block()); }
 RIPPLET_KERNEL(ripplet_count_neighbors, Work, work, 256, 6) {
     ripplet::count_neighbors(work.state, work.block(), work.counts, false);
 }
@@ -30,8 +30,8 @@ RIPPLET_KERNEL(ripplet_sum_listed, Work, work, 256, 1) { ripplet::sum_listed(wor
 RIPPLET_KERNEL(ripplet_list_edges, Work, work, 256, 4) {
     ripplet::list_edges(work.state, work.block());
 }
-RIPPLET_KERNEL(ripplet_list_empty, Work, work, 256, 4) { ripplet::list_empty(work.state); }
-RIPPLET_KERNEL(ripplet_list_slices, Work, work, 256, 4) { ripplet::list_slices(work.state); }
+RIPPLET_KERNEL(ripplet_list_empty, Work, work, 256, 4) { ripplet::list_empty(work.state, work.block()); }
+RIPPLET_KERNEL(ripplet_list_slices, Work, work, 256, 4) { ripplet::list_slices(work.state, work.block()); }
 RIPPLET_KERNEL(ripplet_count_few, Work, work, 256, 6) {
     ripplet::count_few(work.state, work.block());
 }
@@ -41,11 +41,11 @@ RIPPLET_KERNEL(ripplet_count_middle, Work, work, 128, 12) {
 RIPPLET_KERNEL(ripplet_count_slice, Work, work, 512, 2) {
     ripplet::count_slice(work.state, work.block());
 }
-RIPPLET_KERNEL(ripplet_divide, Work, work, 256, 4) { ripplet::divide(work.state, work.counts); }
+RIPPLET_KERNEL(ripplet_divide, Work, work, 256, 4) { ripplet::divide(work.state, work.counts, work.block()); }
 
 #if RIPPLET_MEASURED
 RIPPLET_KERNEL(ripplet_find_sources, Work, work, 256, 4) {
-    ripplet::find_sources(work.state, work.counts);
+    ripplet::find_sources(work.state, work.counts, work.block());
 }
 RIPPLET_KERNEL(ripplet_count_by_edge, Work, work, 256, 4) {
     ripplet::count_by_edge(work.state, work.counts, work.block());

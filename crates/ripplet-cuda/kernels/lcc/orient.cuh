@@ -21,8 +21,8 @@ struct Arcs {
     }
 };
 
-RIPPLET_FN void find_owners(const State& state) {
-    const u64 piece = (u64)blockIdx.x * BLOCK + threadIdx.x;
+RIPPLET_FN void find_owners(const State& state, u64 block) {
+    const u64 piece = block * BLOCK + threadIdx.x;
     if (piece > state.pieces) return;
     const u32 last = state.vertices - 1;
     state.owners[piece] = piece < state.pieces ? owner_of(state, piece * PIECE, 0, last) : last;
@@ -153,8 +153,8 @@ RIPPLET_FN void list_edges(const State& state, u64 piece) {
 }
 
 // The lists of vertices without arcs, which begin where the next list does.
-RIPPLET_FN void list_empty(const State& state) {
-    const u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x;
+RIPPLET_FN void list_empty(const State& state, u64 block) {
+    const u64 at = block * BLOCK + threadIdx.x;
     if (at > state.vertices) return;
     const u32 v = (u32)at;
     const u64 end = state.tallies->edges;

@@ -1,5 +1,6 @@
 //! What a run keeps on a device, and where.
 
+use super::Tuning;
 use crate::device::Address;
 use crate::places::Places;
 use crate::resident::{GraphPlaces, Lists, ShardStart};
@@ -23,8 +24,6 @@ pub const PART_SLOTS: u32 = 8192;
 pub const MIDDLE_VERTICES: u64 = 8;
 /// The longest list that is not cut into slices, and what a slice has, as in `count.cuh`.
 const MIDDLE: u64 = 512;
-/// Where there may be so many edges, their numbers have 8 bytes.
-pub const WIDE_FROM: u64 = 1 << 32;
 
 /// As `Slice` in `state.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -96,13 +95,13 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// The kind of a run on a graph; numbers of edges have 8 bytes where there may be `wide_from`.
-    pub fn new(graph: &Graph, lcc: &Lcc, wide_from: u64) -> Kind {
+    /// The kind of a run on a graph.
+    pub fn new(graph: &Graph, lcc: &Lcc, tuning: Tuning) -> Kind {
         let directed = graph.direction() == Direction::Directed;
         Kind {
             directed,
             sharded: graph.shards().len() > 1,
-            wide: most_edges(graph) >= wide_from,
+            wide: most_edges(graph) >= tuning.wide_from,
             rule: match (directed, lcc.definition()) {
                 (false, _) => Rule::Plain,
                 (true, Definition::Ldbc) => Rule::Arcs,

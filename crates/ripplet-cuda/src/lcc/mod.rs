@@ -28,7 +28,7 @@ pub use source::source;
 
 use crate::device::Device;
 use crate::lp::{DeviceExecutor, Kernels, failed};
-use layout::{Kind, Layout, WIDE_FROM};
+use layout::{Kind, Layout};
 use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Lcc, Outcome};
 use ripplet_graph::Graph;
@@ -40,20 +40,35 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct DeviceLcc<'a, D> {
     executor: &'a DeviceExecutor<D>,
-    wide_from: u64,
+    tuning: Tuning,
+}
+
+/// What small graphs have no need of, and tests ask for. It changes nothing but speed and memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Where there may be so many edges, their numbers have 8 bytes: no more than 2³².
+    pub wide_from: u64,
+    /// Blocks of the first launch of a kernel that has more; the next ones have twice as many as long as
+    /// they take milliseconds, so that a run is cancelled soon.
+    pub first_blocks: u64,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning { wide_from: 1 << 32, first_blocks: 1 << 14 }
+    }
 }
 
 impl<'a, D: Device> DeviceLcc<'a, D> {
     /// On this executor's device.
     pub fn new(executor: &'a DeviceExecutor<D>) -> Self {
-        DeviceLcc { executor, wide_from: WIDE_FROM }
+        DeviceLcc { executor, tuning: Tuning::default() }
     }
 
-    /// The same, where edges have numbers of 8 bytes if there may be so many: otherwise 2³², which takes
-    /// more memory than tests have.
+    /// The same with another tuning.
     #[must_use]
-    pub fn with_wide_numbers_from(self, edges: u64) -> Self {
-        DeviceLcc { wide_from: edges, ..self }
+    pub fn with_tuning(self, tuning: Tuning) -> Self {
+        DeviceLcc { tuning, ..self }
     }
 
     /// The memory that a run will need.
@@ -61,7 +76,7 @@ impl<'a, D: Device> DeviceLcc<'a, D> {
     /// Edges are counted by the lists' lengths: loops, repeated edges and, on a directed graph, edges in
     /// both directions make it more than it needs. Cost: none.
     pub fn plan(&self, graph: &Graph, lcc: Lcc) -> Plan {
-        Layout::new(graph, &lcc, Kind::new(graph, &lcc, self.wide_from)).plan
+        Layout::new(graph, &lcc, Kind::new(graph, &lcc, self.tuning)).plan
     }
 
     /// Computes the coefficients; tells what compiling and moving took, which is not the algorithm's.
@@ -74,7 +89,7 @@ impl<'a, D: Device> DeviceLcc<'a, D> {
         lcc: Lcc,
         observer: &mut dyn Observer,
     ) -> Result<(Outcome, DeviceSeconds), RunError> {
-        let kind = Kind::new(graph, &lcc, self.wide_from);
+        let kind = Kind::new(graph, &lcc, self.tuning);
         let layout = Layout::new(graph, &lcc, kind);
         self.executor.check_memory(&layout.plan)?;
         observer.on_stage("compiling the kernels");
@@ -84,7 +99,7 @@ impl<'a, D: Device> DeviceLcc<'a, D> {
         let kernels = start.elapsed().as_secs_f64();
         observer.on_stage("moving the graph to the device");
         let start = Instant::now();
-        let run = Run::new(device, &module, layout, kind, graph).map_err(failed)?;
+        let run = Run::new(device, &module, (layout, kind), self.tuning, graph).map_err(failed)?;
         let mut transfer = start.elapsed().as_secs_f64();
         observer.on_stage("listing each edge once");
         run.clear_all().map_err(failed)?;

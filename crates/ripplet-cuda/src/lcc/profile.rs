@@ -30,12 +30,12 @@ impl<D: Device> DeviceLcc<'_, D> {
     /// As a run; and where the two ways to count find different triangles.
     pub fn profile(&self, graph: &Graph) -> Result<Profile, RunError> {
         let lcc = Lcc::new(Definition::Ldbc);
-        let kind = Kind::new(graph, &lcc, self.wide_from);
+        let kind = Kind::new(graph, &lcc, self.tuning);
         let layout = Layout::new(graph, &lcc, kind);
         self.executor.check_memory(&layout.plan)?;
         let device = self.executor.device();
         let module = device.load(&source::of_kind(kind, Kernels::Measured)).map_err(failed)?;
-        let run = Run::new(device, &module, layout, kind, graph).map_err(failed)?;
+        let run = Run::new(device, &module, (layout, kind), self.tuning, graph).map_err(failed)?;
         run.clear_all().map_err(failed)?;
         let mut steps = Vec::new();
         let mut timed = |run: &Run<'_, D>, step: &Step| -> Result<f64, RunError> {

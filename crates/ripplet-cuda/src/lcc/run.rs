@@ -1,5 +1,6 @@
 //! A run in motion: the graph moved, kernels launched, coefficients brought back.
 
+use super::Tuning;
 use super::layout::{
     BLOCK, FEW_SLOTS, Kind, LARGE_BLOCK, Layout, MIDDLE_BLOCK, MIDDLE_SLOTS, MIDDLE_VERTICES,
     PART_SLOTS, Rule, State, Tallies, Work,
@@ -13,9 +14,7 @@ use ripplet_lp::RunError;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Blocks of the first launch of a kernel that has more; then twice as many as long as launches are
-/// shorter than this, so that a run is cancelled soon.
-const FIRST_BLOCKS: u64 = 1 << 14;
+/// Launches that take less are followed by larger ones.
 const LONG: Duration = Duration::from_millis(20);
 /// The most blocks of a launch.
 const MOST_BLOCKS: u64 = 1 << 30;
@@ -53,6 +52,7 @@ pub(super) struct Run<'a, D: Device> {
     memory: D::Memory,
     layout: Layout,
     kind: Kind,
+    tuning: Tuning,
     state: State,
 }
 
@@ -61,14 +61,14 @@ impl<'a, D: Device> Run<'a, D> {
     pub fn new(
         device: &'a D,
         module: &'a D::Module,
-        layout: Layout,
-        kind: Kind,
+        (layout, kind): (Layout, Kind),
+        tuning: Tuning,
         graph: &Graph,
     ) -> Result<Self, DeviceError> {
         let memory = device.reserve(layout.bytes)?;
         layout.graph.upload(device, &memory, graph)?;
         let state = layout.state(device.address(&memory), graph);
-        let run = Run { device, module, memory, layout, kind, state };
+        let run = Run { device, module, memory, layout, kind, tuning, state };
         // Until all is there.
         device.wait()?;
         Ok(run)
@@ -100,7 +100,7 @@ impl<'a, D: Device> Run<'a, D> {
     pub fn perform(&self, steps: &[Step], observer: &dyn Observer) -> Result<(), RunError> {
         let all = steps.len() as f64;
         for (before, step) in steps.iter().enumerate() {
-            let (mut first, mut most) = (0, FIRST_BLOCKS);
+            let (mut first, mut most) = (0, self.tuning.first_blocks);
             while first < step.blocks {
                 if observer.is_cancelled() {
                     return Err(RunError::Cancelled);

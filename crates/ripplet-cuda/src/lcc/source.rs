@@ -1,6 +1,7 @@
 //! The text that is compiled for a run: what kind of run it is, and the kernels.
 
-use super::layout::{self, Kind, WIDE_FROM};
+use super::Tuning;
+use super::layout::{self, Kind};
 use crate::device::Source;
 use crate::lp::Kernels;
 use crate::text;
@@ -27,7 +28,7 @@ const KERNELS: (&str, &str) = ("kernels.cuh", include_str!("../../kernels/lcc/ke
 
 /// The kernels that compute coefficients of a graph like this.
 pub fn source(graph: &Graph, lcc: Lcc, kernels: Kernels) -> Source {
-    of_kind(Kind::new(graph, &lcc, WIDE_FROM), kernels)
+    of_kind(Kind::new(graph, &lcc, Tuning::default()), kernels)
 }
 
 /// The kernels of a kind of run.
