@@ -1,5 +1,5 @@
 // What the classes are measured against: a thread an edge, which looks the shorter of two lists up in the
-// longer one. Undirected graphs alone.
+// longer one. Undirected graphs without hubs alone: lists ascend.
 #pragma once
 
 namespace ripplet {

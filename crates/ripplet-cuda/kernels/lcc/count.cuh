@@ -1,17 +1,16 @@
-// Every triangle {v, u, w} once: at v, the last of the three, as a w in the list of a u in v's list that
-// is in v's list, too. By the length of v's list: a warp, a block, or blocks that take slices of it.
+// Every triangle {v, u, w} once: at v, the last of the three. Where u and w are hubs, as a pair of them in
+// v's list; otherwise as a w in the list of a u in v's list, no hub, that is in v's list, too. By the
+// length of v's list: a warp, a block, or blocks that take slices of it.
 #pragma once
 
 namespace ripplet {
 
-// The longest lists of a warp and of one block, and the longest part of a list that a table holds.
-constexpr u32 FEW = 32, MIDDLE = 512, PART = 4096;
-// Slots of their tables. Half of them are free at least.
+// The longest lists of a warp and of one block.
+constexpr u32 FEW = 32, MIDDLE = 512;
+// Slots of tables. Half of them are free at least: of a longer list they have a part after the other.
 constexpr u32 FEW_SLOTS = 128, MIDDLE_SLOTS = 2048, PART_SLOTS = 8192;
 // What a block takes of a longer list.
 constexpr u32 SLICE = 512;
-// Vertices that a block of the middle class looks for.
-constexpr u32 MIDDLE_VERTICES = 8;
 constexpr u32 MIDDLE_BLOCK = 128, LARGE_BLOCK = 512;
 
 constexpr u32 FEW_BYTES = WARPS * (FEW_SLOTS * SLOT_WORDS * 4 + sizeof(Walk));
@@ -37,12 +36,6 @@ RIPPLET_FN void add_of_warp(const State& state, u32 v, Sum sum) {
     if (lane_id() == 0) add_to(state, v, numerator, triangles);
 }
 
-// What was added to who has a slot.
-RIPPLET_FN void hand_over(const State& state, const Table& table, u32 slot) {
-    const u32 sum = table.sums[slot] & ~BOTH;
-    if (sum > 0) add_to(state, table.ids[slot], sum, APART ? table.triangles[slot] : sum);
-}
-
 // Lists of up to 32. Each warp has 32 vertices.
 RIPPLET_FN void count_few(const State& state, u64 block) {
     unsigned char* memory = shared_memory() + threadIdx.x / 32 * (FEW_BYTES / WARPS);
@@ -62,72 +55,165 @@ RIPPLET_FN void count_few(const State& state, u64 block) {
         const u32 lane = __ffs((int)left) - 1;
         const EdgeNumber edge = __shfl_sync(ALL_LANES, begin, lane) + lane_id();
         const bool there = lane_id() < (u32)__shfl_sync(ALL_LANES, length, lane);
-        table.clear(lane_id(), 32);
-        __syncwarp();
-        const u32 id = there ? __ldg(state.targets + edge) : 0;
-        const bool both = there && is_both(state, edge);
-        const u32 slot = there ? table.insert(id, both) : NO_SLOT;
-        const u32 all = lay_out(state, walk, id, slot, both, there);
-        const Sum sum = meet(state, table, walk, all);
-        __syncwarp();
-        if (there) hand_over(state, table, slot);
-        add_of_warp(state, (u32)(first + lane), sum);
-        triangles += sum.triangles;
+        const u32 name = there ? __ldg(state.targets + edge) : FREE;
+        const u32 arcs = there ? arcs_of(state, edge) : 1;
+        Sum of_owner = {0, 0};
+        HubOfLane hub(name, arcs);
+        if (__any_sync(ALL_LANES, hub.there)) meet_pairs(state, &hub, &hub, &of_owner);
+        u64 numerator = hub.sum.value(), found = hub.sum.triangles;
+        const bool walks = there && !hub.there;
+        if (__any_sync(ALL_LANES, walks)) {
+            table.clear(lane_id(), 32);
+            __syncwarp();
+            const u32 slot = there ? table.insert(name, arcs) : NO_SLOT;
+            const u32 all = lay_out(state, walk, name, slot, arcs, walks);
+            of_owner.add(meet(state, table, walk, all));
+            __syncwarp();
+            if (there) {
+                numerator += table.sum(slot);
+                if (APART) found += table.triangles[slot];
+            }
+        }
+        add_to(state, name, numerator, found);
+        add_of_warp(state, (u32)(first + lane), of_owner);
+        triangles += of_owner.triangles;
         __syncwarp();
     }
     report(state, triangles);
 }
 
-// A vertex, by all threads of a block: the lists of the neighbours from `first` to `end` of its own.
-template <u32 THREADS, u32 SLOTS>
-RIPPLET_FN u32 count_with_block(const State& state, u32 v, const List& list, u32 first, u32 end) {
-    constexpr u32 GROUPS = THREADS / 32, MOST = SLOTS / 2 < PART ? SLOTS / 2 : PART;
-    Walk* walk = (Walk*)(shared_memory() + SLOTS * SLOT_WORDS * 4) + threadIdx.x / 32;
-    // As many at a time as give every warp as much to do, nearly.
-    const u32 at_a_time = min(32u, max(4u, (end - first + 4 * GROUPS - 1) / (4 * GROUPS)));
+// A block's threads, and what it has room for.
+template <u32 THREADS, u32 SLOTS> struct Crew {
+    static constexpr u32 SIZE = THREADS, GROUPS = THREADS / 32, ROOM = SLOTS, PART = SLOTS / 2;
+};
+typedef Crew<MIDDLE_BLOCK, MIDDLE_SLOTS> Middle;
+typedef Crew<LARGE_BLOCK, PART_SLOTS> Large;
+
+// A vertex that a block's threads count together: its list; a part of it, which is in shared memory; and
+// the neighbours that it is met with.
+struct Meeting {
+    List list;
+    u32 part, held;
+    u32 first, end;
+
+    RIPPLET_FN EdgeNumber edge(u32 at) const { return list.begin + at; }
+};
+
+// The hubs among the neighbours, with the hubs of the part.
+template <class Crew> RIPPLET_FN Sum count_pairs(const State& state, const Meeting& it) {
+    u32* names = (u32*)shared_memory();
+    u32 *sums = names + Crew::PART, *triangles = sums + Crew::PART;
+    for (u32 at = threadIdx.x; at < it.held; at += Crew::SIZE) {
+        names[at] = __ldg(state.targets + it.edge(it.part + at));
+        sums[at] = 0;
+        if (APART) triangles[at] = 0;
+    }
+    __syncthreads();
+    const auto add = [&](u32 at, u32 name, const Sum& sum) {
+        if (sum.triangles == 0) return;
+        if (at - it.part < it.held) {
+            atomicAdd(sums + (at - it.part), sum.value());
+            if (APART) atomicAdd(triangles + (at - it.part), sum.triangles);
+        } else {
+            add_to(state, name, sum.value(), sum.triangles);
+        }
+    };
     Sum of_owner = {0, 0};
-    for (u32 part = 0; part < list.length(); part += MOST) {
-        const u32 held = min(MOST, list.length() - part);
-        // Four times as many slots as ids, where there is room.
-        const Table table(shared_memory(), SLOTS, min(SLOTS, 4u << (32 - leading_zeros(held - 1))));
-        table.clear(threadIdx.x, THREADS);
-        __syncthreads();
-        for (u32 at = threadIdx.x; at < held; at += THREADS) {
-            const EdgeNumber edge = list.begin + part + at;
-            table.insert(__ldg(state.targets + edge), is_both(state, edge));
+    u32 turn = 0;
+    for (u32 column = 0; column < it.held; column += 32) {
+        const u32 at = it.part + column + lane_id();
+        const bool there = column + lane_id() < it.held;
+        const u32 name = there ? names[column + lane_id()] : FREE;
+        HubOfLane columns(name, there ? arcs_of(state, it.edge(at)) : 1);
+        if (!__any_sync(ALL_LANES, columns.there)) continue;
+        // In lists that ascend nobody meets who comes before.
+        u32 row = DIRECTED ? it.first : max(it.first, it.part + column);
+        for (; row < it.end; row += 32) {
+            if (turn++ % Crew::GROUPS != threadIdx.x / 32) continue;
+            const u32 at_row = row + lane_id();
+            const bool row_there = at_row < it.end;
+            const u32 row_name = row_there ? __ldg(state.targets + it.edge(at_row)) : FREE;
+            HubOfLane rows(row_name, row_there ? arcs_of(state, it.edge(at_row)) : 1);
+            meet_pairs(state, &rows, &columns, &of_owner);
+            add(at_row, row_name, rows.sum);
         }
-        __syncthreads();
-        for (u32 at = first + threadIdx.x / 32 * at_a_time; at < end; at += GROUPS * at_a_time) {
-            const bool there = lane_id() < at_a_time && at + lane_id() < end;
-            const EdgeNumber edge = list.begin + at + lane_id();
-            const u32 id = there ? __ldg(state.targets + edge) : 0;
-            const u32 slot = there ? table.find(id) : NO_SLOT;
-            const u32 all = lay_out(state, walk, id, slot, there && is_both(state, edge), there);
-            const Sum sum = meet(state, table, walk, all);
-            of_owner.numerator += sum.numerator;
-            of_owner.triangles += sum.triangles;
-            __syncwarp();
-        }
-        __syncthreads();
-        for (u32 slot = threadIdx.x; slot <= table.mask; slot += THREADS)
-            if (table.ids[slot] != FREE) hand_over(state, table, slot);
-        __syncthreads();
+        add(at, name, columns.sum);
+    }
+    __syncthreads();
+    for (u32 at = threadIdx.x; at < it.held; at += Crew::SIZE)
+        add_to(state, names[at], sums[at], APART ? triangles[at] : 0);
+    __syncthreads();
+    return of_owner;
+}
+
+// The others among the neighbours, whose lists are walked over, with all of the part.
+template <class Crew> RIPPLET_FN Sum count_walks(const State& state, const Meeting& it) {
+    Walk* walk = (Walk*)(shared_memory() + Crew::ROOM * SLOT_WORDS * 4) + threadIdx.x / 32;
+    // Four times as many slots as names, where there is room.
+    const u32 slots = min(Crew::ROOM, 4u << (32 - leading_zeros(it.held - 1)));
+    const Table table(shared_memory(), Crew::ROOM, slots);
+    table.clear(threadIdx.x, Crew::SIZE);
+    __syncthreads();
+    for (u32 at = threadIdx.x; at < it.held; at += Crew::SIZE) {
+        const EdgeNumber edge = it.edge(it.part + at);
+        table.insert(__ldg(state.targets + edge), arcs_of(state, edge));
+    }
+    __syncthreads();
+    // As many at a time as give every warp as much to do, nearly.
+    const u32 shares = 4 * Crew::GROUPS;
+    const u32 at_a_time = min(32u, max(4u, (it.end - it.first + shares - 1) / shares));
+    Sum of_owner = {0, 0};
+    u32 first = it.first + threadIdx.x / 32 * at_a_time;
+    for (; first < it.end; first += Crew::GROUPS * at_a_time) {
+        const u32 at = first + lane_id();
+        const bool there = lane_id() < at_a_time && at < it.end;
+        const u32 name = there ? __ldg(state.targets + it.edge(at)) : FREE;
+        const bool walks = there && !is_hub(name);
+        if (!__any_sync(ALL_LANES, walks)) continue;
+        const u32 slot = walks ? table.find(name) : NO_SLOT;
+        const u32 arcs = walks ? arcs_of(state, it.edge(at)) : 1;
+        const u32 all = lay_out(state, walk, name, slot, arcs, walks);
+        of_owner.add(meet(state, table, walk, all));
+        __syncwarp();
+    }
+    __syncthreads();
+    for (u32 slot = threadIdx.x; slot <= table.mask; slot += Crew::SIZE)
+        add_to(state, table.names[slot], table.sum(slot), APART ? table.triangles[slot] : 0);
+    __syncthreads();
+    return of_owner;
+}
+
+// A vertex and some of its neighbours, with all of its list. Returns the triangles of this thread.
+template <class Crew>
+RIPPLET_FN u32 count_together(const State& state, u32 v, const List& list, u32 first, u32 end) {
+    bool has_hubs = false, has_others = false;
+    for (u32 at = first + threadIdx.x; at < end; at += Crew::SIZE) {
+        const bool hub = is_hub(__ldg(state.targets + list.begin + at));
+        has_hubs |= hub;
+        has_others |= !hub;
+    }
+    has_hubs = __syncthreads_or(has_hubs);
+    has_others = __syncthreads_or(has_others);
+    Sum of_owner = {0, 0};
+    for (u32 part = 0; part < list.length(); part += Crew::PART) {
+        const Meeting it = {list, part, min(Crew::PART, list.length() - part), first, end};
+        if (has_hubs) of_owner.add(count_pairs<Crew>(state, it));
+        if (has_others) of_owner.add(count_walks<Crew>(state, it));
     }
     add_of_warp(state, v, of_owner);
     return of_owner.triangles;
 }
 
-// Lists of up to 512.
+// Lists of up to 512. Each block has 32 vertices.
 RIPPLET_FN void count_middle(const State& state, u64 block) {
+    const u64 first = block * 32, mine = first + lane_id();
+    const u32 length = mine < state.vertices ? List(state, (u32)mine).length() : 0;
     u64 triangles = 0;
-    const u64 first = block * MIDDLE_VERTICES;
-    const u64 end = min((u64)state.vertices, first + MIDDLE_VERTICES);
-    for (u64 v = first; v < end; v++) {
-        const List list(state, (u32)v);
-        const u32 length = list.length();
-        if (length > FEW && length <= MIDDLE)
-            triangles +=
-                count_with_block<MIDDLE_BLOCK, MIDDLE_SLOTS>(state, (u32)v, list, 0, length);
+    u32 left = __ballot_sync(ALL_LANES, length > FEW && length <= MIDDLE);
+    for (; left != 0; left &= left - 1) {
+        const u32 v = (u32)first + __ffs((int)left) - 1;
+        const List list(state, v);
+        triangles += count_together<Middle>(state, v, list, 0, list.length());
     }
     report(state, triangles);
 }
@@ -147,9 +233,7 @@ RIPPLET_FN void count_slice(const State& state, u64 block) {
     const Slice slice = state.slices[block];
     const List list(state, slice.vertex);
     const u32 first = slice.index * SLICE, end = min(list.length(), first + SLICE);
-    const u32 found =
-        count_with_block<LARGE_BLOCK, PART_SLOTS>(state, slice.vertex, list, first, end);
-    report(state, found);
+    report(state, count_together<Large>(state, slice.vertex, list, first, end));
 }
 
 }  // namespace ripplet

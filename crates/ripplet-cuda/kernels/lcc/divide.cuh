@@ -31,7 +31,8 @@ RIPPLET_FN void divide(const State& state, const u32* reciprocal, u64 block) {
     if (numerator == 0) return;
     // An undirected triangle has one edge between neighbours, which is two arcs.
     const double arcs = (double)(RULE == PLAIN ? 2 * numerator : numerator);
-    const double all = pairs(state.degrees[v], RULE == CYCLES ? reciprocal[v] : 0);
+    const u32 neighbors = state.is_simple ? place_of(state, (u32)v).out_degree : state.degrees[v];
+    const double all = pairs(neighbors, RULE == CYCLES ? reciprocal[v] : 0);
     ((double*)state.numerators)[v] = arcs / all;
 }
 

@@ -23,6 +23,15 @@ RIPPLET_KERNEL(ripplet_count_neighbors, Work, work, 256, 6) {
 RIPPLET_KERNEL(ripplet_count_reciprocal, Work, work, 256, 6) {
     ripplet::count_neighbors(work.state, work.block(), work.counts, true);
 }
+RIPPLET_KERNEL(ripplet_count_degrees, Work, work, 256, 4) {
+    ripplet::count_degrees(work.state, work.block());
+}
+RIPPLET_KERNEL(ripplet_find_hubs, Work, work, 256, 4) {
+    ripplet::find_hubs(work.state, work.block());
+}
+RIPPLET_KERNEL(ripplet_number_hubs, Work, work, 256, 4) {
+    ripplet::number_hubs(work.state, work.block());
+}
 RIPPLET_KERNEL(ripplet_count_listed, Work, work, 256, 6) {
     ripplet::count_listed(work.state, work.block());
 }
@@ -31,6 +40,9 @@ RIPPLET_KERNEL(ripplet_list_edges, Work, work, 256, 4) {
     ripplet::list_edges(work.state, work.block());
 }
 RIPPLET_KERNEL(ripplet_list_empty, Work, work, 256, 4) { ripplet::list_empty(work.state, work.block()); }
+RIPPLET_KERNEL(ripplet_set_bits, Work, work, 256, 4) {
+    ripplet::set_bits(work.state, work.block());
+}
 RIPPLET_KERNEL(ripplet_list_slices, Work, work, 256, 4) { ripplet::list_slices(work.state, work.block()); }
 RIPPLET_KERNEL(ripplet_count_few, Work, work, 256, 6) {
     ripplet::count_few(work.state, work.block());

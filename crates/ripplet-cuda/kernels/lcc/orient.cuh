@@ -31,6 +31,7 @@ RIPPLET_FN void find_owners(const State& state, u64 block) {
 // Counts each vertex's neighbours, or those in both directions alone.
 RIPPLET_FN void count_neighbors(const State& state, u64 piece, u32* counts, bool both_alone) {
     const Arcs arcs(state, piece);
+    u32 all = 0;
     for (u32 step = 0; step < STEPS; step++) {
         u32 owner = U32_MAX;
         bool counts_here = false;
@@ -44,7 +45,10 @@ RIPPLET_FN void count_neighbors(const State& state, u64 piece, u32* counts, bool
         const u32 counted = __ballot_sync(ALL_LANES, counts_here) & alike;
         if (counted != 0 && lane_id() == (u32)__ffs((int)alike) - 1)
             atomicAdd(counts + owner, (u32)__popc(counted));
+        all += counts_here;
     }
+    all = warp_sum(all);
+    if (lane_id() == 0 && all > 0) atomicAdd(&state.tallies->neighbors, (u64)all);
 }
 
 // Whether u comes before v.
@@ -119,14 +123,14 @@ RIPPLET_FN void list_edges(const State& state, u64 piece) {
     u32* counts = (u32*)shared_memory();
     static_assert(STEPS * WARPS == 64, "two for each lane of a warp");
     const Arcs arcs(state, piece);
-    u32 ids[STEPS], owners[STEPS], ranks[STEPS];
+    u32 names[STEPS], owners[STEPS], ranks[STEPS];
     u32 listed = 0, both = 0, first = 0;
 #pragma unroll
     for (u32 step = 0; step < STEPS; step++) {
         const Candidate found(state, arcs, step);
         const u32 all = __ballot_sync(ALL_LANES, found.is_listed);
         if (lane_id() == 0) counts[step * WARPS + threadIdx.x / 32] = __popc(all);
-        ids[step] = found.neighbor.id;
+        names[step] = found.is_listed ? name_of(state, found.neighbor.id) : 0;
         owners[step] = found.owner;
         ranks[step] = __popc(all & ((1u << lane_id()) - 1));
         listed |= (u32)found.is_listed << step;
@@ -147,7 +151,7 @@ RIPPLET_FN void list_edges(const State& state, u64 piece) {
         const u64 at = begin + counts[step * WARPS + threadIdx.x / 32] + ranks[step];
         if (first >> step & 1) state.begins[owners[step]] = (EdgeNumber)at;
         if (!(listed >> step & 1)) continue;
-        state.targets[at] = ids[step];
+        state.targets[at] = names[step];
         if (DIRECTED && (both >> step & 1)) atomicOr(state.reciprocal + at / 32, 1u << (at % 32));
     }
 }

@@ -49,7 +49,11 @@ struct Slice {
 
 struct Tallies {
     u64 edges, triangles;
-    u32 slices, padding;
+    // Distinct neighbours of all vertices, in sum.
+    u64 neighbors;
+    u32 slices, hubs;
+    // How many vertices have degrees of each bin.
+    u32 bins[1024];
 };
 
 struct State {
@@ -59,11 +63,15 @@ struct State {
     u32* owners;
     // How many edges each piece lists, and from then on, how many those before it list; with the sum.
     u64* listed;
-    // How many neighbours a vertex has.
+    // How many neighbours a vertex has, before there are lists. In the same memory, when there are, which
+    // hubs are neighbours, and between which there are arcs in both directions.
     u32* degrees;
+    u32 *bits, *both_bits;
+    // The hubs, as they were found, in the memory of the numerators; and in ascending order.
+    u32 *found, *hubs;
     // The neighbours of each vertex that come before it: where its list begins, with the end of the
-    // last; the lists, in ascending order where the graph is undirected; and a bit for each, whether there
-    // are arcs in both directions.
+    // last; the lists, of names, in ascending order of ids where the graph is undirected; and a bit for
+    // each, whether there are arcs in both directions.
     EdgeNumber* begins;
     u32* targets;
     u32* reciprocal;
@@ -74,6 +82,10 @@ struct State {
     // Arcs, outgoing and incoming.
     u64 arcs, pieces;
     u32 vertices, shard_count;
+    // Vertices of this degree and more are hubs; how many there are.
+    u32 hub_degree, hub_count;
+    // Whether each arc is of another edge of its owner, so that a degree is a list's length.
+    u32 is_simple, padding;
 };
 
 // --- The graph's arcs, vertex by vertex: its outgoing ones, then its incoming ones ---

@@ -1,5 +1,5 @@
-// A part of a vertex's list in shared memory, as a hash table: who is in it, and what triangles add to
-// them.
+// A part of a vertex's list in shared memory, as a hash table: the names in it, and what triangles add
+// to them.
 #pragma once
 
 namespace ripplet {
@@ -12,37 +12,39 @@ constexpr u32 BOTH = 1u << 31;
 constexpr u32 SLOT_WORDS = APART ? 3 : 2;
 
 struct Table {
-    u32 *ids, *sums, *triangles;
+    u32 *names, *sums, *triangles;
     u32 mask, shift;
 
     // A table of so many slots, a power of two, in memory of `most`.
     RIPPLET_FN Table(unsigned char* memory, u32 most, u32 slots)
-        : ids((u32*)memory), sums(ids + most), triangles(sums + most), mask(slots - 1),
+        : names((u32*)memory), sums(names + most), triangles(sums + most), mask(slots - 1),
           shift(leading_zeros(slots) + 1) {}
 
     // Empties the slots from `first` on, each `stride` behind the one before.
     RIPPLET_FN void clear(u32 first, u32 stride) const {
         for (u32 slot = first; slot <= mask; slot += stride) {
-            ids[slot] = FREE;
+            names[slot] = FREE;
             sums[slot] = 0;
             if (APART) triangles[slot] = 0;
         }
     }
-    // The slot of an id that is not there yet.
-    RIPPLET_FN u32 insert(u32 id, bool both) const {
-        u32 slot = first_of(id);
-        while (atomicCAS(ids + slot, FREE, id) != FREE) slot = (slot + 1) & mask;
-        if (both) sums[slot] = BOTH;
+    // The slot of a name that is not there yet.
+    RIPPLET_FN u32 insert(u32 name, u32 arcs) const {
+        u32 slot = first_of(name);
+        while (atomicCAS(names + slot, FREE, name) != FREE) slot = (slot + 1) & mask;
+        if (arcs == 2) sums[slot] = BOTH;
         return slot;
     }
-    // The slot of an id, if it has one. Some slots are free.
-    RIPPLET_FN u32 find(u32 id) const {
-        for (u32 slot = first_of(id);; slot = (slot + 1) & mask) {
-            const u32 other = ids[slot];
-            if (other == id) return slot;
+    // The slot of a name, if it has one. Some slots are free.
+    RIPPLET_FN u32 find(u32 name) const {
+        for (u32 slot = first_of(name);; slot = (slot + 1) & mask) {
+            const u32 other = names[slot];
+            if (other == name) return slot;
             if (other == FREE) return NO_SLOT;
         }
     }
+    // What was added to who has a slot.
+    RIPPLET_FN u32 sum(u32 slot) const { return sums[slot] & ~BOTH; }
     // How many arcs are between the owner and who has a slot, in a directed graph.
     RIPPLET_FN u32 arcs(u32 slot) const { return 1 + (((volatile u32*)sums)[slot] >> 31); }
 
@@ -52,8 +54,8 @@ struct Table {
     }
 
   private:
-    // Ids that follow one another have slots far apart, so that no long run of slots fills.
-    RIPPLET_FN u32 first_of(u32 id) const { return (id * 0x9e3779b1u) >> shift; }
+    // Names that follow one another have slots far apart, so that no long run of slots fills.
+    RIPPLET_FN u32 first_of(u32 name) const { return (name * 0x9e3779b1u) >> shift; }
 };
 
 }  // namespace ripplet

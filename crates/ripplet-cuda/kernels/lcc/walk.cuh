@@ -3,22 +3,6 @@
 
 namespace ripplet {
 
-// What triangles add to a corner, and how many they are.
-struct Sum {
-    u32 numerator, triangles;
-
-    RIPPLET_FN void add(u32 arcs) {
-        numerator += arcs;
-        triangles++;
-    }
-};
-
-RIPPLET_FN void add_to(const State& state, u32 vertex, u64 numerator, u64 triangles) {
-    if (triangles == 0) return;
-    atomicAdd(state.numerators + vertex, numerator);
-    if (APART) atomicAdd(state.triangles + vertex, triangles);
-}
-
 // The lists of up to 32 neighbours, one behind the other; in shared memory.
 struct Walk {
     // Where each list ends, counted over all; and where in `targets` it would begin, were it the first.
@@ -26,21 +10,21 @@ struct Walk {
     EdgeNumber from[32];
     // The slot of each neighbour, if it has one in the table; and who it is.
     u32 slots[32];
-    u32 ids[32];
+    u32 names[32];
     // Whether there are arcs in both directions between the owner and the neighbour.
     u32 both;
 };
 
-// The lists of those lanes' ids that are `there`, laid out. Returns the length of all.
-RIPPLET_FN u32 lay_out(const State& state, Walk* walk, u32 id, u32 slot, bool both, bool there) {
-    const EdgeNumber begin = there ? __ldg(state.begins + id) : 0;
-    const u32 length = there ? (u32)(__ldg(state.begins + id + 1) - begin) : 0;
+// The lists of those lanes' vertices that are `there`, no hubs, laid out. Returns the length of all.
+RIPPLET_FN u32 lay_out(const State& state, Walk* walk, u32 v, u32 slot, u32 arcs, bool there) {
+    const EdgeNumber begin = there ? __ldg(state.begins + v) : 0;
+    const u32 length = there ? (u32)(__ldg(state.begins + v + 1) - begin) : 0;
     const u32 before = sum_before(length);
-    const u32 all_both = __ballot_sync(ALL_LANES, both);
+    const u32 all_both = __ballot_sync(ALL_LANES, arcs == 2);
     walk->ends[lane_id()] = before + length;
     walk->from[lane_id()] = begin - before;
     walk->slots[lane_id()] = slot;
-    walk->ids[lane_id()] = id;
+    walk->names[lane_id()] = v;
     if (lane_id() == 0) walk->both = all_both;
     __syncwarp();
     return __shfl_sync(ALL_LANES, before + length, 31);
@@ -55,9 +39,9 @@ RIPPLET_FN Sum meet(const State& state, const Table& table, const Walk* walk, u3
         if (of_neighbor.triangles == 0) return;
         const u32 slot = walk->slots[list];
         if (slot != NO_SLOT)
-            table.add(slot, of_neighbor.numerator, of_neighbor.triangles);
+            table.add(slot, of_neighbor.value(), of_neighbor.triangles);
         else
-            add_to(state, walk->ids[list], of_neighbor.numerator, of_neighbor.triangles);
+            add_to(state, walk->names[list], of_neighbor.value(), of_neighbor.triangles);
         of_neighbor = Sum{0, 0};
     };
     for (u32 at = lane_id(); at < length; at += 32) {
@@ -69,27 +53,14 @@ RIPPLET_FN Sum meet(const State& state, const Table& table, const Walk* walk, u3
         const EdgeNumber edge = walk->from[list] + at;
         const u32 slot = table.find(__ldg(state.targets + edge));
         if (slot == NO_SLOT) continue;
-        if (RULE == PLAIN) {
-            of_owner.add(1);
-            of_neighbor.add(1);
-            table.add(slot, 1, 1);
-            continue;
-        }
         const u32 vu = 1 + (walk->both >> list & 1);
-        const u32 uw = 1 + (__ldg(state.reciprocal + edge / 32) >> (edge % 32) & 1);
-        const u32 vw = table.arcs(slot);
-        const u32 all = vu * uw * vw;
-        of_owner.add(RULE == ARCS ? uw : all);
-        of_neighbor.add(RULE == ARCS ? vw : all);
-        table.add(slot, RULE == ARCS ? vu : all, 1);
+        const Gains gains(vu, arcs_of(state, edge), RULE == PLAIN ? 1 : table.arcs(slot));
+        of_owner.add(gains.v);
+        of_neighbor.add(gains.u);
+        table.add(slot, gains.w, 1);
     }
     hand_over();
     return of_owner;
-}
-
-// Whether an edge goes in both directions, where that matters.
-RIPPLET_FN bool is_both(const State& state, EdgeNumber edge) {
-    return RULE != PLAIN && (__ldg(state.reciprocal + edge / 32) >> (edge % 32) & 1);
 }
 
 }  // namespace ripplet

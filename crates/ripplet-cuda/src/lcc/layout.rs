@@ -14,14 +14,15 @@ use std::ops::Range;
 pub const BLOCK: u32 = 256;
 /// Arcs that a block looks at, as there.
 const PIECE: u64 = 2048;
-/// Threads of blocks that count, slots of their tables, and vertices that a block of the middle class
-/// looks for, as in `count.cuh`.
+/// Threads of blocks that count, and slots of their tables, as in `count.cuh`.
 pub const MIDDLE_BLOCK: u32 = 128;
 pub const LARGE_BLOCK: u32 = 512;
 pub const FEW_SLOTS: u32 = 128;
 pub const MIDDLE_SLOTS: u32 = 2048;
 pub const PART_SLOTS: u32 = 8192;
-pub const MIDDLE_VERTICES: u64 = 8;
+/// Vertices whose degrees a block counts, and the names that are no hub's, as in `hubs.cuh`.
+pub const BINNED: u64 = 4096;
+const HUBS_FROM: u64 = (1 << 32) - 1 - 65536;
 /// The longest list that is not cut into slices, and what a slice has, as in `count.cuh`.
 const MIDDLE: u64 = 512;
 
@@ -39,8 +40,10 @@ struct Slice {
 pub struct Tallies {
     pub edges: u64,
     pub triangles: u64,
+    pub neighbors: u64,
     pub slices: u32,
-    padding: u32,
+    pub hubs: u32,
+    pub bins: [[u32; 32]; 32],
 }
 
 /// As `State` there.
@@ -53,6 +56,10 @@ pub struct State {
     pub owners: Address,
     pub listed: Address,
     pub degrees: Address,
+    pub bits: Address,
+    pub both_bits: Address,
+    pub found: Address,
+    pub hubs: Address,
     pub begins: Address,
     pub targets: Address,
     pub reciprocal: Address,
@@ -64,6 +71,10 @@ pub struct State {
     pub pieces: u64,
     pub vertices: u32,
     pub shard_count: u32,
+    pub hub_degree: u32,
+    pub hub_count: u32,
+    pub is_simple: u32,
+    padding: u32,
 }
 
 /// As `Work` in `kernels.cuh`.
@@ -129,6 +140,26 @@ fn most_edges(graph: &Graph) -> u64 {
     }
 }
 
+/// Words of the bits of so many hubs, as `word_of` in `hubs.cuh` has it.
+fn words_of(hubs: u64) -> u64 {
+    let groups = hubs.div_ceil(32);
+    16 * groups * (groups + 1)
+}
+
+/// The most hubs whose bits take no more than 4 bytes for each vertex.
+fn most_hubs(vertices: u64, directed: bool) -> u64 {
+    // Names behind all ids are theirs.
+    if vertices > HUBS_FROM {
+        return 0;
+    }
+    let words = if directed { vertices / 2 } else { vertices };
+    let mut groups = (words / 16).isqrt();
+    while words_of(32 * groups) > words {
+        groups -= 1;
+    }
+    (32 * groups).min(65536)
+}
+
 /// Text that does not compile where the kernels' structs are not of the sizes that they have here.
 pub fn checks(kind: Kind) -> String {
     let sizes = [
@@ -152,7 +183,9 @@ pub fn checks(kind: Kind) -> String {
         ("SLICE", MIDDLE),
         ("MIDDLE_BLOCK", u64::from(MIDDLE_BLOCK)),
         ("LARGE_BLOCK", u64::from(LARGE_BLOCK)),
-        ("MIDDLE_VERTICES", MIDDLE_VERTICES),
+        ("BINNED", BINNED),
+        ("HUBS_FROM", HUBS_FROM),
+        ("BINS", 32 * 32),
         ("FEW_SLOTS", u64::from(FEW_SLOTS)),
         ("MIDDLE_SLOTS", u64::from(MIDDLE_SLOTS)),
         ("PART_SLOTS", u64::from(PART_SLOTS)),
@@ -164,6 +197,28 @@ pub fn checks(kind: Kind) -> String {
     sizes.map(equal).into_iter().chain(constants).collect()
 }
 
+/// The least degree of a bin, as `bin_of` in `hubs.cuh` has it.
+fn least_degree(exponent: usize, mantissa: usize) -> u32 {
+    (32 + mantissa as u32) << (exponent - 5)
+}
+
+/// The least degree that no more than so many vertices have, and how many do; where all degrees of a bin
+/// or none are taken.
+pub fn hub_degree(bins: &[[u32; 32]; 32], most: u64) -> (u32, u32) {
+    let (mut degree, mut count) = (u32::MAX, 0);
+    for (exponent, mantissas) in bins.iter().enumerate().skip(5).rev() {
+        for (mantissa, &vertices) in mantissas.iter().enumerate().rev() {
+            if u64::from(count) + u64::from(vertices) > most {
+                return (degree, count);
+            }
+            if vertices > 0 {
+                (degree, count) = (least_degree(exponent, mantissa), count + vertices);
+            }
+        }
+    }
+    (degree, count)
+}
+
 /// Where everything is, as offsets into one block of memory.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
@@ -171,6 +226,7 @@ pub struct Layout {
     pub owners: Range<u64>,
     pub listed: Range<u64>,
     pub degrees: Range<u64>,
+    pub hubs: Range<u64>,
     pub begins: Range<u64>,
     pub targets: Range<u64>,
     pub reciprocal: Range<u64>,
@@ -181,12 +237,14 @@ pub struct Layout {
     /// All bytes.
     pub bytes: u64,
     pub pieces: u64,
+    /// The most hubs that the memory of the degrees has room for.
+    pub most_hubs: u64,
     pub has_triangles: bool,
     pub plan: Plan,
 }
 
 impl Layout {
-    pub fn new(graph: &Graph, lcc: &Lcc, kind: Kind) -> Layout {
+    pub fn new(graph: &Graph, lcc: &Lcc, kind: Kind, tuning: Tuning) -> Layout {
         let (vertices, edges) = (u64::from(graph.vertices()), most_edges(graph));
         let mut to = Layout { has_triangles: lcc.has_triangles(), ..Layout::default() };
         let mut places = Places::default();
@@ -200,6 +258,8 @@ impl Layout {
         to.listed = places.take(8, to.pieces + 1);
         // Of a list that is cut, no slice but the last has fewer edges than the others.
         to.slices = places.take(size_of::<Slice>() as u64, 2 * edges / MIDDLE);
+        to.most_hubs = most_hubs(vertices, kind.directed).min(tuning.most_hubs);
+        to.hubs = places.take(4, to.most_hubs);
         let lists = places.bytes;
         to.begins = places.take(if kind.wide { 8 } else { 4 }, vertices + 1);
         to.degrees = places.take(4, vertices);
@@ -231,6 +291,11 @@ impl Layout {
             owners: at(&self.owners),
             listed: at(&self.listed),
             degrees: at(&self.degrees),
+            bits: at(&self.degrees),
+            both_bits: at(&self.degrees).plus(4 * words_of(self.most_hubs)),
+            // Nothing is counted yet when hubs are found.
+            found: at(&self.numerators),
+            hubs: at(&self.hubs),
             begins: at(&self.begins),
             targets: at(&self.targets),
             reciprocal: at(&self.reciprocal),
@@ -243,6 +308,39 @@ impl Layout {
             pieces: self.pieces,
             vertices: graph.vertices(),
             shard_count: graph.shards().len() as u32,
+            hub_degree: u32::MAX,
+            ..State::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hubs_have_the_highest_degrees_and_room() {
+        let mut bins = [[0; 32]; 32];
+        assert_eq!(hub_degree(&bins, 1000), (u32::MAX, 0));
+        // 40 to 40: (40 - 32) << 0; 100 vertices of 4096 and more, 7 of 2^31 and more.
+        (bins[5][8], bins[12][0], bins[31][0]) = (1000, 100, 7);
+        assert_eq!(hub_degree(&bins, 6), (u32::MAX, 0));
+        assert_eq!(hub_degree(&bins, 106), (1 << 31, 7));
+        assert_eq!(hub_degree(&bins, 107), (4096, 107));
+        assert_eq!(hub_degree(&bins, 5000), (40, 1107));
+        assert_eq!(least_degree(31, 31), 63 << 26);
+    }
+
+    #[test]
+    fn bits_fit_the_memory_of_degrees() {
+        for vertices in [0, 1, 31, 32, 1000, 1 << 18, 1 << 22, HUBS_FROM] {
+            for (directed, squares) in [(false, 1), (true, 2)] {
+                let hubs = most_hubs(vertices, directed);
+                assert!(squares * words_of(hubs) <= vertices, "{vertices}");
+                assert!(hubs == 65536 || squares * words_of(hubs + 32) > vertices, "{vertices}");
+            }
+        }
+        assert_eq!(most_hubs(HUBS_FROM + 1, false), 0);
+        assert_eq!(most_hubs(1 << 22, false), 16352);
     }
 }

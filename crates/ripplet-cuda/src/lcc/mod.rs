@@ -51,11 +51,13 @@ pub struct Tuning {
     /// Blocks of the first launch of a kernel that has more; the next ones have twice as many as long as
     /// they take milliseconds, so that a run is cancelled soon.
     pub first_blocks: u64,
+    /// The most hubs.
+    pub most_hubs: u64,
 }
 
 impl Default for Tuning {
     fn default() -> Tuning {
-        Tuning { wide_from: 1 << 32, first_blocks: 1 << 14 }
+        Tuning { wide_from: 1 << 32, first_blocks: 1 << 16, most_hubs: u64::MAX }
     }
 }
 
@@ -76,7 +78,8 @@ impl<'a, D: Device> DeviceLcc<'a, D> {
     /// Edges are counted by the lists' lengths: loops, repeated edges and, on a directed graph, edges in
     /// both directions make it more than it needs. Cost: none.
     pub fn plan(&self, graph: &Graph, lcc: Lcc) -> Plan {
-        Layout::new(graph, &lcc, Kind::new(graph, &lcc, self.tuning)).plan
+        let kind = Kind::new(graph, &lcc, self.tuning);
+        Layout::new(graph, &lcc, kind, self.tuning).plan
     }
 
     /// Computes the coefficients; tells what compiling and moving took, which is not the algorithm's.
@@ -90,7 +93,7 @@ impl<'a, D: Device> DeviceLcc<'a, D> {
         observer: &mut dyn Observer,
     ) -> Result<(Outcome, DeviceSeconds), RunError> {
         let kind = Kind::new(graph, &lcc, self.tuning);
-        let layout = Layout::new(graph, &lcc, kind);
+        let layout = Layout::new(graph, &lcc, kind, self.tuning);
         self.executor.check_memory(&layout.plan)?;
         observer.on_stage("compiling the kernels");
         let start = Instant::now();
@@ -99,13 +102,17 @@ impl<'a, D: Device> DeviceLcc<'a, D> {
         let kernels = start.elapsed().as_secs_f64();
         observer.on_stage("moving the graph to the device");
         let start = Instant::now();
-        let run = Run::new(device, &module, (layout, kind), self.tuning, graph).map_err(failed)?;
+        let mut run =
+            Run::new(device, &module, (layout, kind), self.tuning, graph).map_err(failed)?;
         let mut transfer = start.elapsed().as_secs_f64();
         observer.on_stage("listing each edge once");
         run.clear_all().map_err(failed)?;
+        run.perform(&run.measuring(), observer)?;
+        run.choose_hubs().map_err(failed)?;
         run.perform(&run.listing(), observer)?;
         observer.on_stage("counting triangles");
-        run.perform(&run.counting()?, observer)?;
+        run.perform(&run.preparing().map_err(failed)?, observer)?;
+        run.perform(&run.counting().map_err(failed)?, observer)?;
         let triangle_count = run.tallies().map_err(failed)?.triangles;
         run.perform(&run.dividing().map_err(failed)?, observer)?;
         run.device.wait().map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use super::layout::{Kind, Layout};
 use super::run::{Run, Step};
-use super::{DeviceLcc, source};
+use super::{DeviceLcc, Tuning, source};
 use crate::device::Device;
 use crate::lp::{Kernels, failed};
 use ripplet_analytics::lcc::{Definition, Lcc};
@@ -31,55 +31,73 @@ impl<D: Device> DeviceLcc<'_, D> {
     pub fn profile(&self, graph: &Graph) -> Result<Profile, RunError> {
         let lcc = Lcc::new(Definition::Ldbc);
         let kind = Kind::new(graph, &lcc, self.tuning);
-        let layout = Layout::new(graph, &lcc, kind);
-        self.executor.check_memory(&layout.plan)?;
-        let device = self.executor.device();
-        let module = device.load(&source::of_kind(kind, Kernels::Measured)).map_err(failed)?;
-        let run = Run::new(device, &module, (layout, kind), self.tuning, graph).map_err(failed)?;
-        run.clear_all().map_err(failed)?;
+        let module = self.executor.device();
+        let module = module.load(&source::of_kind(kind, Kernels::Measured)).map_err(failed)?;
+        let mut run = self.measured(&module, kind, self.tuning, graph)?;
         let mut steps = Vec::new();
-        let mut timed = |run: &Run<'_, D>, step: &Step| -> Result<f64, RunError> {
-            let seconds = match step.blocks {
-                0 => 0.0,
-                blocks => device.timed(&mut || run.launch(step, 0, blocks)).map_err(failed)?,
-            };
-            steps.push((step.kernel, seconds));
-            Ok(seconds)
-        };
-        for step in run.listing() {
-            timed(&run, &step)?;
-        }
-        for step in run.counting()? {
-            timed(&run, &step)?;
-        }
+        run.time(&run.measuring(), &mut steps)?;
+        run.choose_hubs().map_err(failed)?;
+        run.time(&run.listing(), &mut steps)?;
+        run.time(&run.preparing().map_err(failed)?, &mut steps)?;
+        run.time(&run.counting().map_err(failed)?, &mut steps)?;
         let found = run.tallies().map_err(failed)?;
         let counted = run.numerators()?;
+        run.time(&run.dividing().map_err(failed)?, &mut steps)?;
+        drop(run);
         let by_edge = match graph.direction() {
             Direction::Directed => None,
-            Direction::Undirected => Some(by_edge(&run, found.edges, &counted)?),
+            Direction::Undirected => {
+                let tuning = Tuning { most_hubs: 0, ..self.tuning };
+                let run = self.measured(&module, kind, tuning, graph)?;
+                Some(by_edge(&run, found.edges, &counted)?)
+            }
         };
-        for step in run.dividing().map_err(failed)? {
-            timed(&run, &step)?;
-        }
         Ok(Profile { edges: found.edges, triangles: found.triangles, steps, by_edge })
+    }
+
+    /// A run with this tuning, the graph moved.
+    fn measured<'m>(
+        &'m self,
+        module: &'m D::Module,
+        kind: Kind,
+        tuning: Tuning,
+        graph: &Graph,
+    ) -> Result<Run<'m, D>, RunError> {
+        let layout = Layout::new(graph, &Lcc::new(Definition::Ldbc), kind, tuning);
+        self.executor.check_memory(&layout.plan)?;
+        let run = Run::new(self.executor.device(), module, (layout, kind), tuning, graph);
+        let run = run.map_err(failed)?;
+        run.clear_all().map_err(failed)?;
+        Ok(run)
+    }
+}
+
+impl<D: Device> Run<'_, D> {
+    /// Does steps, and notes the seconds of each.
+    fn time(&self, steps: &[Step], seconds: &mut Vec<(&'static str, f64)>) -> Result<(), RunError> {
+        for step in steps.iter().filter(|step| step.blocks > 0) {
+            let mut launch = || self.launch(step, 0, step.blocks);
+            seconds.push((step.kernel, self.device.timed(&mut launch).map_err(failed)?));
+        }
+        Ok(())
     }
 }
 
 /// Counts again, with a thread an edge, and compares.
 fn by_edge<D: Device>(run: &Run<'_, D>, edges: u64, counted: &[u64]) -> Result<f64, RunError> {
+    run.perform(&run.measuring(), &())?;
+    run.perform(&run.listing(), &())?;
+    run.perform(&run.preparing().map_err(failed)?, &())?;
     let device = run.device;
     let sources = device.reserve(4 * edges.max(1)).map_err(failed)?;
     let address = device.address(&sources);
     let find = Step::over("ripplet_find_sources", counted.len() as u64).counting_in(address);
     run.perform(&[find], &())?;
-    run.clear_counts().map_err(failed)?;
     let count = Step::over("ripplet_count_by_edge", edges).counting_in(address);
-    let seconds = match count.blocks {
-        0 => 0.0,
-        blocks => device.timed(&mut || run.launch(&count, 0, blocks)).map_err(failed)?,
-    };
+    let mut seconds = Vec::new();
+    run.time(&[count], &mut seconds)?;
     match run.numerators()? == counted {
-        true => Ok(seconds),
+        true => Ok(seconds.iter().map(|(_, seconds)| seconds).sum()),
         false => Err(RunError::Device("a thread an edge counts other triangles".to_owned())),
     }
 }

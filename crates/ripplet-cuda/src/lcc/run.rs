@@ -2,8 +2,8 @@
 
 use super::Tuning;
 use super::layout::{
-    BLOCK, FEW_SLOTS, Kind, LARGE_BLOCK, Layout, MIDDLE_BLOCK, MIDDLE_SLOTS, MIDDLE_VERTICES,
-    PART_SLOTS, Rule, State, Tallies, Work,
+    BINNED, BLOCK, FEW_SLOTS, Kind, LARGE_BLOCK, Layout, MIDDLE_BLOCK, MIDDLE_SLOTS, PART_SLOTS,
+    Rule, State, Tallies, Work, hub_degree,
 };
 use crate::device::{Address, Device, DeviceError, Launch};
 use crate::lp::failed;
@@ -123,11 +123,33 @@ impl<'a, D: Device> Run<'a, D> {
 
     /// Everything as it is before the first step.
     pub fn clear_all(&self) -> Result<(), DeviceError> {
-        let Layout { degrees, reciprocal, tallies, numerators, triangles, begins, .. } =
-            &self.layout;
+        let Layout { degrees, reciprocal, tallies, triangles, begins, .. } = &self.layout;
         // Where there are no arcs nobody says where lists begin.
-        let places = [degrees, reciprocal, tallies, numerators, triangles, begins];
+        let places = [degrees, reciprocal, tallies, triangles, begins];
         places.into_iter().try_for_each(|place| self.clear(place))
+    }
+
+    /// The steps that count neighbours, and how many vertices have which degree.
+    pub fn measuring(&self) -> Vec<Step> {
+        let (pieces, vertices) = (self.state.pieces, u64::from(self.state.vertices));
+        if pieces == 0 {
+            return Vec::new();
+        }
+        vec![
+            Step::over("ripplet_find_owners", pieces + 1),
+            Step::of("ripplet_count_neighbors", pieces).counting_in(self.state.degrees),
+            Step { shared: 4096, ..Step::of("ripplet_count_degrees", vertices.div_ceil(BINNED)) },
+        ]
+    }
+
+    /// Takes as many vertices for hubs as there is room for; waits for what was measured.
+    pub fn choose_hubs(&mut self) -> Result<(), DeviceError> {
+        let found = self.tallies()?;
+        let most = self.layout.most_hubs;
+        (self.state.hub_degree, self.state.hub_count) = hub_degree(&found.bins, most);
+        let is_simple = !self.kind.directed && found.neighbors == self.state.arcs;
+        self.state.is_simple = u32::from(is_simple);
+        Ok(())
     }
 
     /// The steps that make lists of the graph's arcs, with each edge once.
@@ -136,9 +158,10 @@ impl<'a, D: Device> Run<'a, D> {
         if pieces == 0 {
             return Vec::new();
         }
+        let hubs = u64::from(self.state.hub_count);
         vec![
-            Step::over("ripplet_find_owners", pieces + 1),
-            Step::of("ripplet_count_neighbors", pieces).counting_in(self.state.degrees),
+            Step::over("ripplet_find_hubs", if hubs > 0 { vertices } else { 0 }),
+            Step { shared: 4 * BLOCK, ..Step::over("ripplet_number_hubs", hubs) },
             Step::of("ripplet_count_listed", pieces),
             Step::of("ripplet_sum_listed", 1),
             Step::of("ripplet_list_edges", pieces),
@@ -146,17 +169,24 @@ impl<'a, D: Device> Run<'a, D> {
         ]
     }
 
+    /// The steps before triangles are counted, when nobody asks for degrees, nor hubs as they were found.
+    pub fn preparing(&self) -> Result<[Step; 2], DeviceError> {
+        self.clear(&self.layout.degrees)?;
+        self.clear(&self.layout.numerators)?;
+        let slices = Step::over("ripplet_list_slices", u64::from(self.state.vertices));
+        Ok([Step::of("ripplet_set_bits", u64::from(self.state.hub_count)), slices])
+    }
+
     /// The steps that count every triangle, the longest lists first; waits for how many these are.
     ///
     /// The shared memory is what `count.cuh` says: tables and walks.
-    pub fn counting(&self) -> Result<[Step; 3], RunError> {
+    pub fn counting(&self) -> Result<[Step; 3], DeviceError> {
         let vertices = u64::from(self.state.vertices);
-        self.perform(&[Step::over("ripplet_list_slices", vertices)], &())?;
-        let slices = u64::from(self.tallies().map_err(failed)?.slices);
+        let slices = u64::from(self.tallies()?.slices);
         let (slot, walk) = (self.kind.bytes_of_slot(), self.kind.bytes_of_walk());
         let with = |step: Step, threads: u32, shared: u32| Step { threads, shared, ..step };
         let bytes = |slots: u32, warps: u32| slots * slot + warps * walk;
-        let middle = Step::of("ripplet_count_middle", vertices.div_ceil(MIDDLE_VERTICES));
+        let middle = Step::of("ripplet_count_middle", vertices.div_ceil(32));
         let few = Step::over("ripplet_count_few", vertices);
         Ok([
             with(
@@ -169,22 +199,22 @@ impl<'a, D: Device> Run<'a, D> {
         ])
     }
 
-    /// The steps that make coefficients of what was counted, in the memory of where lists begin: nobody
-    /// asks that any more.
+    /// The steps that make coefficients of what was counted. Nobody asks any more where lists begin, nor
+    /// which hubs are neighbours: degrees are in their memory once more.
     pub fn dividing(&self) -> Result<Vec<Step>, DeviceError> {
-        let divide = Step::over("ripplet_divide", u64::from(self.state.vertices));
-        let mut steps = vec![divide.counting_in(self.state.begins)];
+        let (pieces, state) = (self.state.pieces, &self.state);
+        let mut steps = Vec::new();
+        if state.is_simple == 0 {
+            self.clear(&self.layout.degrees)?;
+            steps.push(Step::of("ripplet_count_neighbors", pieces).counting_in(state.degrees));
+        }
         if self.kind.rule == Rule::Cycles {
             self.clear(&self.layout.begins)?;
-            let reciprocal = Step::of("ripplet_count_reciprocal", self.state.pieces);
-            steps.insert(0, reciprocal.counting_in(self.state.begins));
+            steps.push(Step::of("ripplet_count_reciprocal", pieces).counting_in(state.begins));
         }
+        let divide = Step::over("ripplet_divide", u64::from(state.vertices));
+        steps.push(divide.counting_in(state.begins));
         Ok(steps)
-    }
-
-    /// Forgets what was counted at vertices.
-    pub fn clear_counts(&self) -> Result<(), DeviceError> {
-        self.clear(&self.layout.numerators)
     }
 
     /// What was counted, before it is divided.

@@ -14,9 +14,12 @@ const BEFORE: [(&str, &str); 2] =
     [("scalar.cuh", cpp::SCALAR), ("platform.cuh", include_str!("../../kernels/platform.cuh"))];
 
 /// What comes behind it.
-const BEHIND: [(&str, &str); 7] = [
+const BEHIND: [(&str, &str); 10] = [
     ("state.cuh", include_str!("../../kernels/lcc/state.cuh")),
+    ("hubs.cuh", include_str!("../../kernels/lcc/hubs.cuh")),
     ("orient.cuh", include_str!("../../kernels/lcc/orient.cuh")),
+    ("rule.cuh", include_str!("../../kernels/lcc/rule.cuh")),
+    ("pairs.cuh", include_str!("../../kernels/lcc/pairs.cuh")),
     ("table.cuh", include_str!("../../kernels/lcc/table.cuh")),
     ("walk.cuh", include_str!("../../kernels/lcc/walk.cuh")),
     ("count.cuh", include_str!("../../kernels/lcc/count.cuh")),

@@ -21,7 +21,7 @@ fn check(table: EdgeTable, name: &str) {
         for definition in [Definition::Ldbc, Definition::Fagiolo] {
             let lcc = Lcc::new(definition).with_triangles();
             let expected = lcc.run(&graph, &mut ()).unwrap();
-            for order in [1, 2] {
+            for order in 0..3 {
                 let found = run_lcc(&graph, lcc, order);
                 assert!(found == expected, "{name}, {direction:?}, {definition:?}, {order}");
             }
@@ -142,7 +142,7 @@ fn it_takes_the_lists_and_sixteen_bytes_a_vertex() {
         let plan = DeviceLcc::new(&executor).plan(&graph, Lcc::new(Definition::Ldbc));
         let lists = 4.0 * graph.edges() as f64;
         let own = (plan.algorithm_device() as f64 - lists) / f64::from(graph.vertices());
-        assert!(own < 16.0 + 0.1 * lists / f64::from(graph.vertices()), "{name}: {own}");
+        assert!(own < 16.1 + 0.02 * lists / f64::from(graph.vertices()), "{name}: {own}");
     }
 }
 
@@ -155,6 +155,7 @@ fn steps_are_measured_and_a_thread_an_edge_counts_the_same() {
     assert_eq!((found.edges, found.triangles), (graph.edges(), expected.triangle_count));
     assert!(found.by_edge.is_some_and(|seconds| seconds > 0.0));
     let steps: Vec<&str> = found.steps.iter().map(|(name, _)| *name).collect();
-    assert_eq!(steps.len(), 10);
-    assert!(steps.contains(&"ripplet_count_middle") && steps.contains(&"ripplet_divide"));
+    for step in ["list_edges", "set_bits", "count_middle", "count_few", "divide"] {
+        assert!(steps.contains(&&*format!("ripplet_{step}")), "{step}: {steps:?}");
+    }
 }

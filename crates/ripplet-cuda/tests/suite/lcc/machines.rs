@@ -7,16 +7,18 @@ use ripplet_cuda::lcc::{DeviceLcc, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_graph::Graph;
 
-/// Runs with triangles: on the shim with threads in an order that `order` draws. Every second order has
-/// wide numbers of edges, and launches of few blocks.
+/// Runs with triangles: on the shim with threads in an order that `order` draws. Of three orders one has
+/// wide numbers of edges; and one has launches of few blocks, and no hubs.
 pub fn run(graph: &Graph, definition: Definition, order: usize) -> Outcome {
     run_lcc(graph, Lcc::new(definition).with_triangles(), order)
 }
 
 pub fn run_lcc(graph: &Graph, lcc: Lcc, order: usize) -> Outcome {
-    let tuning = match order % 2 {
-        0 => Tuning { wide_from: 0, first_blocks: 1 },
-        _ => Tuning::default(),
+    let usual = Tuning::default();
+    let tuning = match order % 3 {
+        0 => Tuning { wide_from: 0, ..usual },
+        1 => usual,
+        _ => Tuning { first_blocks: 1, most_hubs: 0, ..usual },
     };
     let found = if on_gpu() {
         DeviceLcc::new(gpu(Default::default())).with_tuning(tuning).run(graph, lcc, &mut ())

@@ -1,0 +1,108 @@
+// Hubs: the vertices of the highest degrees, as many as a square of bits has room for. Whether two of
+// them are neighbours is one look, and most pairs in long lists are of two hubs.
+//
+// A hub comes before every vertex that is none, so that a hub's list has hubs alone.
+#pragma once
+
+namespace ripplet {
+
+// Degrees by their five highest bits behind the first one; those below 32 are nobody's hub.
+constexpr u32 BINS = 1024, LEAST_DEGREE = 32;
+// Vertices that a block counts.
+constexpr u32 BINNED = 4096;
+
+RIPPLET_FN u32 bin_of(u32 degree) {
+    const u32 exponent = 31 - leading_zeros(degree);
+    return exponent * 32 + (degree >> (exponent - 5) & 31);
+}
+
+RIPPLET_FN void count_degrees(const State& state, u64 block) {
+    u32* bins = (u32*)shared_memory();
+    for (u32 bin = threadIdx.x; bin < BINS; bin += BLOCK) bins[bin] = 0;
+    __syncthreads();
+    const u64 first = block * BINNED, end = min((u64)state.vertices, first + BINNED);
+    for (u64 v = first + threadIdx.x; v < end; v += BLOCK) {
+        const u32 degree = state.degrees[v];
+        if (degree >= LEAST_DEGREE) atomicAdd(bins + bin_of(degree), 1u);
+    }
+    __syncthreads();
+    for (u32 bin = threadIdx.x; bin < BINS; bin += BLOCK)
+        if (bins[bin] > 0) atomicAdd(&state.tallies->bins[bin], bins[bin]);
+}
+
+RIPPLET_FN void find_hubs(const State& state, u64 block) {
+    const u64 v = block * BLOCK + threadIdx.x;
+    if (v < state.vertices && state.degrees[v] >= state.hub_degree)
+        state.found[atomicAdd(&state.tallies->hubs, 1u)] = (u32)v;
+}
+
+// Hubs are numbered by their ids, as lists ascend by them.
+RIPPLET_FN void number_hubs(const State& state, u64 block) {
+    u32* tile = (u32*)shared_memory();
+    const u32 count = state.tallies->hubs;
+    const u64 mine = block * BLOCK + threadIdx.x;
+    const u32 id = mine < count ? state.found[mine] : 0;
+    u32 number = 0;
+    for (u32 first = 0; first < count; first += BLOCK) {
+        const u32 at = first + threadIdx.x;
+        tile[threadIdx.x] = at < count ? state.found[at] : U32_MAX;
+        __syncthreads();
+        for (u32 other = 0; other < BLOCK; other++) number += tile[other] < id;
+        __syncthreads();
+    }
+    if (mine < count) state.hubs[number] = id;
+}
+
+// --- Names: what lists have instead of ids. Those of hubs say which, and are no vertex's id ---
+
+constexpr u32 HUBS_FROM = U32_MAX - 65536;
+
+RIPPLET_FN bool is_hub(u32 name) { return name >= HUBS_FROM && name != U32_MAX; }
+
+RIPPLET_FN u32 name_of(const State& state, u32 v) {
+    if (__ldg(state.degrees + v) < state.hub_degree) return v;
+    u32 low = 0, high = state.hub_count - 1;
+    while (low < high) {
+        const u32 middle = low + (high - low) / 2;
+        if (__ldg(state.hubs + middle) < v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return HUBS_FROM + low;
+}
+
+RIPPLET_FN u32 vertex_of(const State& state, u32 name) {
+    return name < HUBS_FROM ? name : __ldg(state.hubs + (name - HUBS_FROM));
+}
+
+// --- Bits: those of a row are the hubs of lower numbers ---
+
+// Where the bit of a lower hub is: its word.
+RIPPLET_FN u32 word_of(u32 row, u32 lower) {
+    const u32 group = row / 32;
+    return 16 * group * (group + 1) + row % 32 * (group + 1) + lower / 32;
+}
+
+// One block a hub.
+RIPPLET_FN void set_bits(const State& state, u64 block) {
+    const u32 mine = (u32)block, v = state.hubs[mine];
+    const EdgeNumber begin = state.begins[v], end = state.begins[v + 1];
+    for (EdgeNumber edge = begin + threadIdx.x; edge < end; edge += BLOCK) {
+        const u32 other = state.targets[edge] - HUBS_FROM;
+        const u32 word = word_of(max(mine, other), min(mine, other));
+        const u32 bit = 1u << (min(mine, other) % 32);
+        atomicOr(state.bits + word, bit);
+        if (DIRECTED && (state.reciprocal[edge / 32] >> (edge % 32) & 1))
+            atomicOr(state.both_bits + word, bit);
+    }
+}
+
+// How many arcs there are between two hubs, the first of the higher number: 0, 1 or 2.
+RIPPLET_FN u32 arcs_between(const State& state, u32 row, u32 lower) {
+    const u32 word = word_of(row, lower);
+    if (!(__ldg(state.bits + word) >> (lower % 32) & 1)) return 0;
+    return RULE == PLAIN ? 1 : 1 + (__ldg(state.both_bits + word) >> (lower % 32) & 1);
+}
+
+}  // namespace ripplet
