@@ -8,7 +8,7 @@ namespace ripplet {
 // The longest lists of a warp and of one block.
 constexpr u32 FEW = 32, MIDDLE = 512;
 // Slots of tables. Half of them are free at least: of a longer list they have a part after the other.
-constexpr u32 FEW_SLOTS = 128, MIDDLE_SLOTS = 2048, PART_SLOTS = 8192;
+constexpr u32 FEW_SLOTS = 128, MIDDLE_SLOTS = 1024, PART_SLOTS = 8192;
 // What a block takes of a longer list.
 constexpr u32 SLICE = 512;
 constexpr u32 MIDDLE_BLOCK = 128, LARGE_BLOCK = 512;
@@ -39,7 +39,6 @@ RIPPLET_FN void add_of_warp(const State& state, u32 v, Sum sum) {
 // Lists of up to 32. Each warp has 32 vertices.
 RIPPLET_FN void count_few(const State& state, u64 block) {
     unsigned char* memory = shared_memory() + threadIdx.x / 32 * (FEW_BYTES / WARPS);
-    const Table table(memory, FEW_SLOTS, FEW_SLOTS);
     Walk* walk = (Walk*)(memory + FEW_SLOTS * SLOT_WORDS * 4);
     const u64 first = block * BLOCK + threadIdx.x / 32 * 32, mine = first + lane_id();
     EdgeNumber begin = 0;
@@ -54,7 +53,8 @@ RIPPLET_FN void count_few(const State& state, u64 block) {
     for (; left != 0; left &= left - 1) {
         const u32 lane = __ffs((int)left) - 1;
         const EdgeNumber edge = __shfl_sync(ALL_LANES, begin, lane) + lane_id();
-        const bool there = lane_id() < (u32)__shfl_sync(ALL_LANES, length, lane);
+        const u32 held = __shfl_sync(ALL_LANES, length, lane);
+        const bool there = lane_id() < held;
         const u32 name = there ? __ldg(state.targets + edge) : FREE;
         const u32 arcs = there ? arcs_of(state, edge) : 1;
         Sum of_owner = {0, 0};
@@ -63,6 +63,7 @@ RIPPLET_FN void count_few(const State& state, u64 block) {
         u64 numerator = hub.sum.value(), found = hub.sum.triangles;
         const bool walks = there && !hub.there;
         if (__any_sync(ALL_LANES, walks)) {
+            const Table table(memory, FEW_SLOTS, held <= 8 ? 32 : held <= 16 ? 64 : FEW_SLOTS);
             table.clear(lane_id(), 32);
             __syncwarp();
             const u32 slot = there ? table.insert(name, arcs) : NO_SLOT;

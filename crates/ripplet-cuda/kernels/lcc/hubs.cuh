@@ -21,10 +21,14 @@ RIPPLET_FN void count_degrees(const State& state, u64 block) {
     for (u32 bin = threadIdx.x; bin < BINS; bin += BLOCK) bins[bin] = 0;
     __syncthreads();
     const u64 first = block * BINNED, end = min((u64)state.vertices, first + BINNED);
+    u64 all = 0;
     for (u64 v = first + threadIdx.x; v < end; v += BLOCK) {
         const u32 degree = state.degrees[v];
+        all += degree;
         if (degree >= LEAST_DEGREE) atomicAdd(bins + bin_of(degree), 1u);
     }
+    all = warp_sum(all);
+    if (lane_id() == 0 && all > 0) atomicAdd(&state.tallies->neighbors, all);
     __syncthreads();
     for (u32 bin = threadIdx.x; bin < BINS; bin += BLOCK)
         if (bins[bin] > 0) atomicAdd(&state.tallies->bins[bin], bins[bin]);
@@ -50,7 +54,9 @@ RIPPLET_FN void number_hubs(const State& state, u64 block) {
         for (u32 other = 0; other < BLOCK; other++) number += tile[other] < id;
         __syncthreads();
     }
-    if (mine < count) state.hubs[number] = id;
+    if (mine >= count) return;
+    state.hubs[number] = id;
+    state.numbers[id] = number;
 }
 
 // --- Names: what lists have instead of ids. Those of hubs say which, and are no vertex's id ---
@@ -60,16 +66,8 @@ constexpr u32 HUBS_FROM = U32_MAX - 65536;
 RIPPLET_FN bool is_hub(u32 name) { return name >= HUBS_FROM && name != U32_MAX; }
 
 RIPPLET_FN u32 name_of(const State& state, u32 v) {
-    if (__ldg(state.degrees + v) < state.hub_degree) return v;
-    u32 low = 0, high = state.hub_count - 1;
-    while (low < high) {
-        const u32 middle = low + (high - low) / 2;
-        if (__ldg(state.hubs + middle) < v)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return HUBS_FROM + low;
+    const bool is_hub = __ldg(state.degrees + v) >= state.hub_degree;
+    return is_hub ? HUBS_FROM + state.numbers[v] : v;
 }
 
 RIPPLET_FN u32 vertex_of(const State& state, u32 name) {

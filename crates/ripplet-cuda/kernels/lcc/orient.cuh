@@ -31,7 +31,6 @@ RIPPLET_FN void find_owners(const State& state, u64 block) {
 // Counts each vertex's neighbours, or those in both directions alone.
 RIPPLET_FN void count_neighbors(const State& state, u64 piece, u32* counts, bool both_alone) {
     const Arcs arcs(state, piece);
-    u32 all = 0;
     for (u32 step = 0; step < STEPS; step++) {
         u32 owner = U32_MAX;
         bool counts_here = false;
@@ -45,10 +44,7 @@ RIPPLET_FN void count_neighbors(const State& state, u64 piece, u32* counts, bool
         const u32 counted = __ballot_sync(ALL_LANES, counts_here) & alike;
         if (counted != 0 && lane_id() == (u32)__ffs((int)alike) - 1)
             atomicAdd(counts + owner, (u32)__popc(counted));
-        all += counts_here;
     }
-    all = warp_sum(all);
-    if (lane_id() == 0 && all > 0) atomicAdd(&state.tallies->neighbors, (u64)all);
 }
 
 // Whether u comes before v.

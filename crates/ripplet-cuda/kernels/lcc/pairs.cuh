@@ -13,34 +13,41 @@ struct HubOfLane {
         : number(name - HUBS_FROM), arcs(arcs), there(is_hub(name)), sum{0, 0} {}
 };
 
+constexpr u32 PAIRS_AT_ONCE = 4;
+
 // Meets the hubs of all lanes with all others that have lower numbers, which are of `columns`.
 RIPPLET_FN void meet_pairs(const State& state, HubOfLane* rows, HubOfLane* columns, Sum* of_owner) {
     const u32 least = warp_min(columns->there ? columns->number : U32_MAX);
     const bool meets = rows->there && rows->number > least;
-    const u32 end = 32 - leading_zeros(__ballot_sync(ALL_LANES, meets));
-#pragma unroll 4
-    for (u32 lane = 0; lane < end; lane++) {
-        // Nobody is lower than the hub of number 0.
-        const u32 row = __shfl_sync(ALL_LANES, meets ? rows->number : 0, lane);
-        const bool lower = columns->there && columns->number < row;
-        const u32 between = lower ? arcs_between(state, row, columns->number) : 0;
-        Sum of_row = {0, (u32)__popc(__ballot_sync(ALL_LANES, between > 0))};
-        u32 gain_of_row = 0;
-        if (RULE == PLAIN) {
-            columns->sum.triangles += between;
-        } else {
-            const u32 arcs = __shfl_sync(ALL_LANES, rows->arcs, lane);
-            const Gains gains(arcs, between, columns->arcs);
-            if (between > 0) {
-                columns->sum.add(gains.w);
-                of_owner->add(gains.v);
-                gain_of_row = gains.u;
-            }
-            of_row.numerator = warp_sum(gain_of_row);
+    u32 left = __ballot_sync(ALL_LANES, meets);
+    while (left != 0) {
+        // Several at a time, so that all wait for memory once.
+        u32 lanes[PAIRS_AT_ONCE], between[PAIRS_AT_ONCE];
+#pragma unroll
+        for (u32 turn = 0; turn < PAIRS_AT_ONCE; turn++) {
+            lanes[turn] = left != 0 ? __ffs((int)left) - 1 : 32;
+            left &= left - 1;
+            const u32 row = __shfl_sync(ALL_LANES, rows->number, lanes[turn]);
+            const bool lower = lanes[turn] < 32 && columns->there && columns->number < row;
+            between[turn] = lower ? arcs_between(state, row, columns->number) : 0;
         }
-        if (lane_id() == lane) {
-            rows->sum.add(of_row);
-            if (RULE == PLAIN) of_owner->triangles += of_row.triangles;
+#pragma unroll
+        for (u32 turn = 0; turn < PAIRS_AT_ONCE; turn++) {
+            const bool hit = between[turn] > 0;
+            Sum of_row = {0, (u32)__popc(__ballot_sync(ALL_LANES, hit))};
+            if (RULE == PLAIN) {
+                columns->sum.triangles += hit;
+                of_owner->triangles += hit;
+            } else {
+                const u32 arcs = __shfl_sync(ALL_LANES, rows->arcs, lanes[turn]);
+                const Gains gains(arcs, between[turn], columns->arcs);
+                if (hit) {
+                    columns->sum.add(gains.w);
+                    of_owner->add(gains.v);
+                }
+                of_row.numerator = warp_sum(hit ? gains.u : 0u);
+            }
+            if (lane_id() == lanes[turn]) rows->sum.add(of_row);
         }
     }
 }

@@ -67,8 +67,9 @@ struct State {
     // hubs are neighbours, and between which there are arcs in both directions.
     u32* degrees;
     u32 *bits, *both_bits;
-    // The hubs, as they were found, in the memory of the numerators; and in ascending order.
-    u32 *found, *hubs;
+    // The hubs in ascending order. Before there are lists, in the memory of the numerators, as they were
+    // found, and each one's number.
+    u32 *hubs, *found, *numbers;
     // The neighbours of each vertex that come before it: where its list begins, with the end of the
     // last; the lists, of names, in ascending order of ids where the graph is undirected; and a bit for
     // each, whether there are arcs in both directions.

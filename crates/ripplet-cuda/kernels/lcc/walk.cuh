@@ -30,34 +30,64 @@ RIPPLET_FN u32 lay_out(const State& state, Walk* walk, u32 v, u32 slot, u32 arcs
     return __shfl_sync(ALL_LANES, before + length, 31);
 }
 
+// The list that a place is in, of those laid out.
+RIPPLET_FN u32 list_at(const Walk* walk, u32 at) {
+    u32 list = 0;
+    for (u32 step = 16; step > 0; step /= 2)
+        if (at >= walk->ends[list + step - 1]) list += step;
+    return list;
+}
+
+// Names that a lane takes at a time: it waits for memory once.
+constexpr u32 AT_ONCE = 8;
+
 // Meets all that is in the lists, `length` in all, and adds what triangles add to the third corners and
 // to the neighbours. Returns what they add to the owner, of this lane's share.
 RIPPLET_FN Sum meet(const State& state, const Table& table, const Walk* walk, u32 length) {
     Sum of_owner = {0, 0}, of_neighbor = {0, 0};
-    u32 list = 0;
+    u32 neighbor = 0;
     const auto hand_over = [&] {
         if (of_neighbor.triangles == 0) return;
-        const u32 slot = walk->slots[list];
+        const u32 slot = walk->slots[neighbor];
         if (slot != NO_SLOT)
             table.add(slot, of_neighbor.value(), of_neighbor.triangles);
         else
-            add_to(state, walk->names[list], of_neighbor.value(), of_neighbor.triangles);
+            add_to(state, walk->names[neighbor], of_neighbor.value(), of_neighbor.triangles);
         of_neighbor = Sum{0, 0};
     };
-    for (u32 at = lane_id(); at < length; at += 32) {
-        if (at >= walk->ends[list]) {
-            hand_over();
-            do list++;
-            while (at >= walk->ends[list]);
+    // Each lane has names that follow one another.
+    const u32 each = min(AT_ONCE, (length + 31) / 32);
+    for (u32 first = lane_id() * each; first < length; first += 32 * each) {
+        u32 names[AT_ONCE];
+        // The list of each name, eight bits of a word.
+        u32 lists[AT_ONCE / 4] = {};
+        u32 list = list_at(walk, first);
+#pragma unroll
+        for (u32 step = 0; step < AT_ONCE; step++) {
+            const u32 at = first + step;
+            names[step] = FREE;
+            if (step >= each || at >= length) continue;
+            while (at >= walk->ends[list]) list++;
+            lists[step / 4] |= list << 8 * (step % 4);
+            names[step] = __ldg(state.targets + (EdgeNumber)(walk->from[list] + at));
         }
-        const EdgeNumber edge = walk->from[list] + at;
-        const u32 slot = table.find(__ldg(state.targets + edge));
-        if (slot == NO_SLOT) continue;
-        const u32 vu = 1 + (walk->both >> list & 1);
-        const Gains gains(vu, arcs_of(state, edge), RULE == PLAIN ? 1 : table.arcs(slot));
-        of_owner.add(gains.v);
-        of_neighbor.add(gains.u);
-        table.add(slot, gains.w, 1);
+#pragma unroll
+        for (u32 step = 0; step < AT_ONCE; step++) {
+            if (names[step] == FREE) continue;
+            const u32 slot = table.find(names[step]);
+            if (slot == NO_SLOT) continue;
+            const u32 of_list = lists[step / 4] >> 8 * (step % 4) & 31;
+            if (of_list != neighbor) {
+                hand_over();
+                neighbor = of_list;
+            }
+            const u32 vu = 1 + (walk->both >> neighbor & 1);
+            const EdgeNumber edge = walk->from[neighbor] + first + step;
+            const Gains gains(vu, arcs_of(state, edge), RULE == PLAIN ? 1 : table.arcs(slot));
+            of_owner.add(gains.v);
+            of_neighbor.add(gains.u);
+            table.add(slot, gains.w, 1);
+        }
     }
     hand_over();
     return of_owner;

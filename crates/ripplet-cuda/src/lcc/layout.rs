@@ -18,7 +18,7 @@ const PIECE: u64 = 2048;
 pub const MIDDLE_BLOCK: u32 = 128;
 pub const LARGE_BLOCK: u32 = 512;
 pub const FEW_SLOTS: u32 = 128;
-pub const MIDDLE_SLOTS: u32 = 2048;
+pub const MIDDLE_SLOTS: u32 = 1024;
 pub const PART_SLOTS: u32 = 8192;
 /// Vertices whose degrees a block counts, and the names that are no hub's, as in `hubs.cuh`.
 pub const BINNED: u64 = 4096;
@@ -58,8 +58,9 @@ pub struct State {
     pub degrees: Address,
     pub bits: Address,
     pub both_bits: Address,
-    pub found: Address,
     pub hubs: Address,
+    pub found: Address,
+    pub numbers: Address,
     pub begins: Address,
     pub targets: Address,
     pub reciprocal: Address,
@@ -293,9 +294,10 @@ impl Layout {
             degrees: at(&self.degrees),
             bits: at(&self.degrees),
             both_bits: at(&self.degrees).plus(4 * words_of(self.most_hubs)),
+            hubs: at(&self.hubs),
             // Nothing is counted yet when hubs are found.
             found: at(&self.numerators),
-            hubs: at(&self.hubs),
+            numbers: at(&self.numerators).plus(4 * u64::from(graph.vertices())),
             begins: at(&self.begins),
             targets: at(&self.targets),
             reciprocal: at(&self.reciprocal),
