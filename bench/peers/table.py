@@ -102,42 +102,52 @@ def table_of_reads(file_name: str, groups: dict) -> str:
 def table_of_clustering(graphs: dict) -> str:
     """A row for each graph: who took how long, and how many times ripplet's with as many threads.
 
-    Of a library's variants the fastest on the graph stands for it. The last column is the aim's: the
-    faster library beside ripplet with all threads.
+    Of a library's variants the fastest on the graph stands for it, and is named. The last column is
+    the aim's: the fastest library beside ripplet with all threads.
     """
     fastest = {graph: fastest_variants(groups) for graph, groups in graphs.items()}
     columns = list(dict.fromkeys(key for groups in fastest.values() for key in groups))
     most = max(threads for peer, threads in columns if peer == "ripplet")
-    titles = [f"{peer}, {threads} thread{'s' * (threads > 1)}" for peer, threads in columns]
+    titles = [f"{peer}, {counted(threads, 'thread')}" for peer, threads in columns]
+    last = f"the fastest library beside ripplet, {counted(most, 'thread')}"
     rows = [
-        f"| graph | edges | runs | {' | '.join(titles)} | the faster beside ripplet, {most} threads |",
+        f"| graph | edges | runs | {' | '.join(titles)} | {last} |",
         "|---|" + "--:|" * (len(columns) + 3),
     ]
     for graph, groups in fastest.items():
-        medians = {key: median(values(lines, "seconds")) for key, lines in groups.items()}
-        cells = []
-        for key, lines in groups.items():
-            peer, threads = key
-            cell = spread(values(lines, "seconds"))
-            if peer != "ripplet":
-                cell += f", {lines[0]['variant']}: {medians[key] / medians['ripplet', threads]:.2f} ×"
-            cells.append(cell)
-        peers = min(time for (peer, _), time in medians.items() if peer != "ripplet")
-        runs = min(len(lines) for lines in groups.values())
-        ratio = peers / medians["ripplet", most]
+        medians = {key: median(values(lines, "seconds")) for key, (_, lines) in groups.items()}
+        cells = [clustering_cell(key, groups, medians) for key in columns]
+        library = min(time for (peer, _), time in medians.items() if peer != "ripplet")
+        runs = min(len(lines) for _, lines in groups.values())
+        ratio = library / medians["ripplet", most]
         rows.append(f"| {graph} | {runs} | {' | '.join(cells)} | {ratio:.2f} × |")
     lines = [line for groups in graphs.values() for lines in groups.values() for line in lines]
     note = f"Largest difference of two values: {max(values(lines, 'difference')):.2g}."
     return "\n".join(rows) + f"\n\n{note} Others' cores: {middle(lines, 'cores_of_others', 1)}.\n"
 
 
+def clustering_cell(key: tuple[str, int], groups: dict, medians: dict) -> str:
+    if key not in groups:
+        return ""
+    variant, lines = groups[key]
+    ratio = medians[key] / medians["ripplet", key[1]]
+    beside = "" if key[0] == "ripplet" else f", {ratio:.2f} ×"
+    return spread(values(lines, "seconds")) + beside + (f" ({variant})" if variant else "")
+
+
 def fastest_variants(groups: dict) -> dict:
-    """The lines of each (peer, threads)'s fastest variant; peers in the order of the runs."""
-    best = {}
-    for (peer, _, threads), lines in by_median(groups):
-        best.setdefault((peer, threads), lines)
+    """For each (peer, threads) the fastest variant's name, "" where there is only one, and its lines."""
+    best, several = {}, defaultdict(set)
+    for (peer, variant, threads), lines in by_median(groups):
+        best.setdefault((peer, threads), (variant, lines))
+        several[peer].add(variant)
+    # In the order of the runs.
     order = dict.fromkeys((peer, threads) for peer, _, threads in groups)
-    return {key: best[key] for key in order}
+    return {key: (best[key][0] if len(several[key[0]]) > 1 else "", best[key][1]) for key in order}
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}" + "s" * (number != 1)
 
 
 def by_median(groups: dict) -> list:
