@@ -3,6 +3,7 @@
     python bench/peers run GRAPH [--truth FILE] [--threads N] [--repeat N] [--peers NAME,...]
     python bench/peers readers EDGELIST [--threads N] [--repeat N]
     python bench/peers overlapping [--vertices N] [--mixing F] [--memberships N] [--repeat N]
+    python bench/peers clustering GRAPH [--threads N] [--repeat N]
     python bench/peers table RUNS.jsonl... [--quiet CORES]
     python bench/peers score GRAPH LABELS [--truth FILE]
     python bench/peers pack GRAPH OUT.npz [--truth FILE]
@@ -18,6 +19,7 @@ import json
 import math
 import sys
 
+import clustering
 import machine
 import overlapping
 import readers
@@ -68,6 +70,12 @@ def command_line() -> argparse.ArgumentParser:
     overlap.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
     overlap.add_argument("--repeat", type=positive, default=3, metavar="N")
     overlap.set_defaults(command=run_overlapping)
+
+    cluster = commands.add_parser("clustering", help="time local clustering coefficients")
+    cluster.add_argument("graph", metavar="GRAPH")
+    cluster.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
+    cluster.add_argument("--repeat", type=positive, default=5, metavar="N")
+    cluster.set_defaults(command=run_clustering)
 
     show = commands.add_parser("table", help="medians and ratios of raw runs, as Markdown")
     show.add_argument("files", nargs="+", metavar="RUNS.jsonl")
@@ -136,6 +144,14 @@ def run_overlapping(arguments: argparse.Namespace) -> None:
         memberships=arguments.memberships,
     )
     for line in overlapping.compare(graph, arguments.repeat, arguments.threads):
+        emit(line)
+
+
+def run_clustering(arguments: argparse.Namespace) -> None:
+    graph = Graph.load(arguments.graph)
+    methods = clustering.roster(graph, arguments.threads)
+    emit(machine.describe())
+    for line in clustering.time_all(graph, methods, arguments.repeat):
         emit(line)
 
 

@@ -65,9 +65,7 @@ class NetworKitPLP(Peer):
     def __init__(self, graph: Graph, threads: int):
         self.threads = threads
         self.seeded = threads == 1
-        ends = graph.pairs.astype(np.uint64)
-        self.graph = networkit.Graph(graph.vertices)
-        self.graph.addEdges((ends[:, 0].copy(), ends[:, 1].copy()))
+        self.graph = networkit_graph(graph)
 
     def run(self, seed: int) -> Run:
         networkit.setNumberOfThreads(self.threads)
@@ -126,6 +124,13 @@ class NetworkxLPA(Peer):
         for label, members in enumerate(communities):
             labels[list(members)] = label
         return Run(labels, seconds)
+
+
+def networkit_graph(graph: Graph) -> networkit.Graph:
+    ends = graph.pairs.astype(np.uint64)
+    copy = networkit.Graph(graph.vertices)
+    copy.addEdges((ends[:, 0].copy(), ends[:, 1].copy()))
+    return copy
 
 
 def timed(call, *arguments, **options):

@@ -29,17 +29,12 @@ VARIANTS = {
 }
 
 
-class Ripplet(Peer):
-    """One program and schedule of ripplet, from a `.rg` of the graph."""
+class Prepared:
+    """A graph as ripplet reads it, a `.rg` in a folder of its own, and runs of commands on it."""
 
-    name = "ripplet"
-
-    def __init__(self, graph: Graph, threads: int, variant: str):
+    def __init__(self, graph: Graph):
         if not is_built():
             raise ValueError(f"{PROGRAM} is not there: cargo build --release -p ripplet-cli")
-        self.variant, self.threads = variant, threads
-        self.seeded = variant != "async"
-        self.version = version()
         self.vertices = graph.vertices
         self.folder = tempfile.TemporaryDirectory(prefix="ripplet-bench-")
         self.input = self.path("graph.rg")
@@ -54,14 +49,32 @@ class Ripplet(Peer):
     def path(self, name: str) -> str:
         return str(Path(self.folder.name) / name)
 
-    def run(self, seed: int) -> Run:
-        out, stats_file = self.path("labels.txt"), self.path("stats.json")
-        arguments = ["communities", self.input, "-o", out, "--stats", stats_file, "--device", "cpu"]
-        arguments += ["--threads", str(self.threads), "--seed", str(seed), *VARIANTS[self.variant]]
+    def run(self, command: str, threads: int, *options: str) -> tuple[str, dict]:
+        """Runs a command on the CPU; where its output is, and what is kept of the run in its line."""
+        out, stats_file = self.path("out.txt"), self.path("stats.json")
+        arguments = [command, self.input, "-o", out, "--stats", stats_file, "--device", "cpu"]
+        arguments += ["--threads", str(threads), *options]
         peak = peak_memory_of(arguments)
         stats = json.loads(Path(stats_file).read_text())
-        details = {"peak_rss_bytes": peak, "command": " ".join(arguments), "stats": stats}
-        labels = read_labels(out, self.vertices)
+        return out, {"peak_rss_bytes": peak, "command": " ".join(arguments), "stats": stats}
+
+
+class Ripplet(Peer):
+    """One program and schedule of ripplet."""
+
+    name = "ripplet"
+
+    def __init__(self, graph: Graph, threads: int, variant: str):
+        self.graph = Prepared(graph)
+        self.variant, self.threads = variant, threads
+        self.seeded = variant != "async"
+        self.version = version()
+
+    def run(self, seed: int) -> Run:
+        options = ["--seed", str(seed), *VARIANTS[self.variant]]
+        out, details = self.graph.run("communities", self.threads, *options)
+        labels = read_values(out, self.graph.vertices, np.int64)
+        stats = details["stats"]
         return Run(labels, stats["seconds"]["compute"], stats["iterations"], details)
 
 
@@ -110,11 +123,12 @@ def peak_memory_of(arguments: list[str]) -> int:
     return int(done.stdout) * 1024
 
 
-def read_labels(path: str, vertices: int) -> np.ndarray:
-    """Lines of `id label`, ids 0..vertices, in any order."""
-    rows = pd.read_csv(path, sep=" ", header=None, dtype=np.int64).to_numpy()
+def read_values(path: str, vertices: int, kind: type) -> np.ndarray:
+    """Lines of `id value`, ids 0..vertices, in any order; decimals are read to the last bit."""
+    columns = {"names": ["id", "value"], "dtype": {"id": np.int64, "value": kind}}
+    rows = pd.read_csv(path, sep=" ", header=None, float_precision="round_trip", **columns)
     if len(rows) != vertices:
         raise ValueError(f"{path}: {len(rows)} lines for {vertices} vertices")
-    labels = np.empty(vertices, dtype=np.int64)
-    labels[rows[:, 0]] = rows[:, 1]
-    return labels
+    values = np.empty(vertices, dtype=kind)
+    values[rows["id"]] = rows["value"]
+    return values

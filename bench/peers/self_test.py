@@ -8,9 +8,11 @@ import networkx
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
+import clustering
 import ripplet
 import roster
 import score
+import table
 from graph import UNKNOWN, Graph
 
 
@@ -22,6 +24,8 @@ def run() -> None:
     check_scores(club, graph)
     check_loading(graph)
     check_peers()
+    check_clustering(club, graph)
+    check_table_of_clustering()
     check_peak_memory()
     print("self-test: all as it should be")
 
@@ -71,6 +75,54 @@ def check_peers() -> None:
         assert quality["nmi"] > 0.7, (name, quality)
 
 
+def check_clustering(club: networkx.Graph, graph: Graph) -> None:
+    """All methods give networkx's coefficients, and one that gives others ends the comparison."""
+    coefficients = networkx.clustering(club)
+    expected = np.array([coefficients[v] for v in graph.ids])
+    assert (expected == 0).any(), "a vertex with one neighbour is among them"
+    built = ripplet.is_built()
+    methods = clustering.roster(graph, 2) if built else clustering.libraries(graph, 2)
+    for method in methods:
+        found = method.run()
+        assert found.seconds > 0, method
+        assert np.abs(found.values - expected).max() < 1e-12, method
+    if not built:
+        print(f"self-test: {ripplet.PROGRAM} is not there; ripplet's own coefficients not compared")
+    for line in clustering.time_all(graph, methods, repeat=2):
+        assert line["difference"] < 1e-12, line
+
+    def off_by(error: float | np.ndarray, peer: str = "networkit") -> clustering.Method:
+        wrong = clustering.Found(expected + error, 1.0)
+        return clustering.Method(peer, "0", "wrong", 1, lambda: wrong)
+
+    one = np.zeros(graph.vertices)
+    one[20] = 2e-9
+    right = off_by(0)
+    assert len(list(clustering.time_all(graph, [right, off_by(one / 4)], 1))) == 2
+    for wrong in (off_by(one), off_by(-one), off_by(one * np.nan), off_by(one / 4, "ripplet")):
+        refused(lambda: list(clustering.time_all(graph, [right, wrong], 1)))
+    short = clustering.Method("igraph", "0", "short", 1, lambda: clustering.Found(one[1:], 1.0))
+    refused(lambda: list(clustering.time_all(graph, [right, short], 1)))
+
+
+def check_table_of_clustering() -> None:
+    """The faster variant stands for its library, and is compared at its own number of threads."""
+    seconds = {
+        ("ripplet", "lcc", 2): [1, 9, 2],
+        ("ripplet", "lcc", 1): [4, 3, 2],
+        ("networkit", "plain", 2): [7, 7, 7],
+        ("networkit", "turbo", 2): [5, 5, 8],
+        ("igraph", "zero", 1): [6, 6, 6],
+    }
+    groups = {
+        key: [{"variant": key[1], "seconds": s, "difference": 1e-16} for s in times]
+        for key, times in seconds.items()
+    }
+    row = table.table_of_clustering({"`g` | 9": groups}).splitlines()[2]
+    cells = "2 [1 … 9] | 3 [2 … 4] | 5 [5 … 8], 2.50 × (turbo) | 6 [6 … 6], 2.00 ×"
+    assert row == f"| `g` | 9 | 3 | {cells} | 2.50 × |", row
+
+
 def check_peak_memory() -> None:
     """A small program started by a large one is not charged with the large one's memory."""
     ballast = np.ones(300_000_000, dtype=np.uint8)
@@ -85,6 +137,14 @@ def check_peak_memory() -> None:
 
 def edge_set(graph: Graph) -> set[tuple[int, int]]:
     return set(map(tuple, graph.pairs.tolist()))
+
+
+def refused(call) -> None:
+    try:
+        call()
+    except ValueError:
+        return
+    raise AssertionError("what should be refused is not")
 
 
 def near(got: float, expected: float) -> None:

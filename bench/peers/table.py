@@ -8,11 +8,13 @@ from statistics import median
 
 
 def of(paths: Iterable[str], quiet: float = inf) -> str:
-    """Markdown: tables of the runs and of ripplet's memory for each graph, of readers for each file.
+    """Markdown: tables of the runs and of ripplet's memory for each graph, of readers for each file,
+    and one of clustering coefficients.
 
     Lines whose run had more than `quiet` cores' worth of others beside it are left out, and counted.
     """
     runs, reads = defaultdict(lambda: defaultdict(list)), defaultdict(lambda: defaultdict(list))
+    clusterings = defaultdict(lambda: defaultdict(list))
     left_out = 0
     for line in lines_of(paths):
         if (line.get("cores_of_others") or 0) > quiet:
@@ -21,6 +23,9 @@ def of(paths: Iterable[str], quiet: float = inf) -> str:
             graph = f"{line['graph']}: {line['vertices']:,} vertices, {line['edges']:,} edges"
             key = f"{line['peer']} {line['version']} {line['variant']}", line["threads"]
             runs[graph][key].append(line)
+        elif line["kind"] == "clustering":
+            graph = f"`{line['graph']}` | {line['edges']:,}"
+            clusterings[graph][line["peer"], line["variant"], line["threads"]].append(line)
         elif line["kind"] == "read":
             file_name = f"{line['file']}: {line['bytes'] / 1e6:.0f} MB"
             reads[file_name][f"{line['peer']} {line['version']}", line["threads"]].append(line)
@@ -28,6 +33,8 @@ def of(paths: Iterable[str], quiet: float = inf) -> str:
     for graph, groups in runs.items():
         blocks += [table_of_runs(graph, groups), table_of_memory(graph, groups)]
     blocks += [table_of_reads(file_name, groups) for file_name, groups in reads.items()]
+    if clusterings:
+        blocks.append(table_of_clustering(clusterings))
     return "\n".join(block for block in blocks if block)
 
 
@@ -90,6 +97,57 @@ def table_of_reads(file_name: str, groups: dict) -> str:
             f"| {middle(lines, 'cores_of_others', 1)} |"
         )
     return "\n".join(rows) + "\n"
+
+
+def table_of_clustering(graphs: dict) -> str:
+    """A row for each graph: who took how long, and how many times ripplet's with as many threads.
+
+    Of a library's variants the fastest on the graph stands for it, and is named. The last column is
+    the aim's: the fastest library beside ripplet with all threads.
+    """
+    fastest = {graph: fastest_variants(groups) for graph, groups in graphs.items()}
+    columns = list(dict.fromkeys(key for groups in fastest.values() for key in groups))
+    most = max(threads for peer, threads in columns if peer == "ripplet")
+    titles = [f"{peer}, {counted(threads, 'thread')}" for peer, threads in columns]
+    last = f"the fastest library beside ripplet, {counted(most, 'thread')}"
+    rows = [
+        f"| graph | edges | runs | {' | '.join(titles)} | {last} |",
+        "|---|" + "--:|" * (len(columns) + 3),
+    ]
+    for graph, groups in fastest.items():
+        medians = {key: median(values(lines, "seconds")) for key, (_, lines) in groups.items()}
+        cells = [clustering_cell(key, groups, medians) for key in columns]
+        library = min(time for (peer, _), time in medians.items() if peer != "ripplet")
+        runs = min(len(lines) for _, lines in groups.values())
+        ratio = library / medians["ripplet", most]
+        rows.append(f"| {graph} | {runs} | {' | '.join(cells)} | {ratio:.2f} × |")
+    lines = [line for groups in graphs.values() for lines in groups.values() for line in lines]
+    note = f"Largest difference of two values: {max(values(lines, 'difference')):.2g}."
+    return "\n".join(rows) + f"\n\n{note} Others' cores: {middle(lines, 'cores_of_others', 1)}.\n"
+
+
+def clustering_cell(key: tuple[str, int], groups: dict, medians: dict) -> str:
+    if key not in groups:
+        return ""
+    variant, lines = groups[key]
+    ratio = medians[key] / medians["ripplet", key[1]]
+    beside = "" if key[0] == "ripplet" else f", {ratio:.2f} ×"
+    return spread(values(lines, "seconds")) + beside + (f" ({variant})" if variant else "")
+
+
+def fastest_variants(groups: dict) -> dict:
+    """For each (peer, threads) the fastest variant's name, "" where there is only one, and its lines."""
+    best, several = {}, defaultdict(set)
+    for (peer, variant, threads), lines in by_median(groups):
+        best.setdefault((peer, threads), (variant, lines))
+        several[peer].add(variant)
+    # In the order of the runs.
+    order = dict.fromkeys((peer, threads) for peer, _, threads in groups)
+    return {key: (best[key][0] if len(several[key[0]]) > 1 else "", best[key][1]) for key in order}
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}" + "s" * (number != 1)
 
 
 def by_median(groups: dict) -> list:

@@ -246,6 +246,68 @@ fn a_properties_file_that_is_wrong() {
 }
 
 #[test]
+fn a_vertex_file_that_lacks_a_vertex() {
+    let name = "example-undirected";
+    let file = format!("{name}.properties");
+    // The first line that names it, as the source of an edge or as the target.
+    for (vertex, line) in [("3", 1), ("9", 10)] {
+        let sandbox = sandbox(name);
+        let edges = sandbox.read(&format!("{name}.e"));
+        let names = |line: &str| line.split(' ').take(2).any(|end| end == vertex);
+        assert_eq!(edges.lines().position(names), Some(line - 1), "{vertex} in {edges}");
+        let vertices = sandbox.read(&format!("{name}.v"));
+        let others: Vec<&str> = vertices.lines().filter(|id| *id != vertex).collect();
+        assert_eq!(others.len(), 8, "{vertex} in {vertices}");
+        sandbox.write(&format!("{name}.v"), others.join("\n"));
+        let at = format!("{name}.e:{line}: vertex {vertex} is not in the vertex file");
+        for algorithm in ["cdlp", "lcc"] {
+            let run =
+                format!("graphalytics {file} --algorithm {algorithm} -o out.txt --json r.json");
+            sandbox.fails(&run, 2, &[&at]);
+        }
+    }
+}
+
+/// LDBC's edge files are sorted, and an undirected edge's smaller end stands first. Neither matters.
+#[test]
+fn edges_may_be_out_of_order() {
+    for name in WITH_COEFFICIENTS.into_iter().chain(FILES) {
+        let sandbox = sandbox(name);
+        let run = |algorithm: &str, out: &str| {
+            let reference = format!("{name}-{}", algorithm.to_ascii_uppercase());
+            let validated = sandbox.path(&reference).is_file();
+            let run = format!("graphalytics {name}.properties --algorithm {algorithm} -o {out}");
+            let text = sandbox.ok(&run);
+            assert_eq!(text.contains("validation  e"), validated, "{name} {algorithm}: {text}");
+            (validated, sandbox.read(out))
+        };
+        let algorithms: &[&str] =
+            if name.starts_with("test-lcc") { &["lcc"] } else { &["cdlp", "lcc"] };
+        let sorted: Vec<_> = algorithms.iter().map(|algorithm| run(algorithm, "a.txt")).collect();
+        assert!(sorted.iter().any(|(validated, _)| *validated), "{name} has an output");
+
+        let edges = sandbox.read(&format!("{name}.e"));
+        let mut lines: Vec<String> = edges.lines().map(str::to_owned).collect();
+        lines.reverse();
+        let half = lines.len() / 2;
+        lines.rotate_left(half);
+        if name.ends_with("-undirected") {
+            for line in lines.iter_mut().step_by(2) {
+                let mut fields: Vec<&str> = line.split(' ').collect();
+                fields.swap(0, 1);
+                *line = fields.join(" ");
+            }
+        }
+        let source = |line: &String| line.split(' ').next().unwrap().parse::<u64>().unwrap();
+        assert!(!lines.is_sorted_by_key(source), "{name}: {lines:?}");
+        sandbox.write(&format!("{name}.e"), lines.join("\n"));
+        for (algorithm, sorted) in algorithms.iter().zip(sorted) {
+            assert_eq!(run(algorithm, "b.txt"), sorted, "{name} {algorithm}");
+        }
+    }
+}
+
+#[test]
 fn files_may_lie_elsewhere() {
     let name = "test-cdlp-directed";
     let sandbox = sandbox(name);

@@ -91,6 +91,28 @@ fn while_computing() {
 }
 
 #[test]
+fn while_finding_coefficients() {
+    let sandbox = Sandbox::new();
+    // All vertices know each other: few bytes to read, and triangles for a long time.
+    let clique = |n: u32| (0..n).flat_map(move |u| (u + 1..n).map(move |v| (u, v)));
+    let text: String = clique(2_500).map(|(u, v)| format!("{u} {v}\n")).collect();
+    sandbox.write("clique.txt", text);
+    sandbox.ok("convert clique.txt clique.rg");
+    sandbox.write("out.txt", "old\n");
+    for name in ["-INT", "-TERM"] {
+        let run = "lcc clique.rg -o out.txt --stats s.json --threads 1";
+        let child = start(&sandbox, run, Stdio::null());
+        wait_for("the run", || ticks(&child) > 30);
+        let (said, time) = signal(child, name);
+        said.must_fail(name, 1, &["interrupted; nothing was written"]);
+        assert!(time < LIMIT, "{name}: {time:?}");
+        assert_eq!(said.error.lines().count(), 1, "{said:?}");
+        assert_eq!(sandbox.names(), ["clique.rg", "clique.txt", "out.txt"]);
+        assert_eq!(sandbox.read("out.txt"), "old\n");
+    }
+}
+
+#[test]
 fn while_writing() {
     let sandbox = Sandbox::new();
     sandbox.ok("generate road --scale 20 -o a.rg");
