@@ -3,7 +3,7 @@
 use crate::communities::EstimateForm;
 use crate::console::{Console, print};
 use crate::failure::Failure;
-use crate::machine::CpuAlone;
+use crate::machine::{DeviceArguments, Machine};
 use crate::output::{check_place, is_standard, json, write_json, written};
 use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load};
 use crate::size::Size;
@@ -15,7 +15,7 @@ use ripplet::analytics::lcc::{Definition, Lcc, Outcome};
 use ripplet::graph::{Graph, VertexIds};
 use ripplet::io::Format;
 use ripplet::io::write::{self, ColumnData, VertexColumn};
-use ripplet::lp::{Item, Plan};
+use ripplet::lp::{DeviceSeconds, Plan};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -41,9 +41,8 @@ pub struct Arguments {
     /// Add a column `triangles`.
     #[arg(long, help_heading = "Output")]
     triangles: bool,
-    /// Who computes: auto or cpu; both are this machine's cores.
-    #[arg(long, default_value = "auto", value_parser = CpuAlone::parse, help_heading = "Choices")]
-    device: CpuAlone,
+    #[command(flatten, next_help_heading = "Choices")]
+    device: DeviceArguments,
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
     ///
     /// Reading and building the graph are held to it as well, as they go.
@@ -82,12 +81,13 @@ enum DefinitionName {
 }
 
 /// What decides a result or its speed, by name.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Choices {
     /// Which coefficient.
     definition: &'static str,
     /// Who computes.
-    device: &'static str,
+    device: String,
+    /// Threads of the CPU, which reads and writes whoever computes.
     threads: usize,
 }
 
@@ -112,6 +112,14 @@ struct Stats {
     bytes: Bytes,
 }
 
+/// A run that is done, and what was chosen for it.
+struct Run {
+    choices: Choices,
+    plan: Plan,
+    outcome: Outcome,
+    seconds: Stages,
+}
+
 /// Finds the coefficients of a graph.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     arguments.check()?;
@@ -122,6 +130,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     )?;
     arguments.check_places()?;
     let threads = arguments.threads.start()?;
+    let start = Instant::now();
+    let opened = arguments.device.open()?;
+    let open = start.elapsed().as_secs_f64();
     let reading = format!("reading {}", arguments.input.display());
     let loaded = memory::within(arguments.host_memory, &reading, || {
         load(&arguments.input, &options, console)
@@ -129,31 +140,27 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     if let Some(output) = arguments.written() {
         write::check_values(output, loaded.graph.ids()).map_err(Failure::Place)?;
     }
-    let (lcc, definition) = arguments.resolve();
-    let choices = Choices { definition, device: arguments.device.name(), threads };
-    let plan = plan(&lcc, &loaded.graph, threads);
-    if let Some(form) = arguments.estimate {
-        let estimate = Estimate::new(Shape::of(&loaded.graph), choices, &plan);
-        return print(&match form {
-            EstimateForm::Text => estimate.lines(choices.device),
-            EstimateForm::Json => json(&estimate),
-        });
-    }
-    memory::check_plan(&plan, arguments.host_memory, ", or use fewer --threads")?;
-    let start = Instant::now();
-    let outcome = lcc.run(&loaded.graph, &mut console.watch())?;
-    let compute = start.elapsed().as_secs_f64();
+    let machine = opened.start(&arguments.threads, console)?;
+    let run = arguments.device.on(&machine, &arguments.threads, console, |machine| {
+        arguments.compute(&loaded.graph, machine, threads, console)
+    })?;
+    let Some(Run { choices, plan, outcome, seconds }) = run else { return Ok(()) };
     let peak = peak_memory();
     let Loaded { read, build, .. } = loaded;
     let write = arguments.write(loaded.graph.ids(), &outcome, console)?;
     let mean = outcome.mean();
+    let (compute, triangles) = (seconds.compute, outcome.triangle_count);
+    let device = match &*choices.device {
+        "cpu" => String::new(),
+        device => format!(" on {device}"),
+    };
     if let Some(path) = &arguments.stats {
-        let seconds = Stages { read, build, compute, write, ..Stages::default() };
+        let seconds = Stages { open, read, build, write, ..seconds };
         let stats = Stats {
             version: env!("CARGO_PKG_VERSION"),
             shape: Shape::of(&loaded.graph),
             choices,
-            triangles: outcome.triangle_count,
+            triangles,
             mean,
             seconds,
             shares: seconds.shares(),
@@ -165,14 +172,15 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         Some(path) if !is_standard(path) => format!("; see {}", path.display()),
         _ => String::new(),
     };
-    let triangles = outcome.triangle_count;
-    console.say(&format!("mean {mean:.4}, {triangles} triangles, in {compute:.3} s{place}"));
+    console
+        .say(&format!("mean {mean:.4}, {triangles} triangles, in {compute:.3} s{device}{place}"));
     Ok(())
 }
 
 impl Arguments {
     /// Refuses what would be ignored.
     fn check(&self) -> Result<(), Failure> {
+        self.device.check()?;
         match self.reading.weighted {
             false => Ok(()),
             true => Err(Failure::refused(
@@ -209,6 +217,40 @@ impl Arguments {
         (if self.triangles { lcc.with_triangles() } else { lcc }, name)
     }
 
+    /// Finds the coefficients on a machine; `None` where only the plan is asked for, which is printed.
+    fn compute(
+        &self,
+        graph: &Graph,
+        machine: &Machine,
+        threads: usize,
+        console: &Console,
+    ) -> Result<Option<Run>, Failure> {
+        let (lcc, definition) = self.resolve();
+        let choices = Choices { definition, device: machine.name(), threads };
+        let plan = machine.plan_lcc(graph, lcc, threads);
+        if let Some(form) = self.estimate {
+            if self.device.is_auto() {
+                // What does not fit a GPU would be run elsewhere, with another plan.
+                machine.check_memory(&plan)?;
+            }
+            let device = choices.device.clone();
+            let estimate = Estimate::new(Shape::of(graph), choices, &plan);
+            print(&match form {
+                EstimateForm::Text => estimate.lines(&device),
+                EstimateForm::Json => json(&estimate),
+            })?;
+            return Ok(None);
+        }
+        let less = if machine.is_cpu() { ", or use fewer --threads" } else { "" };
+        memory::check_plan(&plan, self.host_memory, less)?;
+        let start = Instant::now();
+        let (outcome, device) = machine.run_lcc(graph, lcc, &mut console.watch())?;
+        let DeviceSeconds { kernels, transfer } = device;
+        let compute = start.elapsed().as_secs_f64() - kernels - transfer;
+        let seconds = Stages { kernels, transfer, compute: compute.max(0.0), ..Stages::default() };
+        Ok(Some(Run { choices, plan, outcome, seconds }))
+    }
+
     /// Writes the coefficients; returns the seconds that it took.
     fn write(&self, ids: &VertexIds, outcome: &Outcome, console: &Console) -> Result<f64, Failure> {
         interrupt::check()?;
@@ -228,11 +270,4 @@ impl Arguments {
         written(write::write_values(path, ids, &columns))?;
         Ok(start.elapsed().as_secs_f64())
     }
-}
-
-/// The plan, as all commands have it.
-fn plan(lcc: &Lcc, graph: &Graph, threads: usize) -> Plan {
-    let items = lcc.plan(graph, threads).items;
-    let items = items.into_iter().map(|item| Item { purpose: item.purpose, bytes: item.bytes });
-    Plan { graph_host: graph.bytes(), items: items.collect(), ..Plan::default() }
 }

@@ -5,11 +5,15 @@ use crate::failure::Failure;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::Args;
+use ripplet::analytics::lcc::{self, Lcc};
 use ripplet::cuda::device::Device;
+use ripplet::cuda::lcc::DeviceLcc;
 use ripplet::cuda::{CudaDevice, DeviceError, DeviceExecutor};
 use ripplet::graph::Graph;
 use ripplet::lp::cpu::CpuExecutor;
-use ripplet::lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
+use ripplet::lp::{
+    DeviceSeconds, Executor, Item, Observer, Outcome, Plan, Program, RunError, Settings,
+};
 
 /// Which device a command runs on.
 #[derive(Args)]
@@ -61,27 +65,6 @@ pub fn gpu(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The device where no GPU will do yet.
-#[derive(Clone, Copy, Debug)]
-pub struct CpuAlone;
-
-impl CpuAlone {
-    /// The parser of such a device.
-    pub fn parse(text: &str) -> Result<CpuAlone, String> {
-        match choice(text)? {
-            Choice::Auto | Choice::Cpu => Ok(CpuAlone),
-            Choice::Cuda(_) => {
-                Err("the GPU does not do this yet: use cpu, or leave --device out".into())
-            }
-        }
-    }
-
-    /// What it is called in figures.
-    pub fn name(self) -> &'static str {
-        "cpu"
-    }
-}
-
 /// What the GPU of a number is called in figures.
 pub fn name_of_gpu(number: usize, device: &CudaDevice) -> String {
     format!("cuda:{number} {}", device.properties().name)
@@ -104,9 +87,24 @@ impl DeviceArguments {
         self.device == Choice::Auto
     }
 
-    /// Whether a GPU is insisted on.
-    pub fn is_gpu(&self) -> bool {
-        matches!(self.device, Choice::Cuda(_))
+    /// Does `work` on the machine that was chosen; where that is a GPU which fails, and was not insisted
+    /// on, says so and does it on the CPU.
+    pub fn on<T>(
+        &self,
+        machine: &Machine,
+        threads: &ThreadArguments,
+        console: &Console,
+        work: impl Fn(&Machine) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let done = work(machine);
+        machine.notes().iter().for_each(|note| console.remark(note));
+        match done {
+            Err(failure) if self.is_auto() && failure.is_of_device() => {
+                console.remark(&format!("running on the CPU: {failure}"));
+                work(&Machine::cpu(threads)?)
+            }
+            done => done,
+        }
     }
 
     /// Opens the GPU that was asked for, before any data is touched; under `auto`, where one works.
@@ -212,6 +210,31 @@ impl Machine {
             Machine::Cpu(_) => Ok(()),
             Machine::Cuda { executor, .. } => executor.check_memory(plan),
         }
+    }
+
+    /// What finding coefficients will need, of the CPU with so many threads.
+    pub fn plan_lcc(&self, graph: &Graph, lcc: Lcc, threads: usize) -> Plan {
+        match self {
+            Machine::Cpu(_) => {
+                let items = lcc.plan(graph, threads).items.into_iter();
+                let items = items.map(|item| Item { purpose: item.purpose, bytes: item.bytes });
+                Plan { graph_host: graph.bytes(), items: items.collect(), ..Plan::default() }
+            }
+            Machine::Cuda { executor, .. } => DeviceLcc::new(executor).plan(graph, lcc),
+        }
+    }
+
+    /// Finds coefficients, on the CPU with all threads; tells what is not the algorithm's time.
+    pub fn run_lcc(
+        &self,
+        graph: &Graph,
+        lcc: Lcc,
+        observer: &mut dyn ripplet::analytics::Observer,
+    ) -> Result<(lcc::Outcome, DeviceSeconds), Failure> {
+        Ok(match self {
+            Machine::Cpu(_) => (lcc.run(graph, observer)?, DeviceSeconds::default()),
+            Machine::Cuda { executor, .. } => DeviceLcc::new(executor).run(graph, lcc, observer)?,
+        })
     }
 }
 

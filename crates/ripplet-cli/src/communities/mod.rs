@@ -134,15 +134,7 @@ impl Work<'_> {
     /// insisted on, says so and does it on the CPU.
     fn on_machine<T>(&self, work: impl Fn(&Machine) -> Result<T, Failure>) -> Result<T, Failure> {
         let Work { job, console, machine, .. } = self;
-        let done = work(machine);
-        machine.notes().iter().for_each(|note| console.remark(note));
-        match done {
-            Err(failure) if job.device.is_auto() && failure.is_of_device() => {
-                console.remark(&format!("running on the CPU: {failure}"));
-                work(&Machine::cpu(job.threads)?)
-            }
-            done => done,
-        }
+        job.device.on(machine, job.threads, console, work)
     }
 
     /// Runs a program on a machine; `None` where only the plan is asked for.

@@ -74,14 +74,6 @@ impl Algorithm {
         }
     }
 
-    /// Whether a GPU does it.
-    pub fn runs_on_gpu(self) -> bool {
-        match self {
-            Algorithm::Cdlp => true,
-            Algorithm::Lcc => false,
-        }
-    }
-
     /// Refuses an output whose name tells no format, or whose format cannot hold the ids.
     pub fn check_output(self, path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
         match self {
@@ -114,7 +106,7 @@ impl Task {
         console: &Console,
     ) -> Result<(Values, f64), Failure> {
         let start = Instant::now();
-        match self.algorithm {
+        let (values, DeviceSeconds { kernels, transfer }) = match self.algorithm {
             Algorithm::Cdlp => {
                 let settings = Settings {
                     schedule: Schedule::cdlp(),
@@ -123,15 +115,16 @@ impl Task {
                     ..Settings::default()
                 };
                 let outcome = machine.run(graph, &Cdlp, &settings, &mut console.watch())?;
-                let DeviceSeconds { kernels, transfer } = outcome.device_seconds;
-                let seconds = start.elapsed().as_secs_f64() - kernels - transfer;
-                Ok((Values::Labels(outcome.labels), seconds.max(0.0)))
+                (Values::Labels(outcome.labels), outcome.device_seconds)
             }
             Algorithm::Lcc => {
-                let outcome = Lcc::new(Definition::Ldbc).run(graph, &mut console.watch())?;
-                Ok((Values::Coefficients(outcome.coefficients), start.elapsed().as_secs_f64()))
+                let lcc = Lcc::new(Definition::Ldbc);
+                let (outcome, seconds) = machine.run_lcc(graph, lcc, &mut console.watch())?;
+                (Values::Coefficients(outcome.coefficients), seconds)
             }
-        }
+        };
+        let seconds = start.elapsed().as_secs_f64() - kernels - transfer;
+        Ok((values, seconds.max(0.0)))
     }
 
     /// The reference output, where there is one.

@@ -63,10 +63,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let tasks = arguments.tasks(&workload)?;
     arguments.check_places(&workload, &tasks)?;
     let threads = arguments.threads.start()?;
-    let opened = arguments.open(console)?;
+    let machine = arguments.device.open()?.start(&arguments.threads, console)?;
     let loaded = workload.load(console)?;
     arguments.check_output(&tasks, loaded.graph.ids())?;
-    let bench = Bench { arguments, console, loaded: &loaded, machine: opened };
+    let bench = Bench { arguments, console, loaded: &loaded, machine };
     let shape = Shape::of(&loaded.graph);
     let (mut algorithms, mut failures) = (Vec::new(), Vec::new());
     for task in &tasks {
@@ -103,12 +103,6 @@ impl Arguments {
                     "name it once; --repeat N runs each N times",
                 ));
             }
-            if self.device.is_gpu() && !algorithm.runs_on_gpu() {
-                return Err(Failure::refused(
-                    format!("the GPU does not do {} yet", algorithm.name()),
-                    "leave --device out, or use --device cpu",
-                ));
-            }
         }
         self.algorithm.iter().map(|&algorithm| Task::of(algorithm, &workload.properties)).collect()
     }
@@ -131,14 +125,6 @@ impl Arguments {
         let Some(output) = &self.output else { return Ok(()) };
         let mut checked = tasks.iter().map(|task| task.algorithm.check_output(output, ids));
         checked.try_for_each(|checked| checked.map_err(Failure::Place))
-    }
-
-    /// Who computes what a GPU can: nobody looks for one where none of it is asked for.
-    fn open(&self, console: &Console) -> Result<Machine, Failure> {
-        match self.algorithm.iter().any(|algorithm| algorithm.runs_on_gpu()) {
-            true => self.device.open()?.start(&self.threads, console),
-            false => Machine::cpu(&self.threads),
-        }
     }
 
     /// Tells what was found, wherever that is wanted.
@@ -211,18 +197,10 @@ impl Bench<'_> {
     /// insisted on.
     fn compute(&self, task: &Task) -> Result<(Values, f64, String), Failure> {
         let Bench { arguments, console, loaded, machine } = self;
-        let on = |machine: &Machine| {
+        arguments.device.on(machine, &arguments.threads, console, |machine| {
             let (values, seconds) = task.compute(&loaded.graph, machine, console)?;
-            let name = if task.algorithm.runs_on_gpu() { machine.name() } else { "cpu".to_owned() };
-            Ok((values, seconds, name))
-        };
-        match on(machine) {
-            Err(failure) if arguments.device.is_auto() && Failure::is_of_device(&failure) => {
-                console.remark(&format!("running on the CPU: {failure}"));
-                on(&Machine::cpu(&arguments.threads)?)
-            }
-            done => done,
-        }
+            Ok((values, seconds, machine.name()))
+        })
     }
 
     fn failure(&self, task: &Task, reference: &Path, difference: &Difference) -> Failure {

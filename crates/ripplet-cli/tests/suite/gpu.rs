@@ -17,6 +17,9 @@ impl Program for Loud {
 }
 ";
 
+/// The commands that a GPU does for a graph in a file.
+const COMMANDS: [&str; 2] = ["communities", "lcc"];
+
 /// A sandbox with a graph, a program, and something that is no driver.
 fn without_driver() -> Sandbox {
     let sandbox = Sandbox::with([("graph.txt", TRIANGLES), ("loud.rs", LOUD)]);
@@ -49,16 +52,18 @@ fn fails(sandbox: &Sandbox, run_of: &str, environment: &[(&str, &str)], code: i3
 #[test]
 fn auto_without_a_gpu_is_the_cpu_and_says_so() {
     let sandbox = without_driver();
-    ok(&sandbox, "communities graph.txt -o cpu.txt --device cpu");
-    for flags in ["", "--device auto"] {
-        let run = format!("communities graph.txt -o out.txt --stats stats.json {flags}");
-        let said = ok(&sandbox, &run);
-        let lines: Vec<&str> = said.error.lines().collect();
-        assert_eq!(lines[0], "note: running on the CPU: there is no NVIDIA driver");
-        assert_eq!(lines.len(), 2, "{said:?}");
-        assert_eq!(sandbox.read("out.txt"), sandbox.read("cpu.txt"));
-        assert_eq!(sandbox.json("stats.json")["device"], "cpu");
-        assert_eq!(ok(&sandbox, &format!("{run} --quiet")).error, "");
+    for command in COMMANDS {
+        ok(&sandbox, &format!("{command} graph.txt -o cpu.txt --device cpu"));
+        for flags in ["", "--device auto"] {
+            let run = format!("{command} graph.txt -o out.txt --stats stats.json {flags}");
+            let said = ok(&sandbox, &run);
+            let lines: Vec<&str> = said.error.lines().collect();
+            assert_eq!(lines[0], "note: running on the CPU: there is no NVIDIA driver");
+            assert_eq!(lines.len(), 2, "{said:?}");
+            assert_eq!(sandbox.read("out.txt"), sandbox.read("cpu.txt"));
+            assert_eq!(sandbox.json("stats.json")["device"], "cpu");
+            assert_eq!(ok(&sandbox, &format!("{run} --quiet")).error, "");
+        }
     }
 }
 
@@ -80,13 +85,15 @@ fn auto_tells_what_is_amiss_with_a_gpu() {
 
 #[test]
 fn a_gpu_that_is_insisted_on_must_be_there() {
-    let run = "communities graph.txt -o out.txt --device";
     let help = "help: run it with --device cpu; `ripplet devices`";
     let sandbox = without_driver();
-    for device in ["cuda", "cuda:0", "cuda:7"] {
-        let run = format!("{run} {device}");
-        fails(&sandbox, &run, &[], 1, &["error: no NVIDIA driver: no library", help]);
+    for command in COMMANDS {
+        for device in ["cuda", "cuda:0", "cuda:7"] {
+            let run = format!("{command} graph.txt -o out.txt --device {device}");
+            fails(&sandbox, &run, &[], 1, &["error: no NVIDIA driver: no library", help]);
+        }
     }
+    let run = "communities graph.txt -o out.txt --device";
     let sandbox = with_driver();
     for (device, environment, part) in [
         ("cuda:1", ("FAKE_COUNT", "1"), "error: no GPU number 1: 1 here, numbered from 0"),
@@ -101,69 +108,85 @@ fn a_gpu_that_is_insisted_on_must_be_there() {
 #[test]
 fn device_memory_without_a_gpu_is_refused() {
     let sandbox = without_driver();
-    let run = "communities graph.txt -o out.txt --device-memory 1GiB";
-    let parts = ["is for a GPU", "there is no NVIDIA driver", "leave --device-memory out"];
-    fails(&sandbox, run, &[], 2, &parts);
-    fails(&sandbox, &format!("{run} --device cuda"), &[], 1, &["no NVIDIA driver"]);
+    for command in COMMANDS {
+        let run = format!("{command} graph.txt -o out.txt --device-memory 1GiB");
+        let parts = ["is for a GPU", "there is no NVIDIA driver", "leave --device-memory out"];
+        fails(&sandbox, &run, &[], 2, &parts);
+        let parts = ["is for a GPU", "the device is cpu"];
+        fails(&sandbox, &format!("{run} --device cpu"), &[], 2, &parts);
+        fails(&sandbox, &format!("{run} --device cuda"), &[], 1, &["no NVIDIA driver"]);
+    }
 }
 
 #[test]
 fn a_graph_that_does_not_fit_the_gpu() {
     let sandbox = with_driver();
-    ok(&sandbox, "communities graph.txt -o cpu.txt --device cpu");
-    let run = "communities graph.txt --device-memory 1KiB";
-    let figure = "the memory of Fake GPU 0";
-    let parts = ["the run needs", figure, "1.0 KiB is what --device-memory allows", "help: allow "];
-    fails(&sandbox, &format!("{run} -o out.txt --device cuda"), &[], 1, &parts);
-    let said = ok(&sandbox, &format!("{run} -o out.txt --stats stats.json"));
-    assert!(said.error.contains("note: running on the CPU: the run needs"), "{said:?}");
-    assert!(said.error.contains(figure), "{said:?}");
-    assert_eq!(sandbox.read("out.txt"), sandbox.read("cpu.txt"));
-    let stats = sandbox.json("stats.json");
-    assert_eq!((&stats["device"], &stats["bytes"]["planned_device"]), (&"cpu".into(), &0.into()));
+    for command in COMMANDS {
+        ok(&sandbox, &format!("{command} graph.txt -o cpu.txt --device cpu"));
+        let run = format!("{command} graph.txt --device-memory 1KiB");
+        let figure = "the memory of Fake GPU 0";
+        let allowed = "1.0 KiB is what --device-memory allows";
+        let parts = ["the run needs", figure, allowed, "help: allow "];
+        fails(&sandbox, &format!("{run} -o out.txt --device cuda"), &[], 1, &parts);
+        let said = ok(&sandbox, &format!("{run} -o out.txt --stats stats.json"));
+        assert!(said.error.contains("note: running on the CPU: the run needs"), "{said:?}");
+        assert!(said.error.contains(figure), "{said:?}");
+        assert_eq!(sandbox.read("out.txt"), sandbox.read("cpu.txt"));
+        let stats = sandbox.json("stats.json");
+        let found = (&stats["device"], &stats["bytes"]["planned_device"]);
+        assert_eq!(found, (&"cpu".into(), &0.into()));
+        std::fs::remove_file(sandbox.path("out.txt")).unwrap();
+    }
 }
 
 #[test]
 fn an_estimate_tells_of_the_gpu() {
     let sandbox = with_driver();
-    let text = ok(&sandbox, "communities graph.txt --estimate --device cuda").out;
-    for part in ["\n\non cuda:0 Fake GPU 0\ngraph ", "labels and active vertices"] {
-        assert!(text.contains(part), "{part} in {text}");
+    let purposes = ["labels and active vertices", "each edge once"];
+    for (command, purpose) in COMMANDS.into_iter().zip(purposes) {
+        let text = ok(&sandbox, &format!("{command} graph.txt --estimate --device cuda")).out;
+        for part in ["\n\non cuda:0 Fake GPU 0\ngraph ", purpose] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert_eq!(text.matches("in all").count(), 2, "{text}");
+        let estimate = |flags: &str| -> Value {
+            let said = ok(&sandbox, &format!("{command} graph.txt --estimate=json {flags}"));
+            serde_json::from_str(&said.out).unwrap()
+        };
+        for flags in ["", "--device cuda", "--device cuda --device-memory 1KiB"] {
+            let estimate = estimate(flags);
+            let number = |name: &str| estimate[name].as_u64().unwrap();
+            assert_eq!(estimate["device"], "cuda:0 Fake GPU 0", "{flags}");
+            let items = estimate["device_plan"].as_array().unwrap().iter();
+            let sum: u64 = items.map(|item| item["bytes"].as_u64().unwrap()).sum();
+            assert_eq!(number("algorithm_device"), sum);
+            assert_eq!(number("planned_device"), number("graph_device") + sum);
+            assert!(number("graph_device") > 0 && sum > 0, "{estimate}");
+        }
+        // What would be run is what is told.
+        let estimate = estimate("--device-memory 1KiB");
+        assert_eq!((&estimate["device"], &estimate["planned_device"]), (&"cpu".into(), &0.into()));
     }
-    assert_eq!(text.matches("in all").count(), 2, "{text}");
-    let estimate = |flags: &str| -> Value {
-        let said = ok(&sandbox, &format!("communities graph.txt --estimate=json {flags}"));
-        serde_json::from_str(&said.out).unwrap()
-    };
-    for flags in ["", "--device cuda", "--device cuda --device-memory 1KiB"] {
-        let estimate = estimate(flags);
-        let number = |name: &str| estimate[name].as_u64().unwrap();
-        assert_eq!(estimate["device"], "cuda:0 Fake GPU 0", "{flags}");
-        let items = estimate["device_plan"].as_array().unwrap().iter();
-        let sum: u64 = items.map(|item| item["bytes"].as_u64().unwrap()).sum();
-        assert_eq!(number("algorithm_device"), sum);
-        assert_eq!(number("planned_device"), number("graph_device") + sum);
-        assert!(number("graph_device") > 0 && sum > 0, "{estimate}");
-    }
-    // What would be run is what is told.
-    let estimate = estimate("--device-memory 1KiB");
-    assert_eq!((&estimate["device"], &estimate["planned_device"]), (&"cpu".into(), &0.into()));
 }
 
 #[test]
 fn a_gpu_that_fails_leaves_the_run_to_the_cpu_under_auto_alone() {
     let sandbox = with_driver();
-    for flags in
-        ["", "--schedule sync", "--program llp --sweep 2", "--program-file loud.rs --param voice=3"]
-    {
-        ok(&sandbox, &format!("communities graph.txt -o cpu.txt --device cpu {flags}"));
+    for command in [
+        "communities",
+        "communities --schedule sync",
+        "communities --program llp --sweep 2",
+        "communities --program-file loud.rs --param voice=3",
+        "lcc",
+    ] {
+        ok(&sandbox, &format!("{command} graph.txt -o cpu.txt --device cpu"));
         // Without NVRTC, the kernels do not compile; with it, the first of them is the GPU's end.
-        let run = format!("communities graph.txt -o out.txt {flags}");
+        let run = format!("{command} graph.txt -o out.txt");
         fails(&sandbox, &format!("{run} --device cuda"), &[], 1, &["GPU", "--device cpu"]);
         let said = ok(&sandbox, &run);
         let notes = said.error.lines().filter(|line| line.starts_with("note: "));
         assert!(notes.count() == 1 && said.error.contains("running on the CPU: "), "{said:?}");
-        assert_eq!(sandbox.read("out.txt"), sandbox.read("cpu.txt"), "{flags}");
+        assert_eq!(sandbox.read("out.txt"), sandbox.read("cpu.txt"), "{command}");
         std::fs::remove_file(sandbox.path("out.txt")).unwrap();
     }
 }

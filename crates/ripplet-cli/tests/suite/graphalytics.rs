@@ -138,7 +138,7 @@ fn what_does_not_go_together_is_refused() {
     for (options, parts) in [
         ("--algorithm cdlp,lcc -o out.txt", ["--output holds the output of one", "one by one"]),
         ("--algorithm lcc,lcc", ["names lcc twice", "--repeat"]),
-        ("--algorithm lcc --device cuda", ["the GPU does not do lcc yet", "--device cpu"]),
+        ("--device cpu --device-memory 1GiB", ["is for a GPU", "leave --device-memory out"]),
         ("--repeat 0", ["--repeat", "0"]),
         ("--json r.json --html r.json", ["r.json is named twice", "another name"]),
         ("--algorithm lcc --json example-directed-LCC", ["is named twice", "another name"]),

@@ -100,7 +100,7 @@ fn while_finding_coefficients() {
     sandbox.ok("convert clique.txt clique.rg");
     sandbox.write("out.txt", "old\n");
     for name in ["-INT", "-TERM"] {
-        let run = "lcc clique.rg -o out.txt --stats s.json --threads 1";
+        let run = "lcc clique.rg -o out.txt --stats s.json --threads 1 --device cpu";
         let child = start(&sandbox, run, Stdio::null());
         wait_for("the run", || ticks(&child) > 30);
         let (said, time) = signal(child, name);

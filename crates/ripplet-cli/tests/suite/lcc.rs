@@ -136,8 +136,6 @@ fn what_does_not_go_together_is_refused() {
     let sandbox = sandbox();
     sandbox.ok("convert graph.txt a.rg");
     for (flags, parts) in [
-        ("graph.txt -o b.txt --device cuda", ["the GPU does not do this yet", "--device"]),
-        ("graph.txt -o b.txt --device cuda:1", ["the GPU does not do this yet", "use cpu"]),
         ("graph.txt -o b.txt --device tpu", ["expected auto, cpu", "--device"]),
         ("graph.txt -o b.txt --definition watts", ["ldbc", "fagiolo"]),
         ("graph.txt -o b.txt --weighted", ["unweighted", "leave --weighted out"]),

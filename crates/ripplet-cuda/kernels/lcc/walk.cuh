@@ -39,7 +39,7 @@ RIPPLET_FN u32 list_at(const Walk* walk, u32 at) {
 }
 
 // Names that a lane takes at a time: it waits for memory once.
-constexpr u32 AT_ONCE = 8;
+constexpr u32 AT_ONCE = 4;
 
 // Meets all that is in the lists, `length` in all, and adds what triangles add to the third corners and
 // to the neighbours. Returns what they add to the owner, of this lane's share.
@@ -59,8 +59,8 @@ RIPPLET_FN Sum meet(const State& state, const Table& table, const Walk* walk, u3
     const u32 each = min(AT_ONCE, (length + 31) / 32);
     for (u32 first = lane_id() * each; first < length; first += 32 * each) {
         u32 names[AT_ONCE];
-        // The list of each name, eight bits of a word.
-        u32 lists[AT_ONCE / 4] = {};
+        // The list of each name, in eight bits.
+        u32 lists = 0;
         u32 list = list_at(walk, first);
 #pragma unroll
         for (u32 step = 0; step < AT_ONCE; step++) {
@@ -68,7 +68,7 @@ RIPPLET_FN Sum meet(const State& state, const Table& table, const Walk* walk, u3
             names[step] = FREE;
             if (step >= each || at >= length) continue;
             while (at >= walk->ends[list]) list++;
-            lists[step / 4] |= list << 8 * (step % 4);
+            lists |= list << 8 * step;
             names[step] = __ldg(state.targets + (EdgeNumber)(walk->from[list] + at));
         }
 #pragma unroll
@@ -76,7 +76,7 @@ RIPPLET_FN Sum meet(const State& state, const Table& table, const Walk* walk, u3
             if (names[step] == FREE) continue;
             const u32 slot = table.find(names[step]);
             if (slot == NO_SLOT) continue;
-            const u32 of_list = lists[step / 4] >> 8 * (step % 4) & 31;
+            const u32 of_list = lists >> 8 * step & 31;
             if (of_list != neighbor) {
                 hand_over();
                 neighbor = of_list;
