@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 use ripplet_graph::{Direction, Graph, Neighbors, Shard};
 use std::ops::Range;
 
-/// As `Lists` in `lp/field.cuh` and `lcc/state.cuh`.
+/// As `Lists` in `graph.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Lists {

@@ -35,8 +35,6 @@ fn graphs_of_several_shards_are_among_them() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
-
     #[test]
     fn outcomes_are_the_oracles(edges in any_edges(), keep in any::<bool>(), shard in 0usize..3) {
         let oracle = Oracle::new(&edges);

@@ -24,15 +24,6 @@ constexpr u32 BLOCK = 256, WARPS = BLOCK / 32;
 // Arcs that a block looks at, in so many steps.
 constexpr u32 PIECE = 2048, STEPS = PIECE / BLOCK;
 
-struct Lists {
-    const u32 *offsets, *ids, *weights;
-};
-
-// Where a shard begins: its first vertex, and its first arc in `out.ids` and in `incoming.ids`.
-struct ShardStart {
-    u64 first, out, incoming;
-};
-
 // The number of an edge.
 template <bool IS_WIDE> struct NumberOfEdge {
     typedef u64 Type;
@@ -104,8 +95,7 @@ RIPPLET_FN Place place_of(const State& state, u32 v) {
     Place place = {};
     u64 at = v;
     if (SHARDED) {
-        u32 shard = 0;
-        while (shard + 1 < state.shard_count && state.shards[shard + 1].first <= v) shard++;
+        const u32 shard = shard_of(state.shards, state.shard_count, v);
         at += shard;
         place.out = state.shards[shard].out;
         place.incoming = state.shards[shard].incoming;

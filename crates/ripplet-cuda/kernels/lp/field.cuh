@@ -32,15 +32,6 @@ constexpr u32 PIECE = 4096, HUB = 512;
 // Vertices of consecutive ids that are known to be idle together.
 constexpr u32 GRAIN = 256;
 
-struct Lists {
-    const u32 *offsets, *ids, *weights;
-};
-
-// Where a shard begins: its first vertex, and its first arc in `out.ids` and in `incoming.ids`.
-struct ShardStart {
-    u64 first, out, incoming;
-};
-
 struct Column {
     u32* values;
     u32 length;
@@ -166,22 +157,14 @@ struct Place {
     RIPPLET_FN u32 degree() const { return out_degree + in_degree; }
 };
 
-RIPPLET_FN const ShardStart* shard_of(const Field& field, u32 v, u32* number) {
-    u32 shard = 0;
-    while (shard + 1 < field.shard_count && field.shards[shard + 1].first <= v) shard++;
-    *number = shard;
-    return field.shards + shard;
-}
-
 RIPPLET_FN Place place_of(const Field& field, u32 v) {
     Place place = {};
     u64 at = v;
     if (SHARDED) {
-        u32 number;
-        const ShardStart* start = shard_of(field, v, &number);
-        at += number;
-        place.out = (ArcNumber)start->out;
-        place.incoming = (ArcNumber)start->incoming;
+        const u32 shard = shard_of(field.shards, field.shard_count, v);
+        at += shard;
+        place.out = (ArcNumber)field.shards[shard].out;
+        place.incoming = (ArcNumber)field.shards[shard].incoming;
     }
     const u32 out = __ldg(field.out.offsets + at);
     place.out_degree = __ldg(field.out.offsets + at + 1) - out;

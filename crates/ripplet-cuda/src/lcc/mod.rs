@@ -3,17 +3,18 @@
 //! # Algorithm
 //! As [`ripplet_analytics::lcc`]: each edge is kept once, at the end of lower degree, and every triangle
 //! met once. The lists are the graph's arcs without those that are not kept, in their order
-//! (`orient.cuh`): no list is sorted, and blocks take as many arcs each, whoever's they are. Of a vertex
-//! v a hash table of its list is in shared memory, and a warp walks over the lists of 32 of v's
-//! neighbours at once, one behind the other (`walk.cuh`). Lists of up to 32 have a warp, of up to 512 a
-//! block, and longer ones a block for each 512 of their neighbours; of a list of more than 4096 the table
-//! has a part after the other (`count.cuh`).
+//! (`orient.cuh`): no list is sorted, and blocks take as many arcs each, whoever's they are. Which of the
+//! vertices of the highest degrees, the hubs, are neighbours is a square of bits (`hubs.cuh`): a pair of
+//! them in a vertex's list is one look (`pairs.cuh`). The lists of the other neighbours are walked over,
+//! one behind the other, with a hash table of the vertex's own list in shared memory (`walk.cuh`). Lists
+//! of up to 32 have a warp, of up to 512 a block, and longer ones a block for each 512 of their
+//! neighbours; of a list of more than 4096 the table has a part after the other (`count.cuh`).
 //!
 //! # Memory
-//! Of the device, beside the graph: 4 bytes an edge (and a bit, where the graph is directed) and
-//! 16 bytes a vertex; a fiftieth of a byte for each arc and of a twentieth for each edge, for pieces and
-//! slices; 8 bytes a vertex more where triangles are asked for, and 4 where there are 2³² edges or more:
-//! [`DeviceLcc::plan`].
+//! Of the device, beside the graph: 4 bytes an edge (and a bit, where the graph is directed), 16 bytes a
+//! vertex, and for places, slices and hubs' names no more than 2 % of the former and a tenth of a byte
+//! of the latter; 8 bytes a vertex more where triangles are asked for, and 4 where there are 2³² edges or
+//! more: [`DeviceLcc::plan`]. A square of bits has the place of what was needed before there were lists.
 //!
 //! # Determinism
 //! Counts are integers, and a coefficient is one division of two of them.

@@ -10,8 +10,11 @@ use ripplet_graph::Graph;
 use ripplet_hooks::cpp;
 
 /// What comes before the configuration.
-const BEFORE: [(&str, &str); 2] =
-    [("scalar.cuh", cpp::SCALAR), ("platform.cuh", include_str!("../../kernels/platform.cuh"))];
+const BEFORE: [(&str, &str); 3] = [
+    ("scalar.cuh", cpp::SCALAR),
+    ("platform.cuh", include_str!("../../kernels/platform.cuh")),
+    ("graph.cuh", include_str!("../../kernels/graph.cuh")),
+];
 
 /// What comes behind it.
 const BEHIND: [(&str, &str); 10] = [

@@ -9,9 +9,10 @@ use ripplet_lp::counter::{Rule, Scans, Start};
 use ripplet_lp::{LabelTotal, Order, Program, RunError, Settings, Sketch, Ties, Wake};
 
 /// What comes before the program's hooks, in this order; `CONFIGURATION` stands before the last two.
-const BEFORE: [(&str, &str); 5] = [
+const BEFORE: [(&str, &str); 6] = [
     ("scalar.cuh", cpp::SCALAR),
     ("platform.cuh", include_str!("../../kernels/platform.cuh")),
+    ("graph.cuh", include_str!("../../kernels/graph.cuh")),
     ("hash.cuh", include_str!("../../kernels/lp/hash.cuh")),
     ("field.cuh", include_str!("../../kernels/lp/field.cuh")),
     ("access.cuh", include_str!("../../kernels/lp/access.cuh")),
@@ -62,11 +63,11 @@ pub fn source<P: Program>(
     };
     let configuration = configuration(graph, program, settings, kernels);
     let checks = layout::checks(program.columns().len());
-    let parts = BEFORE[..3]
+    let parts = BEFORE[..4]
         .iter()
         .copied()
         .chain([("configuration", &*configuration)])
-        .chain(BEFORE[3..].iter().copied())
+        .chain(BEFORE[4..].iter().copied())
         .chain([("views.cuh", cpp::VIEWS), ("the program's hooks", &*hooks.text)])
         .chain(BEHIND)
         .chain([("sizes", &*checks)]);

@@ -94,9 +94,14 @@ fn family(name: &str, scale: u32) -> Edges {
     Edges::new(table.ids().len() as u32, pairs)
 }
 
-fn families() -> Vec<(&'static str, Edges)> {
+/// Generated graphs have 2 to this many vertices; the shim's, to that many.
+pub fn scale(of_shim: u32) -> u32 {
     let asked = std::env::var("RIPPLET_GPU_SCALE").ok().and_then(|scale| scale.parse().ok());
-    let scale = if on_gpu() { asked.unwrap_or(16) } else { 6 };
+    if on_gpu() { asked.unwrap_or(16) } else { of_shim }
+}
+
+fn families() -> Vec<(&'static str, Edges)> {
+    let scale = scale(6);
     ["web", "social", "rmat", "road"].map(|name| (name, family(name, scale))).into()
 }
 

@@ -2,7 +2,8 @@
 
 use super::graphs::Edges;
 use super::machines::{run, run_lcc};
-use crate::machines::on_gpu;
+use crate::families;
+use crate::machines::is_thorough;
 use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::DeviceExecutor;
@@ -35,7 +36,7 @@ fn check(table: EdgeTable, name: &str) {
 
 #[test]
 fn families() {
-    let scale = if on_gpu() { 17 } else { 8 };
+    let scale = families::scale(8);
     check(Rmat::new(scale).generate().unwrap(), "rmat");
     check(Social::new(scale).generate().unwrap(), "social");
     check(Web::new(scale).generate().unwrap(), "web");
@@ -46,7 +47,7 @@ fn families() {
 /// more than a table holds, with neighbours that are in no part of it.
 #[test]
 fn lists_of_every_length() {
-    let sizes: &[u32] = if on_gpu() { &[33, 513, 1025, 4097, 9000] } else { &[33, 513, 600] };
+    let sizes: &[u32] = if is_thorough() { &[33, 513, 1025, 4097, 9000] } else { &[33, 513, 600] };
     for &size in sizes {
         let clique = (0..size).flat_map(|a| (0..a).map(move |b| (a, b)));
         let more = (0..40u32).flat_map(|more| (0..size / 2).map(move |b| (size + more, b)));

@@ -1,0 +1,22 @@
+// A graph's lists in the device's memory, as the host lays them out (`src/resident.rs` has the same structs).
+#pragma once
+
+namespace ripplet {
+
+struct Lists {
+    const u32 *offsets, *ids, *weights;
+};
+
+// Where a shard begins: its first vertex, and its first arc in the outgoing and in the incoming ids.
+struct ShardStart {
+    u64 first, out, incoming;
+};
+
+// The number of the shard that a vertex is in, which is how many offsets more than vertices come before.
+RIPPLET_FN u32 shard_of(const ShardStart* shards, u32 count, u32 v) {
+    u32 shard = 0;
+    while (shard + 1 < count && shards[shard + 1].first <= v) shard++;
+    return shard;
+}
+
+}  // namespace ripplet
