@@ -3,6 +3,9 @@
 //! | module | what it computes |
 //! |---|---|
 //! | [`lcc`] | the local clustering coefficient of each vertex, and its triangles |
+//! | [`apsp`] | the distances between all vertices, row by row or in sum |
+//! | [`closeness`] | how near each vertex is to all others |
+//! | [`betweenness`] | how many shortest ways lead through each vertex |
 //!
 //! An algorithm is a module: what it returns, its memory, its determinism and its reference stand
 //! at its head. All run on rayon's current pool; nothing here reads, writes or prints.
@@ -22,9 +25,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod lists;
 mod plan;
 mod run;
+mod search;
+mod waves;
 
+pub mod apsp;
+pub mod betweenness;
+pub mod closeness;
 pub mod lcc;
 
 pub use plan::{Item, Plan};

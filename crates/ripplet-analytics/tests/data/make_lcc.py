@@ -77,10 +77,15 @@ def small(seed):
     return {"pairs": pairs, **measure(pairs, seed % 2 == 1)}
 
 
-with open("lcc.json", "w") as file:
-    cases = {"files": list(files()), "small": [small(seed) for seed in range(12)]}
-    lines = [
-        f'"{kind}": [\n' + ",\n".join(json.dumps(case) for case in group) + "\n]"
-        for kind, group in cases.items()
-    ]
-    file.write("{\n" + ",\n".join(lines) + "\n}\n")
+def main():
+    with open("lcc.json", "w") as file:
+        cases = {"files": list(files()), "small": [small(seed) for seed in range(12)]}
+        lines = [
+            f'"{kind}": [\n' + ",\n".join(json.dumps(case) for case in group) + "\n]"
+            for kind, group in cases.items()
+        ]
+        file.write("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ mod machines;
 mod memory;
 mod oracle;
 mod others;
+mod paths;
 mod promises;
 mod random;
 mod shapes;

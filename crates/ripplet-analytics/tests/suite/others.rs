@@ -53,7 +53,7 @@ const GRAPHS: [(&str, &str); 6] = [
 ];
 
 /// Edges of a real graph, between vertices that are numbered in the order of their ids.
-fn edges(name: &str, directed: bool) -> Edges {
+pub fn edges(name: &str, directed: bool) -> Edges {
     let (_, text) = GRAPHS.iter().find(|(graph, _)| *graph == name).unwrap();
     let ids: Vec<u32> = text.split_whitespace().map(|id| id.parse().unwrap()).collect();
     let known: Vec<u32> = ids.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use ripplet_analytics::lcc::Definition;
 
 /// Few vertices and many edges, or many and few: loops, duplicates, reciprocal and isolated ones.
-fn any_edges() -> impl Strategy<Value = Edges> {
+pub fn any_edges() -> impl Strategy<Value = Edges> {
     (1u32..60, any::<bool>(), 0usize..3).prop_flat_map(|(vertices, directed, size)| {
         let most = [15, 150, 1500][size];
         prop::collection::vec((0..vertices, 0..vertices), 0..most).prop_map(move |pairs| Edges {

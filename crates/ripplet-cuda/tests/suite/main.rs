@@ -12,6 +12,8 @@ mod graphs;
 mod kernels;
 mod large;
 mod lcc;
+#[path = "../../../ripplet-lp/tests/suite/ldbc.rs"]
+mod ldbc;
 mod machines;
 #[path = "../../../ripplet-lp/tests/suite/oracle.rs"]
 mod oracle;

@@ -1,0 +1,81 @@
+//! Where an algorithm finds a vertex's neighbours, whatever keeps them.
+
+use ripplet_graph::{Graph, Neighbors, VertexId};
+
+/// Lists of neighbours: of a graph of one shard or several, or of a graph of a batch.
+pub(crate) trait Lists: Copy + Sync {
+    /// How many vertices there are.
+    fn vertices(self) -> u32;
+
+    /// The list of a vertex, which ascends.
+    fn of(&self, vertex: VertexId) -> &[VertexId];
+}
+
+/// The lists of a graph of one shard.
+#[derive(Clone, Copy)]
+pub(crate) struct OneShard<'a> {
+    vertices: u32,
+    lists: Neighbors<'a>,
+}
+
+impl Lists for OneShard<'_> {
+    fn vertices(self) -> u32 {
+        self.vertices
+    }
+
+    #[inline]
+    fn of(&self, vertex: VertexId) -> &[VertexId] {
+        self.lists.of(vertex as usize)
+    }
+}
+
+/// The lists of a graph of any shards, one of which each look finds.
+#[derive(Clone, Copy)]
+pub(crate) struct AnyShards<'a> {
+    graph: &'a Graph,
+    incoming: bool,
+}
+
+impl Lists for AnyShards<'_> {
+    fn vertices(self) -> u32 {
+        self.graph.vertices()
+    }
+
+    #[inline]
+    fn of(&self, vertex: VertexId) -> &[VertexId] {
+        let shard = self.graph.shard_of(vertex);
+        let local = (vertex - shard.vertices().start) as usize;
+        match (self.incoming, shard.incoming()) {
+            (true, Some(incoming)) => incoming.of(local),
+            _ => shard.out().of(local),
+        }
+    }
+}
+
+/// Which arcs a search follows. On an undirected graph both are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Along {
+    /// From their sources: what is found is how far a vertex is from those searched from.
+    Arcs,
+    /// From their targets: how far those searched from are from a vertex.
+    Against,
+}
+
+/// What runs over lists of either kind.
+pub(crate) trait Over {
+    type Result;
+
+    fn lists<L: Lists>(self, lists: L) -> Self::Result;
+}
+
+/// Runs over a graph's lists: those of one shard at once, others through their shards.
+pub(crate) fn over<O: Over>(graph: &Graph, along: Along, work: O) -> O::Result {
+    let incoming = along == Along::Against;
+    match graph.shards() {
+        [shard] => {
+            let lists = shard.incoming().filter(|_| incoming).unwrap_or_else(|| shard.out());
+            work.lists(OneShard { vertices: graph.vertices(), lists })
+        }
+        _ => work.lists(AnyShards { graph, incoming }),
+    }
+}
