@@ -65,6 +65,13 @@ pub fn gpu(text: &str) -> Result<usize, String> {
     }
 }
 
+/// What analytics on the CPU need, as all commands have it.
+pub fn plan_of_cpu(graph: &Graph, plan: ripplet::analytics::Plan) -> Plan {
+    let items = plan.items.into_iter();
+    let items = items.map(|item| Item { purpose: item.purpose, bytes: item.bytes });
+    Plan { graph_host: graph.bytes(), items: items.collect(), ..Plan::default() }
+}
+
 /// What the GPU of a number is called in figures.
 pub fn name_of_gpu(number: usize, device: &CudaDevice) -> String {
     format!("cuda:{number} {}", device.properties().name)
@@ -215,11 +222,7 @@ impl Machine {
     /// What finding coefficients will need, of the CPU with so many threads.
     pub fn plan_lcc(&self, graph: &Graph, lcc: Lcc, threads: usize) -> Plan {
         match self {
-            Machine::Cpu(_) => {
-                let items = lcc.plan(graph, threads).items.into_iter();
-                let items = items.map(|item| Item { purpose: item.purpose, bytes: item.bytes });
-                Plan { graph_host: graph.bytes(), items: items.collect(), ..Plan::default() }
-            }
+            Machine::Cpu(_) => plan_of_cpu(graph, lcc.plan(graph, threads)),
             Machine::Cuda { executor, .. } => DeviceLcc::new(executor).plan(graph, lcc),
         }
     }

@@ -2,6 +2,7 @@
 //! whole file or in one sentence.
 
 mod bench;
+mod centrality;
 mod communities;
 mod console;
 mod convert;
@@ -20,6 +21,7 @@ mod reading;
 mod size;
 mod stats;
 mod threads;
+mod values;
 
 use clap::{Parser, Subcommand};
 use console::Console;
@@ -41,6 +43,9 @@ struct Ripplet {
 enum Command {
     Communities(Box<communities::Arguments>),
     Lcc(lcc::Arguments),
+    Closeness(centrality::ClosenessArguments),
+    Harmonic(centrality::HarmonicArguments),
+    Betweenness(centrality::BetweennessArguments),
     Quality(quality::Arguments),
     Generate(generate::Arguments),
     Convert(convert::Arguments),
@@ -70,6 +75,9 @@ fn run(command: Command, console: &Console) -> Result<(), Failure> {
     match command {
         Command::Communities(arguments) => communities::run(&arguments, console),
         Command::Lcc(arguments) => lcc::run(&arguments, console),
+        Command::Closeness(arguments) => centrality::closeness_of(&arguments, console),
+        Command::Harmonic(arguments) => centrality::harmonic_of(&arguments, console),
+        Command::Betweenness(arguments) => centrality::betweenness_of(&arguments, console),
         Command::Quality(arguments) => quality::run(&arguments, console),
         Command::Generate(arguments) => generate::run(&arguments, console),
         Command::Convert(arguments) => convert::run(&arguments, console),

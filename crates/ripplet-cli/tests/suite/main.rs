@@ -4,6 +4,7 @@ mod arguments;
 mod bad_input;
 #[cfg(target_os = "linux")]
 mod bench;
+mod centrality;
 mod devices;
 #[cfg(target_os = "linux")]
 mod driver;

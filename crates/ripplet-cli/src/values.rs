@@ -1,0 +1,146 @@
+//! What commands have in common that give each vertex of a graph a number: where it is read, what memory
+//! it may take, where the numbers go.
+
+use crate::communities::EstimateForm;
+use crate::console::{Console, print};
+use crate::failure::Failure;
+use crate::output::{check_place, is_standard, json, written};
+use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load};
+use crate::size::Size;
+use crate::stats::{Estimate, Shape};
+use crate::threads::ThreadArguments;
+use crate::{interrupt, memory};
+use clap::Args;
+use ripplet::LoadOptions;
+use ripplet::graph::{Graph, VertexIds};
+use ripplet::io::Format;
+use ripplet::io::write::{self, VertexColumn};
+use ripplet::lp::Plan;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// An input, an output, and what is between them.
+#[derive(Args)]
+pub struct ValueArguments {
+    /// The graph.
+    input: PathBuf,
+    /// Where the values go.
+    #[arg(short, long, value_name = "OUT", required_unless_present = "estimate")]
+    output: Option<PathBuf>,
+    /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
+    ///
+    /// Reading and building the graph are held to it as well, as they go.
+    #[arg(long, value_name = "SIZE", help_heading = "Choices")]
+    host_memory: Option<Size>,
+    #[command(flatten)]
+    reading: ReadArguments,
+    /// The input's format, where its name does not tell.
+    #[arg(long, value_parser = format, help_heading = "Reading")]
+    format: Option<Format>,
+    /// Write figures of the run (seconds, bytes, sums) to this JSON file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub stats: Option<PathBuf>,
+    /// Read the graph, print the memory that the run will need with it, and stop.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text",
+        help_heading = "Running"
+    )]
+    pub estimate: Option<EstimateForm>,
+    #[command(flatten)]
+    pub threads: ThreadArguments,
+}
+
+impl ValueArguments {
+    /// Refuses what would be ignored or has no place, before any data is touched, and starts the threads.
+    /// `unweighted` says what weights would change.
+    pub fn start(&self, unweighted: &str) -> Result<(LoadOptions, usize), Failure> {
+        if self.reading.weighted {
+            return Err(Failure::refused(unweighted, "leave --weighted out"));
+        }
+        let build = BuildArguments::default();
+        let options = self.reading.options(&self.input, self.format, &build)?;
+        self.check_places()?;
+        Ok((options, self.threads.start()?))
+    }
+
+    /// Where the values go, unless only the plan is asked for.
+    fn written(&self) -> Option<&PathBuf> {
+        self.output.as_ref().filter(|_| self.estimate.is_none())
+    }
+
+    fn check_places(&self) -> Result<(), Failure> {
+        let mut others = vec![self.input.as_path()];
+        if let Some(output) = self.written() {
+            let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
+            write::check_values(output, &no_ids).map_err(Failure::Place)?;
+            check_place(output, &others)?;
+            others.push(output);
+        }
+        let stats = self.stats.iter().filter(|_| self.estimate.is_none());
+        stats.into_iter().try_for_each(|stats| check_place(stats, &others))
+    }
+
+    /// Reads the graph, whose ids the output can hold.
+    pub fn load(&self, options: &LoadOptions, console: &Console) -> Result<Loaded, Failure> {
+        let reading = format!("reading {}", self.input.display());
+        let loaded =
+            memory::within(self.host_memory, &reading, || load(&self.input, options, console))?;
+        if let Some(output) = self.written() {
+            write::check_values(output, loaded.graph.ids()).map_err(Failure::Place)?;
+        }
+        Ok(loaded)
+    }
+
+    /// Prints the plan and says so, where only that is asked for; otherwise refuses what will not fit.
+    pub fn is_estimate(
+        &self,
+        graph: &Graph,
+        choices: impl Serialize,
+        device: &str,
+        plan: &Plan,
+    ) -> Result<bool, Failure> {
+        let Some(form) = self.estimate else {
+            let less = if plan.total_device() == 0 { ", or use fewer --threads" } else { "" };
+            memory::check_plan(plan, self.host_memory, less)?;
+            return Ok(false);
+        };
+        let estimate = Estimate::new(Shape::of(graph), choices, plan);
+        print(&match form {
+            EstimateForm::Text => estimate.lines(device),
+            EstimateForm::Json => json(&estimate),
+        })?;
+        Ok(true)
+    }
+
+    /// Writes values of all vertices; returns the seconds that it took.
+    pub fn write(
+        &self,
+        ids: &VertexIds,
+        columns: &[VertexColumn],
+        console: &Console,
+    ) -> Result<f64, Failure> {
+        interrupt::check()?;
+        let Some(path) = self.written() else { return Ok(0.0) };
+        console.stage(format!("writing {}", path.display()));
+        let start = Instant::now();
+        if is_standard(path) {
+            console.close();
+        }
+        written(write::write_values(path, ids, columns))?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    /// Where the values are, as the end of a sentence.
+    pub fn see(&self) -> String {
+        match self.written() {
+            Some(path) if !is_standard(path) => format!("; see {}", path.display()),
+            _ => String::new(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! `ripplet closeness`, `harmonic` and `betweenness`: values, statistics, plans, refusals.
+
+use crate::sandbox::Sandbox;
+use serde_json::Value;
+
+/// A path a – b – c – d, and e beside it, which only stands in a repeated edge to itself.
+const GRAPH: &str = "a b\nb c\nc d\nb c\ne e\n";
+
+fn values(sandbox: &Sandbox, run: &str) -> Vec<(String, f64)> {
+    sandbox.ok(&format!("{run} -o out.txt"));
+    let text = sandbox.read("out.txt");
+    let row = |line: &str| {
+        let (id, value) = line.split_once(' ').unwrap();
+        (id.to_owned(), value.parse().unwrap())
+    };
+    text.lines().map(row).collect()
+}
+
+#[track_caller]
+fn check(sandbox: &Sandbox, run: &str, expected: [f64; 5]) {
+    let found = values(sandbox, run);
+    assert_eq!(found.iter().map(|(id, _)| &**id).collect::<Vec<_>>(), ["a", "b", "c", "d", "e"]);
+    for ((id, found), expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-12, "{run}: {id} {found}, not {expected}");
+    }
+}
+
+#[test]
+fn values_of_a_small_graph() {
+    let sandbox = Sandbox::with([("graph.txt", GRAPH)]);
+    let [near, far] = [1.0 / 4.0, 1.0 / 6.0];
+    check(&sandbox, "closeness graph.txt", [far, near, near, far, 0.0]);
+    let normalized = [3.0 * far, 3.0 * near, 3.0 * near, 3.0 * far, 0.0];
+    check(&sandbox, "closeness graph.txt --normalized", normalized);
+    let faust = normalized.map(|value| value * 3.0 / 4.0);
+    check(&sandbox, "closeness graph.txt --measure wasserman-faust", faust);
+    let [end, inner] = [1.0 + 1.0 / 2.0 + 1.0 / 3.0, 2.5];
+    check(&sandbox, "harmonic graph.txt", [end, inner, inner, end, 0.0]);
+    let normalized = [end, inner, inner, end, 0.0].map(|value| value / 4.0);
+    check(&sandbox, "harmonic graph.txt --normalized", normalized);
+    check(&sandbox, "betweenness graph.txt", [0.0, 2.0, 2.0, 0.0, 0.0]);
+    let normalized = [0.0, 2.0 / 6.0, 2.0 / 6.0, 0.0, 0.0];
+    check(&sandbox, "betweenness graph.txt --normalized", normalized);
+    // Directed, ways lead one way, and distances are those to a vertex.
+    check(&sandbox, "closeness graph.txt --directed", [0.0, 1.0, 1.0 / 3.0, 1.0 / 6.0, 0.0]);
+    check(&sandbox, "harmonic graph.txt --directed", [0.0, 1.0, 1.5, 11.0 / 6.0, 0.0]);
+    check(&sandbox, "betweenness graph.txt --directed", [0.0, 2.0, 2.0, 0.0, 0.0]);
+    check(
+        &sandbox,
+        "betweenness graph.txt --directed --normalized",
+        [0.0, 1.0 / 6.0, 1.0 / 6.0, 0.0, 0.0],
+    );
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_threads() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("generate rmat --scale 9 -o graph.rg");
+    for command in ["closeness", "harmonic", "betweenness"] {
+        sandbox.ok(&format!("{command} graph.rg -o one.parquet --threads 1"));
+        sandbox.ok(&format!("{command} graph.rg -o two.parquet --threads 7"));
+        let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+        assert!(bytes("one.parquet") == bytes("two.parquet"), "{command}");
+        let said = sandbox.ok(&format!("{command} graph.rg -o -"));
+        assert_eq!(said.lines().count(), 512, "{command}");
+    }
+}
+
+#[test]
+fn statistics_and_estimate() {
+    let sandbox = Sandbox::with([("graph.txt", GRAPH)]);
+    for (command, measure) in [
+        ("closeness", "reciprocal"),
+        ("closeness --measure wasserman-faust", "wasserman-faust"),
+        ("harmonic", "harmonic"),
+        ("betweenness", "betweenness"),
+    ] {
+        let run = format!("{command} graph.txt -o out.txt --threads 2");
+        sandbox.ok(&format!("{run} --stats stats.json"));
+        let stats = sandbox.json("stats.json");
+        assert_eq!((&stats["measure"], &stats["device"]), (&measure.into(), &"cpu".into()));
+        assert_eq!((&stats["vertices"], &stats["threads"]), (&5.into(), &2.into()));
+        let number = |name: &str| stats[name].as_f64().unwrap();
+        assert!(number("largest") > number("mean") && number("mean") > 0.0, "{stats}");
+        let text = sandbox.ok(&format!("{run} --estimate"));
+        assert!(text.contains("searches, one a thread") && text.contains("in all"), "{text}");
+        let estimate = sandbox.ok(&format!("{run} --estimate=json"));
+        let estimate: Value = serde_json::from_str(&estimate).unwrap();
+        assert_eq!(estimate["planned_host"], stats["bytes"]["planned_host"]);
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let sandbox = Sandbox::with([("graph.txt", GRAPH)]);
+    for (run, parts) in [
+        ("betweenness graph.txt -o b.txt --weighted", ["not there yet", "leave --weighted out"]),
+        ("harmonic graph.txt -o graph.txt", ["named twice", "choose another name"]),
+        ("closeness graph.txt -o b.xlsx", ["b.xlsx", ".parquet"]),
+        ("closeness graph.txt", ["--output", ""]),
+        ("closeness missing.txt -o b.txt", ["missing.txt", "No such file"]),
+        (
+            "closeness graph.txt -o b.txt --measure wasserman-faust --normalized",
+            ["is normalized as it is", "leave --normalized out"],
+        ),
+        ("betweenness graph.txt -o b.txt --host-memory 100", ["the run needs", "fewer --threads"]),
+    ] {
+        sandbox.fails(run, 2, &parts);
+        assert!(!sandbox.path("b.txt").exists(), "{run}");
+    }
+    assert_eq!(sandbox.read("graph.txt"), GRAPH);
+}
