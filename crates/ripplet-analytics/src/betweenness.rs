@@ -113,7 +113,7 @@ struct Desk {
     /// How many shortest ways there are from the source. As in the literature and in others' programs it is
     /// a float, which does not overflow.
     ways: Vec<f64>,
-    /// What a vertex passes on, of all sources' shares.
+    /// What each shortest way to a vertex passes on: its share of the vertex, and of all behind it.
     passed: Vec<f64>,
     /// The vertices as they were found.
     found: Vec<VertexId>,
@@ -145,31 +145,28 @@ impl Desk {
         while let Some(&vertex) = found.get(at) {
             at += 1;
             let (next, ways_here) = (distance[vertex as usize] + 1, ways[vertex as usize]);
-            for neighbor in once_each(lists.of(vertex)) {
-                let known = &mut distance[neighbor as usize];
-                if *known == UNSEEN {
-                    *known = next;
-                    ways[neighbor as usize] = 0.0;
+            for_each_once(lists.of(vertex), |neighbor| {
+                let to = neighbor as usize;
+                if distance[to] == UNSEEN {
+                    (distance[to], ways[to]) = (next, ways_here);
                     found.push(neighbor);
+                } else if distance[to] == next {
+                    ways[to] += ways_here;
                 }
-                if *known == next {
-                    ways[neighbor as usize] += ways_here;
-                }
-            }
+            });
         }
         for &vertex in found.iter().rev() {
-            let next = distance[vertex as usize] + 1;
-            let ways_here = ways[vertex as usize];
-            let mut sum = 0.0;
-            for neighbor in once_each(lists.of(vertex)) {
-                let to = neighbor as usize;
-                if distance[to] == next {
-                    sum += ways_here / ways[to] * (1.0 + passed[to]);
+            let (next, ways_here) = (distance[vertex as usize] + 1, ways[vertex as usize]);
+            let mut share = 0.0;
+            for_each_once(lists.of(vertex), |neighbor| {
+                if distance[neighbor as usize] == next {
+                    share += passed[neighbor as usize];
                 }
-            }
-            passed[vertex as usize] = sum;
+            });
+            let through = ways_here * share;
+            passed[vertex as usize] = (1.0 + through) / ways_here;
             if vertex != source {
-                sums[vertex as usize] += sum;
+                sums[vertex as usize] += through;
             }
         }
         for vertex in found.drain(..) {
@@ -178,8 +175,15 @@ impl Desk {
     }
 }
 
-/// A list that ascends, without repetitions.
-fn once_each(list: &[VertexId]) -> impl Iterator<Item = VertexId> {
-    let mut last = None;
-    list.iter().copied().filter(move |&id| last.replace(id) != Some(id))
+/// Visits each vertex of a list that ascends, once.
+#[inline]
+fn for_each_once(list: &[VertexId], mut visit: impl FnMut(VertexId)) {
+    // Which no vertex is.
+    let mut last = VertexId::MAX;
+    for &vertex in list {
+        if vertex != last {
+            visit(vertex);
+        }
+        last = vertex;
+    }
 }

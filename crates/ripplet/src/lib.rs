@@ -2,7 +2,7 @@
 //!
 //! | module | what it has |
 //! |---|---|
-//! | [`analytics`] | what else is asked of a graph: the local clustering coefficient |
+//! | [`analytics`] | what else is asked of a graph: clustering coefficients, distances, centralities |
 //! | [`cuda`] | GPUs: which are here, the way to them, and the executor on one |
 //! | [`graph`] | graphs, the builder that makes them of edges, generators |
 //! | [`io`] | every file format, in and out |
