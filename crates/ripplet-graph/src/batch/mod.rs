@@ -21,7 +21,7 @@
 //! [`BatchVertex`], a type of its own, so that neither is taken for the other.
 //!
 //! **Memory.** 4 bytes an arc (8 with weights), 4 a vertex, and 20 a graph (24 with weights); a
-//! directed batch has all but 8 bytes a graph twice. Ids come on top, unless they are consecutive.
+//! directed batch has all but 8 bytes a graph (12) twice. Ids come on top, unless they are consecutive.
 //!
 //! **Slices.** Everything of neighbouring graphs lies together, so [`GraphBatch::slice`] borrows and
 //! copies nothing.
