@@ -58,7 +58,8 @@ pub struct Adjacency {
     weights: Option<Buffer<u32>>,
 }
 
-/// [`Adjacency`] as plain slices, for loops; `local` counts from the shard's first vertex.
+/// [`Adjacency`] as plain slices, for loops; `local` counts from the shard's first vertex, or from
+/// the first of a graph of a [`crate::batch::GraphBatch`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Neighbors<'a> {
     offsets: &'a [u32],
@@ -133,6 +134,15 @@ impl Adjacency {
 }
 
 impl<'a> Neighbors<'a> {
+    /// Lists whose columns somebody else keeps, and has checked as [`Graph::from_shards`] does.
+    pub(crate) fn of_slices(
+        offsets: &'a [u32],
+        neighbors: &'a [VertexId],
+        weights: Option<&'a [u32]>,
+    ) -> Neighbors<'a> {
+        Neighbors { offsets, neighbors, weights }
+    }
+
     /// The number of arcs in vertex `local`'s list.
     #[inline]
     pub fn degree(&self, local: usize) -> u32 {

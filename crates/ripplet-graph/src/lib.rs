@@ -3,6 +3,7 @@
 //! ```text
 //! EdgeTable ── GraphBuilder ──▶ Graph = shards of adjacency + external ids
 //!                                 └─ Shard = a contiguous vertex range: out (and incoming) Adjacency
+//! batch::BatchTable ── BatchBuilder ──▶ GraphBatch = many small graphs in flat arrays
 //! ```
 //!
 //! Vertices are `u32` inside and are numbered in ascending order of their external ids, so that
@@ -18,6 +19,7 @@ mod grouped;
 mod ids;
 mod weight;
 
+pub mod batch;
 pub mod generate;
 pub mod memory;
 

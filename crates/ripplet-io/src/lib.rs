@@ -3,6 +3,7 @@
 //! ```text
 //! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .parquet .arrow
 //!                                              └▶ rg::open   ─▶ Graph         .rg, memory-mapped
+//! folder of a TU data set ──▶ tu::read ──▶ GraphBatch                         DS_A.txt, DS_graph_indicator.txt
 //! labels ────▶ write ─▶ a whole file or none                                  .txt .tsv .csv .parquet .arrow
 //! ```
 //!
@@ -30,6 +31,7 @@ mod vertex_table;
 
 pub mod columnar;
 pub mod rg;
+pub mod tu;
 pub mod write;
 
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};

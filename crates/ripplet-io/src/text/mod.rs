@@ -1,4 +1,4 @@
-//! The text formats: edge lists, LDBC, MatrixMarket, METIS.
+//! The text formats: edge lists, LDBC, MatrixMarket, METIS, TU data sets.
 //!
 //! ```text
 //! file, stdin ─▶ decompress ─▶ Text ── batch of whole lines ──▶ chunks ─▶ parse (parallel) ─▶ take (in order)
@@ -25,12 +25,14 @@ mod rows;
 mod source;
 mod table;
 mod token;
+mod tu;
 
 pub(crate) use decode::{compression_of, decoder};
 pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::pairs;
 pub(crate) use records::records;
 pub(crate) use source::Text;
+pub(crate) use tu::{Indicator, read_labels};
 
 use crate::intern::InternError;
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};

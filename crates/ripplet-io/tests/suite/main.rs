@@ -6,5 +6,6 @@ mod graphs;
 mod labels;
 mod rg;
 mod text;
+mod tu;
 mod vertex_tables;
 mod write;

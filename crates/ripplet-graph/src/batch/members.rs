@@ -1,0 +1,279 @@
+//! Which graphs a batch has, where their vertices stand, and what both are called outside.
+
+use super::InvalidBatch;
+use crate::{Buffer, ExternalId, MAX_VERTICES, Names, VertexId, VertexIds, memory};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// A vertex's place among all vertices of a batch: where its value stands in a column that has one
+/// for each of them.
+///
+/// It is no [`VertexId`], which counts from 0 in each graph; [`Members::locate`] and
+/// [`super::BatchGraph::place_of`] lead from one to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BatchVertex(u64);
+
+/// The graphs of a batch: their ids, how many vertices each has, and the vertices' ids.
+///
+/// Memory: 8 bytes a graph, and the ids.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Members {
+    graph_ids: VertexIds,
+    vertex_starts: Buffer<u64>,
+    vertex_ids: BatchIds,
+}
+
+/// What the vertices of a batch are called outside: in each graph the ids ascend, as they do in a
+/// [`crate::Graph`]; two graphs may have the same ones.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BatchIds {
+    /// `first, first + 1, …` in each graph anew: nothing is stored.
+    InGraph {
+        /// The id of each graph's vertex 0.
+        first: u64,
+    },
+    /// `first, first + 1, …` over the whole batch: nothing is stored.
+    InBatch {
+        /// The id of the batch's first vertex.
+        first: u64,
+    },
+    /// Any non-negative integers, one for each vertex of the batch.
+    Unsigned(Buffer<u64>),
+    /// Integers of which some are negative, one for each vertex of the batch.
+    Signed(Buffer<i64>),
+    /// Strings, one for each vertex of the batch; they ascend by bytes.
+    Names(Names),
+}
+
+impl BatchVertex {
+    /// The vertex at a place.
+    pub fn new(place: u64) -> BatchVertex {
+        BatchVertex(place)
+    }
+
+    /// The place, from 0.
+    pub fn place(self) -> u64 {
+        self.0
+    }
+
+    /// The place as the index of a column.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl BatchIds {
+    /// The id of the vertex at a place of the batch, which is `vertex` in its graph.
+    pub(super) fn get(&self, place: BatchVertex, vertex: VertexId) -> ExternalId<'_> {
+        match self {
+            BatchIds::InGraph { first } => ExternalId::Unsigned(first + u64::from(vertex)),
+            BatchIds::InBatch { first } => ExternalId::Unsigned(first + place.place()),
+            BatchIds::Unsigned(ids) => ExternalId::Unsigned(ids[place.index()]),
+            BatchIds::Signed(ids) => ExternalId::Signed(ids[place.index()]),
+            BatchIds::Names(names) => ExternalId::Name(names.get(place.index())),
+        }
+    }
+
+    /// Whether there is an id for each of so many vertices, of which the largest graph has `most`.
+    fn suffice(&self, vertices: u64, most: u64) -> bool {
+        match self {
+            BatchIds::InGraph { first } => first.checked_add(most).is_some(),
+            BatchIds::InBatch { first } => first.checked_add(vertices).is_some(),
+            BatchIds::Unsigned(ids) => ids.len() as u64 == vertices,
+            BatchIds::Signed(ids) => ids.len() as u64 == vertices,
+            BatchIds::Names(names) => names.len() as u64 == vertices,
+        }
+    }
+
+    /// Whether the ids of one graph ascend.
+    fn ascend(&self, places: Range<usize>) -> bool {
+        match self {
+            BatchIds::InGraph { .. } | BatchIds::InBatch { .. } => true,
+            BatchIds::Unsigned(ids) => ids[places].windows(2).all(|pair| pair[0] < pair[1]),
+            BatchIds::Signed(ids) => ids[places].windows(2).all(|pair| pair[0] < pair[1]),
+            BatchIds::Names(names) => {
+                places.clone().zip(places.skip(1)).all(|(a, b)| names.get(a) < names.get(b))
+            }
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            BatchIds::InGraph { .. } | BatchIds::InBatch { .. } => 0,
+            BatchIds::Unsigned(ids) => ids.bytes(),
+            BatchIds::Signed(ids) => ids.bytes(),
+            BatchIds::Names(names) => {
+                let (offsets, bytes) = names.parts();
+                (size_of_val(offsets) + bytes.len()) as u64
+            }
+        }
+    }
+}
+
+impl Members {
+    /// Graphs with these ids, which ascend like a graph's vertices' do; graph `i`'s vertices are
+    /// those from `vertex_starts[i]` to `vertex_starts[i + 1]`, so there is one start more.
+    ///
+    /// # Errors
+    /// Where the parts do not fit one another; always the first graph that is wrong.
+    pub fn new(
+        graph_ids: VertexIds,
+        vertex_starts: Buffer<u64>,
+        vertex_ids: BatchIds,
+    ) -> Result<Members, InvalidBatch> {
+        if !graph_ids.is_valid() {
+            return Err(InvalidBatch::GraphIds);
+        }
+        let graphs = graph_ids.len();
+        if vertex_starts.len() != graphs + 1 || vertex_starts[0] != 0 {
+            return Err(InvalidBatch::Starts);
+        }
+        let size = |graph: usize| vertex_starts[graph + 1].checked_sub(vertex_starts[graph]);
+        let wrong = |&graph: &usize| size(graph).is_none_or(|size| size > u64::from(MAX_VERTICES));
+        if let Some(graph) = (0..graphs).into_par_iter().find_first(wrong) {
+            return Err(InvalidBatch::Size { graph });
+        }
+        let most = (0..graphs).into_par_iter().filter_map(size).max().unwrap_or(0);
+        if !vertex_ids.suffice(vertex_starts[graphs], most) {
+            return Err(InvalidBatch::VertexIds);
+        }
+        let members = Members { graph_ids, vertex_starts, vertex_ids };
+        let wrong = |&graph: &usize| {
+            let Range { start, end } = members.range(graph..graph + 1);
+            !members.vertex_ids.ascend(start.index()..end.index())
+        };
+        match (0..graphs).into_par_iter().find_first(wrong) {
+            Some(graph) => Err(InvalidBatch::VertexOrder { graph }),
+            None => Ok(members),
+        }
+    }
+
+    /// Graphs with so many vertices each: their ids count from 0, and so do each graph's vertices'.
+    ///
+    /// # Errors
+    /// Where there are too many graphs, or too many vertices in one, or memory is refused.
+    pub fn of_sizes(sizes: impl ExactSizeIterator<Item = u32>) -> Result<Members, InvalidBatch> {
+        let count = u32::try_from(sizes.len()).map_err(|_| InvalidBatch::GraphIds)?;
+        let mut starts = memory::with_room(sizes.len() + 1)?;
+        starts.push(0);
+        let mut end = 0;
+        for size in sizes {
+            end += u64::from(size);
+            memory::push(&mut starts, end)?;
+        }
+        let graph_ids = VertexIds::Consecutive { first: 0, count };
+        Members::new(graph_ids, starts.into(), BatchIds::InGraph { first: 0 })
+    }
+
+    /// How many graphs there are.
+    pub fn len(&self) -> usize {
+        self.graph_ids.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of vertices of all graphs.
+    pub fn vertices(&self) -> u64 {
+        self.vertex_starts[self.len()]
+    }
+
+    /// The number of vertices of one graph.
+    ///
+    /// # Panics
+    /// Where `graph` is not below [`Members::len`].
+    pub fn vertices_of(&self, graph: usize) -> u32 {
+        (self.vertex_starts[graph + 1] - self.vertex_starts[graph]) as u32
+    }
+
+    /// What the graphs are called outside.
+    pub fn graph_ids(&self) -> &VertexIds {
+        &self.graph_ids
+    }
+
+    /// What the vertices are called outside.
+    pub fn vertex_ids(&self) -> &BatchIds {
+        &self.vertex_ids
+    }
+
+    /// Where each graph's vertices begin, and after them the end of the last.
+    pub fn vertex_starts(&self) -> &[u64] {
+        &self.vertex_starts
+    }
+
+    /// The graph of a vertex of the batch, and which of its vertices it is; `None` beyond the last.
+    pub fn locate(&self, vertex: BatchVertex) -> Option<(usize, VertexId)> {
+        // Empty graphs begin where the next one does: the last that begins here has the vertex.
+        let begun = self.vertex_starts.partition_point(|&start| start <= vertex.place());
+        let start = self.vertex_starts[begun.checked_sub(1)?];
+        (vertex.place() < self.vertices())
+            .then(|| (begun - 1, (vertex.place() - start) as VertexId))
+    }
+
+    /// The places of the vertices of neighbouring graphs.
+    pub(super) fn range(&self, graphs: Range<usize>) -> Range<BatchVertex> {
+        BatchVertex(self.vertex_starts[graphs.start])..BatchVertex(self.vertex_starts[graphs.end])
+    }
+
+    /// Where the offsets of neighbouring graphs stand: each graph before has one more than vertices.
+    pub(super) fn offsets(&self, graphs: Range<usize>) -> Range<usize> {
+        let Range { start, end } = graphs;
+        self.vertex_starts[start] as usize + start..self.vertex_starts[end] as usize + end
+    }
+
+    /// Bytes that the ids occupy.
+    pub(super) fn id_bytes(&self) -> u64 {
+        self.graph_ids.bytes() + self.vertex_ids.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members(starts: &[u64], ids: BatchIds) -> Result<Members, InvalidBatch> {
+        let count = starts.len().saturating_sub(1) as u32;
+        let graph_ids = VertexIds::Consecutive { first: 1, count };
+        Members::new(graph_ids, starts.to_vec().into(), ids)
+    }
+
+    #[test]
+    fn every_vertex_is_found_in_its_graph() {
+        let members = Members::of_sizes([0, 2, 0, 0, 1, 0].into_iter()).unwrap();
+        let found = [0, 1, 2, 3, u64::MAX].map(|place| members.locate(BatchVertex::new(place)));
+        assert_eq!(found, [Some((1, 0)), Some((1, 1)), Some((4, 0)), None, None]);
+        let none = Members::of_sizes([].into_iter()).unwrap();
+        assert_eq!((none.len(), none.vertices(), none.locate(BatchVertex::new(0))), (0, 0, None));
+    }
+
+    #[test]
+    fn ids_are_checked_graph_by_graph() {
+        let names = |list: &[&str]| BatchIds::Names(Names::new(list.iter().copied()));
+        let unsigned = |list: &[u64]| BatchIds::Unsigned(list.to_vec().into());
+        assert!(members(&[0, 2, 3], names(&["a", "b", "a"])).is_ok());
+        assert!(members(&[0, 2, 3], unsigned(&[4, 9, 4])).is_ok());
+        let order = |graph| Err(InvalidBatch::VertexOrder { graph });
+        assert_eq!(members(&[0, 1, 3], names(&["a", "b", "a"])), order(1));
+        assert_eq!(members(&[0, 2, 3], unsigned(&[4, 4, 5])), order(0));
+        assert_eq!(members(&[0, 1, 3], BatchIds::Signed(vec![7, -1, -2].into())), order(1));
+        let count = Err(InvalidBatch::VertexIds);
+        assert_eq!(members(&[0, 2, 3], unsigned(&[1, 2])), count);
+        assert_eq!(members(&[0, 2], BatchIds::InGraph { first: u64::MAX }), count);
+        assert_eq!(members(&[0, 2], BatchIds::InBatch { first: u64::MAX - 1 }), count);
+    }
+
+    #[test]
+    fn starts_are_checked() {
+        let any = || BatchIds::InGraph { first: 0 };
+        assert_eq!(members(&[], any()), Err(InvalidBatch::Starts));
+        assert_eq!(members(&[1, 2], any()), Err(InvalidBatch::Starts));
+        assert_eq!(members(&[0, 2, 1], any()), Err(InvalidBatch::Size { graph: 1 }));
+        let too_large = [0, u64::from(MAX_VERTICES) + 1];
+        assert_eq!(members(&too_large, any()), Err(InvalidBatch::Size { graph: 0 }));
+        let ids = VertexIds::Unsigned(vec![3, 3].into());
+        let found = Members::new(ids, vec![0, 0, 0].into(), any());
+        assert_eq!(found, Err(InvalidBatch::GraphIds));
+    }
+}

@@ -1,0 +1,529 @@
+//! Many small graphs in a few flat arrays.
+//!
+//! A molecule or a control-flow graph is so small that a [`crate::Graph`] of its own costs more in
+//! allocations and pointers than in arcs. A batch holds a million of them in arrays that a device
+//! can be given as they are:
+//!
+//! ```text
+//! graph 0: 0–1, 1–2     graph 1: no vertices     graph 2: 0–1
+//!
+//! vertex_starts  0 3 3 5            where each graph's vertices begin in the batch
+//! arc_starts     0 4 4 6            where each graph's arcs begin
+//! offsets        0 1 3 4 | 0 | 0 1 2    each graph has one more than vertices, counted from its own
+//! neighbors      1 0 2 1 |   | 1 0      arcs; neighbours count from its own first vertex
+//! ```
+//!
+//! Graph `i`'s offsets are the `n + 1` values from `vertex_starts[i] + i`, begin at 0, and are `u32`:
+//! one graph has at most 2³¹ arcs, like a shard. What counts over the whole batch is `u64`. So the
+//! arrays of one graph are those of a shard, and [`BatchGraph`] hands out the same [`Neighbors`].
+//!
+//! Vertices *of a graph* are [`VertexId`], from 0 in each graph. Vertices *of the batch* are
+//! [`BatchVertex`], a type of its own, so that neither is taken for the other.
+//!
+//! **Memory.** 4 bytes an arc (8 with weights), 4 a vertex, and 20 a graph (24 with weights); a
+//! directed batch has all but 8 bytes a graph (12) twice. Ids come on top, unless they are consecutive.
+//!
+//! **Slices.** Everything of neighbouring graphs lies together, so [`GraphBatch::slice`] borrows and
+//! copies nothing.
+
+mod build;
+mod members;
+mod table;
+
+pub use build::{BatchBuilder, BatchError};
+pub use members::{BatchIds, BatchVertex, Members};
+pub use table::{BatchRows, BatchTable, BatchTableError};
+
+use crate::memory::{self, OutOfMemory};
+use crate::{
+    Buffer, Direction, ExternalId, GraphBytes, MAX_SHARD_ARCS, Neighbors, VertexId, WeightScale,
+};
+use rayon::prelude::*;
+use std::ops::Range;
+use thiserror::Error;
+
+/// Many graphs, one behind the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphBatch {
+    members: Members,
+    direction: Direction,
+    /// The exponent of each graph's weights, where there are weights.
+    scales: Option<Buffer<i32>>,
+    out: BatchAdjacency,
+    incoming: Option<BatchAdjacency>,
+}
+
+/// The neighbour lists of all graphs in one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchAdjacency {
+    /// Where each graph's arcs begin, and after them the end of the last.
+    pub arc_starts: Buffer<u64>,
+    /// For each graph one more than it has vertices: where each list begins among its arcs.
+    pub offsets: Buffer<u32>,
+    /// The neighbours, counted from their graph's first vertex.
+    pub neighbors: Buffer<VertexId>,
+    /// The stored weights beside the neighbours.
+    pub weights: Option<Buffer<u32>>,
+}
+
+/// [`BatchAdjacency`] of neighbouring graphs as plain slices, for a device's copies.
+///
+/// The starts still count from the batch's begin: those of these graphs begin with
+/// `arc_starts[0]`, which is where `neighbors[0]` stands in the batch.
+#[derive(Clone, Copy, Debug)]
+pub struct FlatLists<'a> {
+    /// Where each graph's arcs begin, and after them the end of the last: one more than graphs.
+    pub arc_starts: &'a [u64],
+    /// For each graph one more than it has vertices, from 0.
+    pub offsets: &'a [u32],
+    /// The neighbours, counted from their graph's first vertex.
+    pub neighbors: &'a [VertexId],
+    /// The stored weights beside the neighbours, where the batch has weights.
+    pub weights: Option<&'a [u32]>,
+}
+
+/// Neighbouring graphs of a batch, borrowed: what a loop over graphs is given.
+///
+/// Graphs count from 0 in the slice; their vertices keep the places that they have in the batch.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchSlice<'a> {
+    batch: &'a GraphBatch,
+    first: usize,
+    end: usize,
+}
+
+/// One graph of a batch, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchGraph<'a> {
+    batch: &'a GraphBatch,
+    index: usize,
+}
+
+/// Why parts do not make a batch. Graphs count from 0.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum InvalidBatch {
+    /// The graphs' ids do not ascend, or are too many.
+    #[error("the graphs' ids do not strictly ascend, or are more than 4,294,967,294")]
+    GraphIds,
+    /// The vertices' starts are not one more than graphs, or do not begin with 0.
+    #[error("the graphs' starts do not fit the number of graphs")]
+    Starts,
+    /// A graph ends before it begins, or has more than 2³² − 2 vertices.
+    #[error("the vertices of graph {graph} end before they begin, or are more than 4,294,967,294")]
+    Size {
+        /// The graph.
+        graph: usize,
+    },
+    /// There are not as many ids as vertices, or they pass the largest integer.
+    #[error("the vertices' ids do not fit the number of vertices")]
+    VertexIds,
+    /// The ids of a graph do not ascend.
+    #[error("the vertex ids of graph {graph} do not strictly ascend")]
+    VertexOrder {
+        /// The graph.
+        graph: usize,
+    },
+    /// Arrays of different length, or weights or incoming arcs that are missing or too many.
+    #[error("the arrays of the batch do not fit one another")]
+    Columns,
+    /// Offsets that descend or do not end with the graph's arcs, or too many arcs.
+    #[error("the offsets of graph {graph} do not fit its neighbours")]
+    Offsets {
+        /// The graph.
+        graph: usize,
+    },
+    /// A neighbour that is no vertex of its graph.
+    #[error("graph {graph} names a neighbour that is not among its vertices")]
+    Neighbor {
+        /// The graph.
+        graph: usize,
+    },
+    /// A neighbour list that does not ascend.
+    #[error("the neighbours of a vertex of graph {graph} do not ascend")]
+    Order {
+        /// The graph.
+        graph: usize,
+    },
+    /// Memory was refused.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+}
+
+impl BatchAdjacency {
+    fn flat(&self, members: &Members, graphs: Range<usize>) -> FlatLists<'_> {
+        let arcs = self.arcs(graphs.clone());
+        FlatLists {
+            arc_starts: &self.arc_starts[graphs.start..=graphs.end],
+            offsets: &self.offsets[members.offsets(graphs)],
+            neighbors: &self.neighbors[arcs.clone()],
+            weights: self.weights.as_deref().map(|weights| &weights[arcs]),
+        }
+    }
+
+    fn view(&self, members: &Members, graph: usize) -> Neighbors<'_> {
+        let arcs = self.arcs(graph..graph + 1);
+        let offsets = &self.offsets[members.offsets(graph..graph + 1)];
+        let weights = self.weights.as_deref().map(|weights| &weights[arcs.clone()]);
+        Neighbors::of_slices(offsets, &self.neighbors[arcs], weights)
+    }
+
+    fn arcs(&self, graphs: Range<usize>) -> Range<usize> {
+        self.arc_starts[graphs.start] as usize..self.arc_starts[graphs.end] as usize
+    }
+
+    fn check(&self, members: &Members, weighted: bool) -> Result<(), InvalidBatch> {
+        let (graphs, arcs) = (members.len(), self.neighbors.len());
+        let fit = self.arc_starts.len() == graphs + 1
+            && self.arc_starts[0] == 0
+            && self.arc_starts[graphs] == arcs as u64
+            && self.offsets.len() as u64 == members.vertices() + graphs as u64
+            && self.weights.is_some() == weighted
+            && self.weights.as_ref().is_none_or(|weights| weights.len() == arcs);
+        if !fit {
+            return Err(InvalidBatch::Columns);
+        }
+        // Starts that ascend up to the number of arcs are all within the arrays.
+        let descends = |graph: &usize| self.arc_starts[*graph] > self.arc_starts[graph + 1];
+        if let Some(graph) = (0..graphs).into_par_iter().find_first(descends) {
+            return Err(InvalidBatch::Offsets { graph });
+        }
+        let flaw = |graph| self.check_graph(members, graph).err();
+        (0..graphs).into_par_iter().find_map_first(flaw).map_or(Ok(()), Err)
+    }
+
+    fn check_graph(&self, members: &Members, graph: usize) -> Result<(), InvalidBatch> {
+        let lists = self.view(members, graph);
+        let (offsets, arcs) = (lists.offsets(), lists.neighbors());
+        let vertices = offsets.len() - 1;
+        let fit = offsets[0] == 0
+            && u64::from(offsets[vertices]) == arcs.len() as u64
+            && arcs.len() as u64 <= MAX_SHARD_ARCS
+            && offsets.is_sorted();
+        if !fit {
+            return Err(InvalidBatch::Offsets { graph });
+        }
+        if arcs.iter().any(|&neighbor| neighbor as usize >= vertices) {
+            return Err(InvalidBatch::Neighbor { graph });
+        }
+        if (0..vertices).any(|vertex| !lists.of(vertex).is_sorted()) {
+            return Err(InvalidBatch::Order { graph });
+        }
+        Ok(())
+    }
+
+    /// A copy with arrays of its own.
+    fn try_clone(&self) -> Result<BatchAdjacency, OutOfMemory> {
+        let weights = self.weights.as_ref().map(|weights| memory::copied(weights)).transpose()?;
+        Ok(BatchAdjacency {
+            arc_starts: memory::copied(&self.arc_starts)?.into(),
+            offsets: memory::copied(&self.offsets)?.into(),
+            neighbors: memory::copied(&self.neighbors)?.into(),
+            weights: weights.map(Into::into),
+        })
+    }
+}
+
+impl GraphBatch {
+    /// A batch from its parts, which are checked: every loop over a batch relies on this.
+    ///
+    /// `scales` has the exponent of each graph's [`WeightScale`] where the lists have weights.
+    /// `incoming` is there where the edges have a direction.
+    ///
+    /// Cost: one pass over the arrays, in parallel over the graphs.
+    ///
+    /// # Errors
+    /// Where the parts do not fit together; always the first graph that is wrong.
+    pub fn new(
+        members: Members,
+        scales: Option<Buffer<i32>>,
+        out: BatchAdjacency,
+        incoming: Option<BatchAdjacency>,
+    ) -> Result<GraphBatch, InvalidBatch> {
+        let known = |scales: &Buffer<i32>| {
+            let known = |&exponent: &i32| WeightScale::from_exponent(exponent).is_some();
+            scales.len() == members.len() && scales.iter().all(known)
+        };
+        if !scales.as_ref().is_none_or(known) {
+            return Err(InvalidBatch::Columns);
+        }
+        for lists in [Some(&out), incoming.as_ref()].into_iter().flatten() {
+            lists.check(&members, scales.is_some())?;
+        }
+        let direction =
+            if incoming.is_some() { Direction::Directed } else { Direction::Undirected };
+        Ok(GraphBatch { members, direction, scales, out, incoming })
+    }
+
+    /// How many graphs there are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The graphs' ids, and the vertices' places and ids.
+    pub fn members(&self) -> &Members {
+        &self.members
+    }
+
+    /// The number of vertices of all graphs.
+    pub fn vertices(&self) -> u64 {
+        self.members.vertices()
+    }
+
+    /// The number of stored arcs of all graphs, counted as [`crate::Graph::arcs`] does.
+    pub fn arcs(&self) -> u64 {
+        self.out.neighbors.len() as u64
+    }
+
+    /// Whether edges have a direction.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// Whether arcs have weights.
+    pub fn is_weighted(&self) -> bool {
+        self.scales.is_some()
+    }
+
+    /// One graph; they count from 0.
+    ///
+    /// # Panics
+    /// Where `graph` is not below [`GraphBatch::len`].
+    pub fn graph(&self, graph: usize) -> BatchGraph<'_> {
+        self.all().graph(graph)
+    }
+
+    /// All graphs.
+    pub fn all(&self) -> BatchSlice<'_> {
+        BatchSlice { batch: self, first: 0, end: self.len() }
+    }
+
+    /// Some neighbouring graphs, borrowed: nothing is copied.
+    ///
+    /// # Panics
+    /// Where the range ends beyond [`GraphBatch::len`], or before it begins.
+    pub fn slice(&self, graphs: Range<usize>) -> BatchSlice<'_> {
+        self.all().slice(graphs)
+    }
+
+    /// Bytes that the batch occupies, ids included.
+    pub fn bytes(&self) -> u64 {
+        let GraphBytes { ids, offsets, neighbors, weights } = self.bytes_by_part();
+        ids + offsets + neighbors + weights
+    }
+
+    /// The same, each part for itself; where graphs begin counts as offsets, and their weights'
+    /// scales as weights.
+    pub fn bytes_by_part(&self) -> GraphBytes {
+        let mut bytes = GraphBytes {
+            ids: self.members.id_bytes(),
+            offsets: size_of_val(self.members.vertex_starts()) as u64,
+            weights: self.scales.as_ref().map_or(0, Buffer::bytes),
+            ..GraphBytes::default()
+        };
+        for lists in [Some(&self.out), self.incoming.as_ref()].into_iter().flatten() {
+            bytes.offsets += lists.arc_starts.bytes() + lists.offsets.bytes();
+            bytes.neighbors += lists.neighbors.bytes();
+            bytes.weights += lists.weights.as_ref().map_or(0, Buffer::bytes);
+        }
+        bytes
+    }
+}
+
+impl<'a> BatchSlice<'a> {
+    /// How many graphs there are.
+    pub fn len(self) -> usize {
+        self.end - self.first
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.first == self.end
+    }
+
+    /// The batch that this is a part of.
+    pub fn batch(self) -> &'a GraphBatch {
+        self.batch
+    }
+
+    /// One graph, counted from the slice's first.
+    ///
+    /// # Panics
+    /// Where `graph` is not below [`BatchSlice::len`].
+    pub fn graph(self, graph: usize) -> BatchGraph<'a> {
+        assert!(graph < self.len(), "graph {graph} of {}", self.len());
+        BatchGraph { batch: self.batch, index: self.first + graph }
+    }
+
+    /// The graphs, in order.
+    pub fn graphs(self) -> impl ExactSizeIterator<Item = BatchGraph<'a>> {
+        (self.first..self.end).map(move |index| BatchGraph { batch: self.batch, index })
+    }
+
+    /// Some neighbouring graphs of the slice, counted from its first.
+    ///
+    /// # Panics
+    /// Where the range ends beyond [`BatchSlice::len`], or before it begins.
+    pub fn slice(self, graphs: Range<usize>) -> BatchSlice<'a> {
+        let Range { start, end } = graphs;
+        assert!(start <= end && end <= self.len(), "graphs {start}..{end} of {}", self.len());
+        BatchSlice { batch: self.batch, first: self.first + start, end: self.first + end }
+    }
+
+    /// The places of the graphs' vertices in the batch.
+    pub fn vertex_range(self) -> Range<BatchVertex> {
+        self.batch.members.range(self.first..self.end)
+    }
+
+    /// The number of vertices of these graphs.
+    pub fn vertices(self) -> u64 {
+        let Range { start, end } = self.vertex_range();
+        end.place() - start.place()
+    }
+
+    /// The number of stored arcs of these graphs.
+    pub fn arcs(self) -> u64 {
+        self.out().neighbors.len() as u64
+    }
+
+    /// Where each graph's vertices begin, and after them the end of the last: one more than graphs.
+    /// They count from the batch's begin.
+    pub fn vertex_starts(self) -> &'a [u64] {
+        &self.batch.members.vertex_starts()[self.first..=self.end]
+    }
+
+    /// The arcs that leave these graphs' vertices; where edges have no direction, all arcs.
+    pub fn out(self) -> FlatLists<'a> {
+        self.batch.out.flat(&self.batch.members, self.first..self.end)
+    }
+
+    /// The arcs that enter these graphs' vertices: present where edges have a direction.
+    pub fn incoming(self) -> Option<FlatLists<'a>> {
+        let incoming = self.batch.incoming.as_ref()?;
+        Some(incoming.flat(&self.batch.members, self.first..self.end))
+    }
+}
+
+impl<'a> BatchGraph<'a> {
+    /// The graph's number in the batch.
+    pub fn index(self) -> usize {
+        self.index
+    }
+
+    /// What the graph is called outside.
+    pub fn id(self) -> ExternalId<'a> {
+        self.batch.members.graph_ids().get(self.index as u32)
+    }
+
+    /// The number of vertices.
+    pub fn vertices(self) -> u32 {
+        let Range { start, end } = self.vertex_range();
+        (end.place() - start.place()) as u32
+    }
+
+    /// The number of stored arcs, counted as [`crate::Graph::arcs`] does.
+    pub fn arcs(self) -> u64 {
+        self.out().neighbors().len() as u64
+    }
+
+    /// The places of the graph's vertices in the batch.
+    pub fn vertex_range(self) -> Range<BatchVertex> {
+        self.batch.members.range(self.index..self.index + 1)
+    }
+
+    /// The place of one of the graph's vertices in the batch.
+    ///
+    /// # Panics
+    /// Where `vertex` is not below [`BatchGraph::vertices`].
+    pub fn place_of(self, vertex: VertexId) -> BatchVertex {
+        assert!(vertex < self.vertices(), "vertex {vertex} of {}", self.vertices());
+        BatchVertex::new(self.vertex_range().start.place() + u64::from(vertex))
+    }
+
+    /// What one of the graph's vertices is called outside.
+    ///
+    /// # Panics
+    /// Where `vertex` is not below [`BatchGraph::vertices`].
+    pub fn vertex_id(self, vertex: VertexId) -> ExternalId<'a> {
+        self.batch.members.vertex_ids().get(self.place_of(vertex), vertex)
+    }
+
+    /// The arcs that leave the vertices; where edges have no direction, all their arcs.
+    pub fn out(self) -> Neighbors<'a> {
+        self.batch.out.view(&self.batch.members, self.index)
+    }
+
+    /// The arcs that enter the vertices: present where edges have a direction.
+    pub fn incoming(self) -> Option<Neighbors<'a>> {
+        Some(self.batch.incoming.as_ref()?.view(&self.batch.members, self.index))
+    }
+
+    /// How stored weights of this graph stand for real ones.
+    pub fn weight_scale(self) -> WeightScale {
+        let exponent = self.batch.scales.as_ref().map(|scales| scales[self.index]);
+        exponent.and_then(WeightScale::from_exponent).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The batch of the module's picture.
+    fn lists(
+        arc_starts: &[u64],
+        offsets: &[u32],
+        neighbors: &[u32],
+    ) -> Result<GraphBatch, InvalidBatch> {
+        let members = Members::of_sizes([3, 0, 2].into_iter()).unwrap();
+        let out = BatchAdjacency {
+            arc_starts: arc_starts.to_vec().into(),
+            offsets: offsets.to_vec().into(),
+            neighbors: neighbors.to_vec().into(),
+            weights: None,
+        };
+        GraphBatch::new(members, None, out, None)
+    }
+
+    const STARTS: [u64; 4] = [0, 4, 4, 6];
+    const OFFSETS: [u32; 8] = [0, 1, 3, 4, 0, 0, 1, 2];
+    const NEIGHBORS: [u32; 6] = [1, 0, 2, 1, 1, 0];
+
+    #[test]
+    fn the_picture_is_a_batch() {
+        let batch = lists(&STARTS, &OFFSETS, &NEIGHBORS).unwrap();
+        assert_eq!((batch.len(), batch.vertices(), batch.arcs()), (3, 5, 6));
+        assert_eq!(batch.graph(0).out().of(1), [0, 2]);
+        assert_eq!(batch.graph(1).out().offsets(), [0]);
+        assert_eq!(batch.graph(2).out().of(1), [0]);
+        assert_eq!(batch.graph(2).place_of(1), BatchVertex::new(4));
+        // 4 starts of two kinds, 8 offsets, 6 neighbours.
+        assert_eq!(batch.bytes(), 4 * 16 + 8 * 4 + 6 * 4);
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let with = |at: usize, value: u32| {
+            let mut changed = OFFSETS;
+            changed[at] = value;
+            lists(&STARTS, &changed, &NEIGHBORS).unwrap_err()
+        };
+        assert_eq!(with(0, 1), InvalidBatch::Offsets { graph: 0 });
+        assert_eq!(with(1, 4), InvalidBatch::Offsets { graph: 0 });
+        assert_eq!(with(4, 1), InvalidBatch::Offsets { graph: 1 });
+        assert_eq!(with(7, 9), InvalidBatch::Offsets { graph: 2 });
+        let neighbors = |changed: [u32; 6]| lists(&STARTS, &OFFSETS, &changed).unwrap_err();
+        assert_eq!(neighbors([1, 0, 3, 1, 1, 0]), InvalidBatch::Neighbor { graph: 0 });
+        assert_eq!(neighbors([1, 0, 2, 1, 2, 0]), InvalidBatch::Neighbor { graph: 2 });
+        assert_eq!(neighbors([1, 2, 0, 1, 1, 0]), InvalidBatch::Order { graph: 0 });
+        let starts = |changed: &[u64]| lists(changed, &OFFSETS, &NEIGHBORS).unwrap_err();
+        assert_eq!(starts(&[0, 4, 4]), InvalidBatch::Columns);
+        assert_eq!(starts(&[0, 4, 4, 5]), InvalidBatch::Columns);
+        assert_eq!(starts(&[0, 9, 4, 6]), InvalidBatch::Offsets { graph: 1 });
+        assert_eq!(starts(&[0, 3, 4, 6]), InvalidBatch::Offsets { graph: 0 });
+    }
+}

@@ -1,0 +1,199 @@
+//! Edges of many graphs as they come from a reader: unsorted rows, before they are a batch.
+
+use super::Members;
+use crate::VertexId;
+use rayon::prelude::*;
+use thiserror::Error;
+
+/// The columns of a [`BatchTable`]: one row an edge.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BatchRows {
+    /// The number of each edge's graph.
+    pub graphs: Vec<u32>,
+    /// One end of each edge: a vertex of its graph, counted from the graph's first.
+    pub sources: Vec<VertexId>,
+    /// The other end, counted likewise.
+    pub targets: Vec<VertexId>,
+    /// The weight of each edge, where there are weights.
+    pub weights: Option<Vec<f64>>,
+}
+
+/// Unsorted edges of many graphs: rows of different graphs may stand in any order.
+///
+/// Memory: 12 bytes a row, 20 with weights, plus the graphs' starts and the ids.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchTable {
+    pub(super) members: Members,
+    pub(super) rows: BatchRows,
+    pub(super) both_directions: bool,
+}
+
+/// What is wrong with the columns of a batch's table.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum BatchTableError {
+    /// The columns' lengths differ.
+    #[error(
+        "columns of different length: {graphs} graphs, {sources} sources, {targets} targets, \
+         {weights} weights"
+    )]
+    Ragged {
+        /// Rows in `graphs`.
+        graphs: usize,
+        /// Rows in `sources`.
+        sources: usize,
+        /// Rows in `targets`.
+        targets: usize,
+        /// Rows in `weights`.
+        weights: usize,
+    },
+    /// A row names a graph that is not there.
+    #[error("edge {row} names graph {graph}, but there are {graphs} graphs")]
+    NoSuchGraph {
+        /// The row, from 0.
+        row: usize,
+        /// What it names.
+        graph: u32,
+        /// How many there are.
+        graphs: usize,
+    },
+    /// A row names a vertex that its graph has not.
+    #[error("edge {row} names vertex {vertex}, but graph {graph} has {vertices} vertices")]
+    NoSuchVertex {
+        /// The row, from 0.
+        row: usize,
+        /// The number of its graph.
+        graph: u32,
+        /// The vertex that it names.
+        vertex: VertexId,
+        /// How many the graph has.
+        vertices: u32,
+    },
+    /// A weight is NaN, infinite or negative.
+    #[error("edge {row} has weight {weight}: a weight is a finite number, 0 or above")]
+    BadWeight {
+        /// The row, from 0.
+        row: usize,
+        /// Its weight.
+        weight: f64,
+    },
+}
+
+impl BatchTable {
+    /// A table of edges of these graphs.
+    ///
+    /// # Errors
+    /// Where the columns do not fit together, a row names a graph or a vertex that is not there, or
+    /// a weight is NaN, infinite or negative: the first such row.
+    pub fn new(members: Members, rows: BatchRows) -> Result<BatchTable, BatchTableError> {
+        let BatchRows { graphs, sources, targets, weights } = &rows;
+        let length = graphs.len();
+        let even = sources.len() == length
+            && targets.len() == length
+            && weights.as_ref().is_none_or(|weights| weights.len() == length);
+        if !even {
+            let weights = weights.as_ref().map_or(0, Vec::len);
+            let (sources, targets) = (sources.len(), targets.len());
+            return Err(BatchTableError::Ragged { graphs: length, sources, targets, weights });
+        }
+        let wrong = |row| rows.flaw(row, &members);
+        match (0..length).into_par_iter().with_min_len(1 << 14).find_map_first(wrong) {
+            Some(flaw) => Err(flaw),
+            None => Ok(BatchTable { members, rows, both_directions: false }),
+        }
+    }
+
+    /// Says that each row stands for both directions even where edges have one.
+    pub fn in_both_directions(mut self) -> BatchTable {
+        self.both_directions = true;
+        self
+    }
+
+    /// Whether each row stands for both directions even where edges have one.
+    pub fn is_in_both_directions(&self) -> bool {
+        self.both_directions
+    }
+
+    /// The graphs.
+    pub fn members(&self) -> &Members {
+        &self.members
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &BatchRows {
+        &self.rows
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.graphs.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes that the columns, the graphs' starts and the ids occupy.
+    pub fn bytes(&self) -> u64 {
+        let row = 12 + if self.rows.weights.is_some() { 8 } else { 0 };
+        let starts = size_of_val(self.members.vertex_starts()) as u64;
+        self.len() as u64 * row + starts + self.members.id_bytes()
+    }
+}
+
+impl BatchRows {
+    /// What is wrong with a row.
+    fn flaw(&self, row: usize, members: &Members) -> Option<BatchTableError> {
+        let (graph, graphs) = (self.graphs[row], members.len());
+        if graph as usize >= graphs {
+            return Some(BatchTableError::NoSuchGraph { row, graph, graphs });
+        }
+        let vertices = members.vertices_of(graph as usize);
+        let outside = [self.sources[row], self.targets[row]].into_iter().find(|&v| v >= vertices);
+        if let Some(vertex) = outside {
+            return Some(BatchTableError::NoSuchVertex { row, graph, vertex, vertices });
+        }
+        let weight = self.weights.as_ref()?[row];
+        let bad = !weight.is_finite() || weight < 0.0;
+        bad.then_some(BatchTableError::BadWeight { row, weight })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: &[(u32, u32, u32)], weights: Option<&[f64]>) -> Result<(), BatchTableError> {
+        let rows = BatchRows {
+            graphs: rows.iter().map(|row| row.0).collect(),
+            sources: rows.iter().map(|row| row.1).collect(),
+            targets: rows.iter().map(|row| row.2).collect(),
+            weights: weights.map(<[f64]>::to_vec),
+        };
+        let members = Members::of_sizes([2, 0, 3].into_iter()).unwrap();
+        BatchTable::new(members, rows).map(|_| ())
+    }
+
+    #[test]
+    fn rows_are_checked() {
+        assert_eq!(table(&[(0, 0, 1), (2, 2, 2)], Some(&[0.0, 1.0])), Ok(()));
+        assert_eq!(
+            table(&[(0, 0, 1), (3, 0, 0)], None),
+            Err(BatchTableError::NoSuchGraph { row: 1, graph: 3, graphs: 3 })
+        );
+        assert_eq!(
+            table(&[(0, 0, 2)], None),
+            Err(BatchTableError::NoSuchVertex { row: 0, graph: 0, vertex: 2, vertices: 2 })
+        );
+        assert_eq!(
+            table(&[(1, 0, 0), (0, 7, 7)], None),
+            Err(BatchTableError::NoSuchVertex { row: 0, graph: 1, vertex: 0, vertices: 0 })
+        );
+        for weight in [-1.0, f64::INFINITY] {
+            let found = table(&[(0, 0, 1)], Some(&[weight]));
+            assert_eq!(found, Err(BatchTableError::BadWeight { row: 0, weight }));
+        }
+        let ragged = BatchTableError::Ragged { graphs: 1, sources: 1, targets: 1, weights: 2 };
+        assert_eq!(table(&[(0, 0, 1)], Some(&[1.0, 1.0])), Err(ragged));
+    }
+}

@@ -1,0 +1,231 @@
+//! TU data sets: many graphs in one folder of text files, as chemistry and biology share them.
+//!
+//! ```text
+//! DS_A.txt                  2, 1      an edge: two vertices, which count from 1 over all graphs
+//! DS_graph_indicator.txt    1         the graph of vertex 1, the next line that of vertex 2, …
+//! DS_graph_labels.txt       6         the class of graph 1, …; this file may be missing
+//! ```
+//!
+//! Each file may be compressed (`.gz`, `.zst`); comments and blank lines are passed over and count as
+//! no row. Other files of the folder are not read.
+//!
+//! **What an edge is.** `DS_A.txt` lists the entries of an adjacency matrix, so an undirected edge
+//! stands there twice, once a direction, and is one edge of its graph; so is one that stands there
+//! once, or three times. With [`Direction::Directed`] each row is an edge from the first vertex to
+//! the second.
+//!
+//! **Graphs and vertices.** A graph is called by its number from 1, a vertex by its line of the
+//! indicator. The indicator need not ascend: each graph's vertices keep their order. The labels tell
+//! how many graphs there are, and some may then be empty; without labels, each graph from 1 to the
+//! largest must have a vertex, so that one slip of a digit does not make a million empty graphs.
+//!
+//! **Memory.** 4 bytes a vertex, 16 where the indicator does not ascend, and 12 a row of `DS_A.txt`
+//! (24 while rows are put together), beside the batch.
+//!
+//! **Determinism.** Nothing depends on the number of threads, the first error included.
+//!
+//! Reference: Morris, Kriege, Bause, Kersting, Mutzel, Neumann, *TUDataset: A collection of benchmark
+//! datasets for learning with graphs*, ICML 2020 workshop GRL+.
+
+use crate::read::{in_memory, open};
+use crate::text::{Fault, Indicator, Text, read_labels};
+use crate::{Place, ReadError};
+use ripplet_graph::batch::{BatchBuilder, BatchError, BatchTable, GraphBatch};
+use ripplet_graph::{Direction, SelfLoops};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A batch, and what its data set says of each graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// The graphs, with their ids and those of their vertices.
+    pub batch: GraphBatch,
+    /// The label of each graph, where the data set has labels.
+    pub graph_labels: Option<Vec<f64>>,
+}
+
+/// How the rows of a data set become edges. An edge that is listed several times is one edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether edges have a direction.
+    pub direction: Direction,
+    /// What becomes of self-loops.
+    pub self_loops: SelfLoops,
+}
+
+/// The texts of a data set.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Texts<'a> {
+    /// `DS_A.txt`.
+    pub edges: &'a [u8],
+    /// `DS_graph_indicator.txt`.
+    pub graph_indicator: &'a [u8],
+    /// `DS_graph_labels.txt`.
+    pub graph_labels: Option<&'a [u8]>,
+}
+
+/// What the files of a data set are called, after its name.
+const EDGES: &str = "_A.txt";
+const INDICATOR: &str = "_graph_indicator.txt";
+const LABELS: &str = "_graph_labels.txt";
+/// How a file may be compressed.
+const COMPRESSIONS: [&str; 3] = ["", ".gz", ".zst"];
+
+/// Whether a path names a data set: a folder with one, or its `DS_A.txt`.
+///
+/// What cannot be looked at is none; [`read`] then says why.
+pub fn is_dataset(path: &Path) -> bool {
+    if path.is_dir() {
+        names_in(path).is_ok_and(|names| !names.is_empty())
+    } else {
+        in_file(path).is_some()
+    }
+}
+
+/// Reads a data set: `path` is its folder, or its `DS_A.txt` where a folder has several.
+///
+/// Runs on rayon's current pool.
+///
+/// # Errors
+/// A file that is missing or empty; a row that is no pair of numbers; a vertex that the indicator has
+/// not; an edge from one graph to another; a graph of the indicator that has no label; a graph
+/// without vertices, where there are no labels; memory that is refused. Always the first such line,
+/// of the labels, then of the indicator, then of the edges.
+pub fn read(path: &Path, options: &Options) -> Result<Dataset, ReadError> {
+    let files = Files::of(path)?;
+    let labels = files.labels.as_deref();
+    let labels = labels.map(|path| with(path, open(path), read_labels)).transpose()?;
+    let indicator = |text: &mut Text<'_>| Indicator::read(text, labels.as_ref().map(Vec::len));
+    let indicator = with(&files.indicator, open(&files.indicator), indicator)?;
+    let table = with(&files.edges, open(&files.edges), |text| table(indicator, text))?;
+    dataset(table, labels, options).map_err(|fault| fault.of(&files.edges))
+}
+
+/// Reads a data set whose texts are in memory and not compressed, as [`read`] does; errors call them
+/// `(bytes)_A.txt` and so on.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn parse(texts: Texts<'_>, options: &Options) -> Result<Dataset, ReadError> {
+    let named = |part: &str| PathBuf::from(format!("(bytes){part}"));
+    let labels = texts.graph_labels;
+    let labels =
+        labels.map(|bytes| with(&named(LABELS), in_memory(bytes), read_labels)).transpose()?;
+    let indicator = |text: &mut Text<'_>| Indicator::read(text, labels.as_ref().map(Vec::len));
+    let indicator = with(&named(INDICATOR), in_memory(texts.graph_indicator), indicator)?;
+    let edges = named(EDGES);
+    let table = with(&edges, in_memory(texts.edges), |text| table(indicator, text))?;
+    dataset(table, labels, options).map_err(|fault| fault.of(&edges))
+}
+
+/// Reads a text, and names its file where it is wrong.
+fn with<'a, T>(
+    path: &Path,
+    text: Result<Text<'a>, Fault>,
+    read: impl FnOnce(&mut Text<'a>) -> Result<T, Fault>,
+) -> Result<T, ReadError> {
+    text.and_then(|mut text| read(&mut text)).map_err(|fault| fault.of(path))
+}
+
+fn table(indicator: Indicator, text: &mut Text<'_>) -> Result<BatchTable, Fault> {
+    let rows = indicator.read_rows(text)?;
+    // The rows were checked line by line; this is for what is left.
+    BatchTable::new(indicator.into_members(), rows).map_err(|error| Fault::whole(error.to_string()))
+}
+
+fn dataset(
+    table: BatchTable,
+    graph_labels: Option<Vec<f64>>,
+    options: &Options,
+) -> Result<Dataset, Fault> {
+    let builder = BatchBuilder::new().direction(options.direction).self_loops(options.self_loops);
+    let batch = builder.build(table).map_err(|error| match error {
+        BatchError::OutOfMemory(refused) => refused.into(),
+        other => Fault::whole(other.to_string()),
+    })?;
+    Ok(Dataset { batch, graph_labels })
+}
+
+/// The files of a data set.
+struct Files {
+    edges: PathBuf,
+    indicator: PathBuf,
+    labels: Option<PathBuf>,
+}
+
+impl Files {
+    fn of(path: &Path) -> Result<Files, ReadError> {
+        let wrong = |sentence: String| Err(ReadError::content(path, Place::File, sentence));
+        if !path.is_dir() {
+            let Some((folder, name)) = in_file(path) else {
+                return wrong(format!(
+                    "expected a TU data set: its folder, or its file whose name ends in {EDGES}"
+                ));
+            };
+            return Files::beside(path.into(), folder, name);
+        }
+        let names = names_in(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+        match &names[..] {
+            [] => wrong(format!(
+                "the folder has no TU data set: expected a file whose name ends in {EDGES}"
+            )),
+            [name] => {
+                let edges = found(path, name, EDGES);
+                Files::beside(
+                    edges.unwrap_or_else(|| path.join(format!("{name}{EDGES}"))),
+                    path,
+                    name,
+                )
+            }
+            [name, other, ..] => wrong(format!(
+                "the folder has several TU data sets, such as {name} and {other}: expected one, or \
+                 the path of one of them, {name}{EDGES}"
+            )),
+        }
+    }
+
+    /// The files beside that of the edges.
+    fn beside(edges: PathBuf, folder: &Path, name: &str) -> Result<Files, ReadError> {
+        let Some(indicator) = found(folder, name, INDICATOR) else {
+            let sentence = format!(
+                "the file {} is missing: a TU data set has it beside its {name}{EDGES}",
+                folder.join(format!("{name}{INDICATOR}")).display()
+            );
+            return Err(ReadError::content(edges, Place::File, sentence));
+        };
+        let labels = found(folder, name, LABELS);
+        Ok(Files { edges, indicator, labels })
+    }
+}
+
+/// A file of a data set, compressed or not.
+fn found(folder: &Path, name: &str, part: &str) -> Option<PathBuf> {
+    let candidates =
+        COMPRESSIONS.map(|compression| folder.join(format!("{name}{part}{compression}")));
+    candidates.into_iter().find(|path| path.exists())
+}
+
+/// The names of the data sets of a folder, ascending.
+fn names_in(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let file = entry?.file_name();
+        if let Some(name) = file.to_str().and_then(name_of) {
+            names.push(name.to_owned());
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+/// The folder and the name of the data set that a file of edges belongs to.
+fn in_file(path: &Path) -> Option<(&Path, &str)> {
+    Some((path.parent()?, name_of(path.file_name()?.to_str()?)?))
+}
+
+/// The name of the data set that a file of edges of this name belongs to.
+fn name_of(file: &str) -> Option<&str> {
+    let plain = COMPRESSIONS[1..].iter().find_map(|compression| file.strip_suffix(compression));
+    plain.unwrap_or(file).strip_suffix(EDGES)
+}
