@@ -20,14 +20,15 @@
 //! # References
 //! Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25, 2001.
 
-use crate::lists::{Along, Lists, Over, over};
+use crate::lists::{Along, Lists, Over, of_member, over};
 use crate::run::go_on;
+use crate::search::SOURCES;
+use crate::swarm::{self, Swarm};
+use crate::waves::sources;
 use crate::{Observer, Plan, RunError};
 use rayon::prelude::*;
+use ripplet_graph::batch::{BatchGraph, GraphBatch};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, memory};
-
-/// Sources whose sums are added up before they are added to those of others.
-const SOURCES: u32 = 64;
 
 /// The memory that a run on so many threads will need beside the graph.
 pub fn plan(graph: &Graph, threads: usize) -> Plan {
@@ -49,16 +50,50 @@ pub fn betweenness(
     observer.on_stage("finding shortest ways");
     let observer: &dyn Observer = observer;
     let mut values = over(graph, Along::Arcs, Run { observer })?;
-    let scale = scale(graph, normalized);
+    let scale = scale(graph.direction(), graph.vertices(), normalized);
     values.par_iter_mut().for_each(|value| *value *= scale);
     Ok(values)
 }
 
+/// The memory that a run over a batch will need beside it on so many threads.
+pub fn plan_of_batch(batch: &GraphBatch, threads: usize) -> Plan {
+    let desk = BYTES_OF_DESK * u64::from(swarm::largest(batch));
+    Plan::default()
+        .with("values", 8 * batch.vertices())
+        .with("searches, one a thread", (threads as u64).saturating_mul(desk))
+}
+
+/// The betweenness of each vertex in its graph, of all graphs of a batch: graph by graph, as the vertices
+/// lie in the batch. What [`betweenness`] finds of each graph, bit by bit; each is done by one thread.
+///
+/// # Errors
+/// Where the observer cancels, or memory is refused.
+pub fn betweenness_of_batch(
+    batch: &GraphBatch,
+    normalized: bool,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>, RunError> {
+    observer.on_stage("finding shortest ways");
+    let observer: &dyn Observer = observer;
+    let largest = swarm::largest(batch);
+    let work = |desk: &mut Desk, graph: BatchGraph<'_>, values: &mut [f64]| {
+        let vertices = graph.vertices();
+        for group in 0..vertices.div_ceil(SOURCES) {
+            desk.add_group(of_member(graph, Along::Arcs), group, observer)?;
+            values.iter_mut().zip(&desk.sums).for_each(|(value, sum)| *value += sum);
+        }
+        let scale = scale(batch.direction(), vertices, normalized);
+        values.iter_mut().for_each(|value| *value *= scale);
+        Ok(())
+    };
+    Swarm { make: || Desk::new(largest), work, observer }.run(batch)
+}
+
 /// What the sums over ordered pairs are multiplied by.
-fn scale(graph: &Graph, normalized: bool) -> f64 {
-    let others = f64::from(graph.vertices()) - 1.0;
+fn scale(direction: Direction, vertices: u32, normalized: bool) -> f64 {
+    let others = f64::from(vertices) - 1.0;
     let pairs = others * (others - 1.0);
-    match (normalized, graph.direction()) {
+    match (normalized, direction) {
         (false, Direction::Undirected) => 0.5,
         (false, Direction::Directed) => 1.0,
         // Half of the ordered pairs, over half of them.
@@ -86,15 +121,7 @@ impl Over for Run<'_> {
         // As many groups at a time as there are threads: their sums wait for one another.
         for first in (0..groups).step_by(threads.max(1)) {
             let of_groups = desks.par_iter_mut().zip(first..groups).with_max_len(1);
-            of_groups.try_for_each(|(desk, group)| {
-                let sources = group * SOURCES..vertices.min((group + 1) * SOURCES);
-                desk.sums.fill(0.0);
-                sources.into_iter().try_for_each(|source| {
-                    go_on(self.observer)?;
-                    desk.add(lists, source);
-                    Ok::<_, RunError>(())
-                })
-            })?;
+            of_groups.try_for_each(|(desk, group)| desk.add_group(lists, group, self.observer))?;
             let done = (groups - first).min(threads as u32);
             let desks = &desks[..done as usize];
             values.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(v, value)| {
@@ -106,7 +133,7 @@ impl Over for Run<'_> {
     }
 }
 
-/// What a thread works with.
+/// What a thread works with, with room for so many vertices or more.
 struct Desk {
     /// How far from the source; [`UNSEEN`] between two searches.
     distance: Vec<u32>,
@@ -134,6 +161,21 @@ impl Desk {
             found: memory::with_room(vertices)?,
             sums: memory::zeros(vertices)?,
         })
+    }
+
+    /// Sums up what the shortest ways from a group of sources lead through.
+    fn add_group<L: Lists>(
+        &mut self,
+        lists: L,
+        group: u32,
+        observer: &dyn Observer,
+    ) -> Result<(), RunError> {
+        self.sums[..lists.vertices() as usize].fill(0.0);
+        for source in sources(group, lists.vertices()) {
+            go_on(observer)?;
+            self.add(lists, source);
+        }
+        Ok(())
     }
 
     /// Adds what the shortest ways from a source lead through.

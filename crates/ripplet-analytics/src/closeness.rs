@@ -21,9 +21,13 @@
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020, equations 1 and 2. Wasserman, Faust, *Social Network
 //! Analysis*, 1994. Beauchamp, *An improved index of centrality*, Behavioral Science 10, 1965.
 
-use crate::lists::{Along, over};
-use crate::waves::{Sum, Sums, Waves, bytes_of_searches};
+use crate::lists::{Along, of_member, over};
+use crate::run::go_on;
+use crate::search::{SOURCES, Search};
+use crate::swarm::{self, Swarm};
+use crate::waves::{Findings, Sum, Sums, Waves, bytes_of_searches, sources};
 use crate::{Observer, Plan, RunError};
+use ripplet_graph::batch::{BatchGraph, GraphBatch};
 use ripplet_graph::{Graph, VertexId, memory};
 use std::ops::Range;
 
@@ -70,6 +74,44 @@ pub fn closeness(
     let make = || Ok(Sums::default());
     over(graph, Along::Against, Waves { make, take, observer })?;
     Ok(values)
+}
+
+/// The memory that a run over a batch will need beside it on so many threads.
+pub fn plan_of_batch(batch: &GraphBatch, threads: usize) -> Plan {
+    Plan::default()
+        .with("values", 8 * batch.vertices())
+        .with("searches, one a thread", bytes_of_searches(swarm::largest(batch), threads))
+}
+
+/// The closeness of each vertex in its graph, of all graphs of a batch: graph by graph, as the vertices
+/// lie in the batch. What [`closeness`] finds of each graph, bit by bit; each is done by one thread.
+///
+/// # Errors
+/// Where the observer cancels, or memory is refused.
+pub fn closeness_of_batch(
+    batch: &GraphBatch,
+    measure: Closeness,
+    normalized: bool,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>, RunError> {
+    observer.on_stage("measuring distances");
+    let observer: &dyn Observer = observer;
+    let largest = swarm::largest(batch);
+    let make = || Ok((Search::new(largest)?, Sums::default()));
+    let work = |(search, sums): &mut (Search, Sums), graph: BatchGraph<'_>, values: &mut [f64]| {
+        let others = f64::from(graph.vertices()) - 1.0;
+        for (group, values) in (0..).zip(values.chunks_mut(SOURCES as usize)) {
+            go_on(observer)?;
+            sums.clear();
+            let sources = sources(group, graph.vertices());
+            search.run(of_member(graph, Along::Against), sources, sums);
+            for (value, sum) in values.iter_mut().zip(sums.of_sources()) {
+                *value = measure.of(sum, normalized, others);
+            }
+        }
+        Ok(())
+    };
+    Swarm { make, work, observer }.run(batch)
 }
 
 impl Closeness {

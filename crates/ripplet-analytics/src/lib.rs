@@ -7,6 +7,8 @@
 //! | [`closeness`] | how near each vertex is to all others |
 //! | [`betweenness`] | how many shortest ways lead through each vertex |
 //!
+//! [`closeness`] and [`betweenness`] also run over a batch of many small graphs, each by one thread.
+//!
 //! An algorithm is a module: what it returns, its memory, its determinism and its reference stand
 //! at its head. All run on rayon's current pool; nothing here reads, writes or prints.
 //!
@@ -29,6 +31,7 @@ mod lists;
 mod plan;
 mod run;
 mod search;
+mod swarm;
 mod waves;
 
 pub mod apsp;

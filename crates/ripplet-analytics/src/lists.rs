@@ -1,5 +1,6 @@
 //! Where an algorithm finds a vertex's neighbours, whatever keeps them.
 
+use ripplet_graph::batch::BatchGraph;
 use ripplet_graph::{Graph, Neighbors, VertexId};
 
 /// Lists of neighbours: of a graph of one shard or several, or of a graph of a batch.
@@ -11,7 +12,7 @@ pub(crate) trait Lists: Copy + Sync {
     fn of(&self, vertex: VertexId) -> &[VertexId];
 }
 
-/// The lists of a graph of one shard.
+/// The lists of a graph of one shard, or of a batch.
 #[derive(Clone, Copy)]
 pub(crate) struct OneShard<'a> {
     vertices: u32,
@@ -59,6 +60,12 @@ pub(crate) enum Along {
     Arcs,
     /// From their targets: how far those searched from are from a vertex.
     Against,
+}
+
+/// The lists of a graph of a batch.
+pub(crate) fn of_member(graph: BatchGraph<'_>, along: Along) -> OneShard<'_> {
+    let incoming = graph.incoming().filter(|_| along == Along::Against);
+    OneShard { vertices: graph.vertices(), lists: incoming.unwrap_or_else(|| graph.out()) }
 }
 
 /// What runs over lists of either kind.

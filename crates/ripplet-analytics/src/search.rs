@@ -20,7 +20,8 @@ use std::ops::Range;
 /// Sources of a search.
 pub(crate) const SOURCES: u32 = u64::BITS;
 
-/// What a thread keeps for its searches. Between two of them `here` and `next` are empty.
+/// What a thread keeps for its searches, with room for so many vertices or more. Between two of them
+/// `here` and `next` are empty.
 pub(crate) struct Search {
     seen: Vec<u64>,
     here: Vec<u64>,
@@ -58,7 +59,7 @@ impl Search {
     /// Searches from up to 64 vertices of consecutive ids, the first of which has the lowest bit.
     pub fn run<L: Lists>(&mut self, lists: L, sources: Range<VertexId>, visit: &mut impl Visit) {
         let Search { seen, here, next, front, reached } = self;
-        seen.fill(0);
+        seen[..lists.vertices() as usize].fill(0);
         for (bit, source) in sources.enumerate() {
             let mask = 1 << bit;
             (seen[source as usize], here[source as usize]) = (mask, mask);

@@ -23,7 +23,7 @@ pub(crate) fn bytes_of_searches(vertices: u32, threads: usize) -> u64 {
 }
 
 /// The vertices of a group.
-fn sources(group: u32, vertices: u32) -> Range<VertexId> {
+pub(crate) fn sources(group: u32, vertices: u32) -> Range<VertexId> {
     group * SOURCES..vertices.min((group + 1).saturating_mul(SOURCES))
 }
 

@@ -10,3 +10,4 @@ mod paths;
 mod promises;
 mod random;
 mod shapes;
+mod swarms;

@@ -1,0 +1,86 @@
+//! The graphs of a batch, each by one thread, many at once.
+//!
+//! A graph of a batch is too small to be shared out, and there are many: a thread does one after the
+//! other at a desk that has room for the largest, so that nothing is allocated on the way.
+
+use crate::run::go_on;
+use crate::{Observer, RunError};
+use ripplet_graph::batch::{BatchGraph, BatchSlice, GraphBatch};
+use ripplet_graph::{OutOfMemory, memory};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError};
+
+/// Arcs and vertices below which a task is not worth its handing over.
+const TASK: u64 = 1 << 12;
+
+/// The vertices of the largest graph, which a desk has room for.
+pub(crate) fn largest(batch: &GraphBatch) -> u32 {
+    batch.all().graphs().map(|graph| graph.vertices()).max().unwrap_or(0)
+}
+
+/// Work on each graph, at desks of `make`. What it gives each vertex goes into a part of one array.
+pub(crate) struct Swarm<'a, Make, Work> {
+    pub make: Make,
+    pub work: Work,
+    pub observer: &'a dyn Observer,
+}
+
+impl<D, Make, Work> Swarm<'_, Make, Work>
+where
+    D: Send,
+    Make: Fn() -> Result<D, OutOfMemory> + Sync,
+    Work: Fn(&mut D, BatchGraph<'_>, &mut [f64]) -> Result<(), RunError> + Sync,
+{
+    /// The values of all vertices, graph by graph.
+    pub fn run(&self, batch: &GraphBatch) -> Result<Vec<f64>, RunError> {
+        let mut values = memory::zeros(batch.vertices() as usize)?;
+        let threads = rayon::current_num_threads();
+        let mut desks = memory::with_room(threads)?;
+        for _ in 0..threads {
+            desks.push((self.make)()?);
+        }
+        let all = batch.vertices() + batch.arcs();
+        let state = State { desks: Mutex::new(desks), done: AtomicU64::new(0), all };
+        share(batch.all(), &mut values, &|graphs, values| {
+            go_on(self.observer)?;
+            // There is one for each thread, which has one task at a time.
+            let desk = state.desks.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut desk = desk.map_or_else(&self.make, Ok)?;
+            let mut rest = values;
+            for graph in graphs.graphs() {
+                let (mine, others) = rest.split_at_mut(graph.vertices() as usize);
+                (self.work)(&mut desk, graph, mine)?;
+                rest = others;
+            }
+            state.desks.lock().unwrap_or_else(PoisonError::into_inner).push(desk);
+            let size = graphs.vertices() + graphs.arcs();
+            let done = state.done.fetch_add(size, Relaxed) + size;
+            self.observer.on_progress(done as f64 / state.all.max(1) as f64);
+            Ok(())
+        })?;
+        Ok(values)
+    }
+}
+
+/// What the tasks of a run have in common.
+struct State<D> {
+    desks: Mutex<Vec<D>>,
+    done: AtomicU64,
+    all: u64,
+}
+
+/// Shares out graphs and the parts of `values` that are theirs, halving until a task is small.
+fn share<T>(graphs: BatchSlice<'_>, values: &mut [f64], task: &T) -> Result<(), RunError>
+where
+    T: Fn(BatchSlice<'_>, &mut [f64]) -> Result<(), RunError> + Sync,
+{
+    if graphs.len() < 2 || graphs.vertices() + graphs.arcs() < TASK {
+        return task(graphs, values);
+    }
+    let middle = graphs.len() / 2;
+    let (left, right) = (graphs.slice(0..middle), graphs.slice(middle..graphs.len()));
+    let (of_left, of_right) = values.split_at_mut(left.vertices() as usize);
+    let (left, right) = rayon::join(|| share(left, of_left, task), || share(right, of_right, task));
+    left.and(right)
+}
