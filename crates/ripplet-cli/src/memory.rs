@@ -151,11 +151,27 @@ pub fn speak_before_aborting() {
 #[cfg(not(unix))]
 pub fn speak_before_aborting() {}
 
+/// Whether the system has nothing left to give. The C library asks it for memory of its own where a thread
+/// starts, and aborts without a word to the allocator here when it gets none; it asks for a mebibyte.
+#[cfg(unix)]
+fn is_exhausted() -> bool {
+    const ASKED: usize = 1 << 20;
+    let (access, kind) = (libc::PROT_READ, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping of nobody's memory, which is given back at once where there is one.
+    unsafe {
+        let mapped = libc::mmap(std::ptr::null_mut(), ASKED, access, kind, -1, 0);
+        mapped == libc::MAP_FAILED || {
+            libc::munmap(mapped, ASKED);
+            false
+        }
+    }
+}
+
 #[cfg(unix)]
 extern "C" fn last_words(signal: libc::c_int) {
     use std::io::Write;
     let refused = REFUSED.load(Relaxed);
-    if refused == 0 {
+    if refused == 0 && !is_exhausted() {
         // Somebody else's abort: it shall look like one.
         // SAFETY: the default action is restored and the signal sent again, which ends the process.
         unsafe {
@@ -167,11 +183,13 @@ extern "C" fn last_words(signal: libc::c_int) {
     ripplet::io::write::try_remove_unfinished();
     let mut text = [0u8; 160];
     let mut rest = &mut text[..];
-    let _ = writeln!(
-        rest,
-        "error: the memory does not suffice: {refused} bytes more were refused\n\
-         help: allow more memory, use fewer --threads, or use a larger machine"
-    );
+    let _ = match refused {
+        0 => writeln!(rest, "error: the memory does not suffice to start a thread"),
+        _ => {
+            writeln!(rest, "error: the memory does not suffice: {refused} bytes more were refused")
+        }
+    };
+    let _ = writeln!(rest, "help: allow more memory, use fewer --threads, or use a larger machine");
     let left = rest.len();
     // SAFETY: the bytes are those of the array; nobody is left to hear of a failure.
     unsafe {
