@@ -4,8 +4,7 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine::plan_of_cpu;
-use crate::output::write_json;
-use crate::stats::{Bytes, Shape, Stages, peak_memory};
+use crate::stats::{Bytes, Stages, peak_memory};
 use crate::values::ValueArguments;
 use clap::{Args, ValueEnum};
 use ripplet::analytics::betweenness::{self, betweenness};
@@ -87,24 +86,11 @@ struct Choices {
     threads: usize,
 }
 
-/// What `--stats` writes.
+/// What `--stats` tells of the values.
 #[derive(Debug, Serialize)]
-struct Stats {
-    /// The version of ripplet.
-    version: &'static str,
-    #[serde(flatten)]
-    shape: Shape,
-    #[serde(flatten)]
-    choices: Choices,
-    /// The largest value, and the mean of all.
+struct Found {
     largest: f64,
     mean: f64,
-    /// Where the time went.
-    seconds: Stages,
-    /// The same, each as a part of their sum.
-    shares: Stages,
-    /// Where the memory went.
-    bytes: Bytes,
 }
 
 /// Finds closeness.
@@ -154,21 +140,10 @@ fn run(values: &ValueArguments, measure: Measure, console: &Console) -> Result<(
     let write = values.write(graph.ids(), &[column], console)?;
     let largest = found.iter().copied().fold(0.0, f64::max);
     let mean = found.iter().sum::<f64>() / found.len().max(1) as f64;
-    if let Some(path) = &values.stats {
-        let (read, build) = (loaded.read, loaded.build);
-        let seconds = Stages { read, build, compute, write, ..Stages::default() };
-        let stats = Stats {
-            version: env!("CARGO_PKG_VERSION"),
-            shape: Shape::of(graph),
-            choices,
-            largest,
-            mean,
-            seconds,
-            shares: seconds.shares(),
-            bytes: Bytes::new(&plan, peak),
-        };
-        write_json(path, &stats)?;
-    }
+    let (read, build) = (loaded.read, loaded.build);
+    let seconds = Stages { read, build, compute, write, ..Stages::default() };
+    let bytes = Bytes::new(&plan, peak);
+    values.write_stats(graph, &choices, Found { largest, mean }, seconds, bytes)?;
     let place = values.see();
     console.say(&format!("largest {largest:.6}, mean {mean:.6}, in {compute:.3} s{place}"));
     Ok(())

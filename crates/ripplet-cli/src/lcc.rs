@@ -3,9 +3,8 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine::{DeviceArguments, Machine};
-use crate::output::write_json;
 use crate::reading::Loaded;
-use crate::stats::{Bytes, Shape, Stages, peak_memory};
+use crate::stats::{Bytes, Stages, peak_memory};
 use crate::values::ValueArguments;
 use clap::{Args, ValueEnum};
 use ripplet::analytics::lcc::{Definition, Lcc, Outcome};
@@ -57,25 +56,13 @@ struct Choices {
     threads: usize,
 }
 
-/// What `--stats` writes.
+/// What `--stats` tells of the coefficients.
 #[derive(Debug, Serialize)]
-struct Stats {
-    /// The version of ripplet.
-    version: &'static str,
-    #[serde(flatten)]
-    shape: Shape,
-    #[serde(flatten)]
-    choices: Choices,
+struct Found {
     /// How many triangles the graph has.
     triangles: u64,
     /// The mean of all coefficients.
     mean: f64,
-    /// Where the time went.
-    seconds: Stages,
-    /// The same, each as a part of their sum.
-    shares: Stages,
-    /// Where the memory went.
-    bytes: Bytes,
 }
 
 /// A run that is done, and what was chosen for it.
@@ -112,20 +99,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         "cpu" => String::new(),
         device => format!(" on {device}"),
     };
-    if let Some(path) = &values.stats {
-        let seconds = Stages { open, read, build, write, ..seconds };
-        let stats = Stats {
-            version: env!("CARGO_PKG_VERSION"),
-            shape: Shape::of(&loaded.graph),
-            choices,
-            triangles,
-            mean,
-            seconds,
-            shares: seconds.shares(),
-            bytes: Bytes::new(&plan, peak),
-        };
-        write_json(path, &stats)?;
-    }
+    let seconds = Stages { open, read, build, write, ..seconds };
+    let bytes = Bytes::new(&plan, peak);
+    values.write_stats(&loaded.graph, &choices, Found { triangles, mean }, seconds, bytes)?;
     let place = values.see();
     console
         .say(&format!("mean {mean:.4}, {triangles} triangles, in {compute:.3} s{device}{place}"));
@@ -154,7 +130,7 @@ impl Arguments {
         let (lcc, definition) = self.resolve();
         let choices = Choices { definition, device: machine.name(), threads };
         let plan = machine.plan_lcc(graph, lcc, threads);
-        if self.values.estimate.is_some() && self.device.is_auto() {
+        if self.values.asks_estimate() && self.device.is_auto() {
             // What does not fit a GPU would be run elsewhere, with another plan.
             machine.check_memory(&plan)?;
         }

@@ -7,6 +7,7 @@ mod communities;
 mod console;
 mod convert;
 mod devices;
+mod estimate;
 mod failure;
 mod generate;
 mod graphalytics;

@@ -1,13 +1,13 @@
 //! What commands have in common that give each vertex of a graph a number: where it is read, what memory
 //! it may take, where the numbers go.
 
-use crate::communities::EstimateForm;
-use crate::console::{Console, print};
+use crate::console::Console;
+use crate::estimate::EstimateArguments;
 use crate::failure::Failure;
-use crate::output::{check_place, is_standard, json, written};
+use crate::output::{check_place, is_standard, write_json, written};
 use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load};
 use crate::size::Size;
-use crate::stats::{Estimate, Shape};
+use crate::stats::{Bytes, Shape, Stages};
 use crate::threads::ThreadArguments;
 use crate::{interrupt, memory};
 use clap::Args;
@@ -40,20 +40,30 @@ pub struct ValueArguments {
     format: Option<Format>,
     /// Write figures of the run (seconds, bytes, sums) to this JSON file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub stats: Option<PathBuf>,
-    /// Read the graph, print the memory that the run will need with it, and stop.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "FORM",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "text",
-        help_heading = "Running"
-    )]
-    pub estimate: Option<EstimateForm>,
+    stats: Option<PathBuf>,
+    #[command(flatten)]
+    estimate: EstimateArguments,
     #[command(flatten)]
     pub threads: ThreadArguments,
+}
+
+/// What `--stats` writes.
+#[derive(Serialize)]
+struct Stats<C, F> {
+    /// The version of ripplet.
+    version: &'static str,
+    #[serde(flatten)]
+    shape: Shape,
+    #[serde(flatten)]
+    choices: C,
+    #[serde(flatten)]
+    found: F,
+    /// Where the time went.
+    seconds: Stages,
+    /// The same, each as a part of their sum.
+    shares: Stages,
+    /// Where the memory went.
+    bytes: Bytes,
 }
 
 impl ValueArguments {
@@ -71,7 +81,7 @@ impl ValueArguments {
 
     /// Where the values go, unless only the plan is asked for.
     fn written(&self) -> Option<&PathBuf> {
-        self.output.as_ref().filter(|_| self.estimate.is_none())
+        self.output.as_ref().filter(|_| !self.asks_estimate())
     }
 
     fn check_places(&self) -> Result<(), Failure> {
@@ -82,7 +92,7 @@ impl ValueArguments {
             check_place(output, &others)?;
             others.push(output);
         }
-        let stats = self.stats.iter().filter(|_| self.estimate.is_none());
+        let stats = self.stats.iter().filter(|_| !self.asks_estimate());
         stats.into_iter().try_for_each(|stats| check_place(stats, &others))
     }
 
@@ -105,17 +115,33 @@ impl ValueArguments {
         device: &str,
         plan: &Plan,
     ) -> Result<bool, Failure> {
-        let Some(form) = self.estimate else {
+        let Some(form) = self.estimate.estimate else {
             let less = if plan.total_device() == 0 { ", or use fewer --threads" } else { "" };
             memory::check_plan(plan, self.host_memory, less)?;
             return Ok(false);
         };
-        let estimate = Estimate::new(Shape::of(graph), choices, plan);
-        print(&match form {
-            EstimateForm::Text => estimate.lines(device),
-            EstimateForm::Json => json(&estimate),
-        })?;
+        form.print(graph, choices, device, plan)?;
         Ok(true)
+    }
+
+    /// Whether only the plan is asked for.
+    pub fn asks_estimate(&self) -> bool {
+        self.estimate.estimate.is_some()
+    }
+
+    /// Writes figures of a run, where they are asked for: `found` is what is told of the values.
+    pub fn write_stats(
+        &self,
+        graph: &Graph,
+        choices: impl Serialize,
+        found: impl Serialize,
+        seconds: Stages,
+        bytes: Bytes,
+    ) -> Result<(), Failure> {
+        let Some(path) = &self.stats else { return Ok(()) };
+        let (version, shape) = (env!("CARGO_PKG_VERSION"), Shape::of(graph));
+        let shares = seconds.shares();
+        write_json(path, &Stats { version, shape, choices, found, seconds, shares, bytes })
     }
 
     /// Writes values of all vertices; returns the seconds that it took.

@@ -1,5 +1,6 @@
 //! The flags of `ripplet communities`.
 
+use crate::estimate::EstimateArguments;
 use crate::machine::DeviceArguments;
 use crate::reading::{BuildArguments, ReadArguments, format};
 use crate::size::Size;
@@ -55,17 +56,8 @@ pub struct Arguments {
     /// Write figures of the run (rounds, seconds, bytes, modularity) to this JSON file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub stats: Option<PathBuf>,
-    /// Read the graph, print the memory that the run will need with it, and stop.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "FORM",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "text",
-        help_heading = "Running"
-    )]
-    pub estimate: Option<EstimateForm>,
+    #[command(flatten)]
+    pub estimate: EstimateArguments,
     #[command(flatten)]
     pub threads: ThreadArguments,
 }
@@ -278,15 +270,6 @@ pub enum PresetName {
 pub enum StorageName {
     /// Neighbour lists as they are
     Plain,
-}
-
-/// How `--estimate` prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EstimateForm {
-    /// Lines for a person
-    Text,
-    /// For a program
-    Json,
 }
 
 fn counter(text: &str) -> Result<CounterChoice, String> {

@@ -1,8 +1,9 @@
 //! What the flags mean together: the five choices and the places, before any data is touched.
 
 use super::Arguments;
-use super::arguments::{CounterChoice, EstimateForm, PresetName, ProgramName, StorageName};
+use super::arguments::{CounterChoice, PresetName, ProgramName, StorageName};
 use super::program::Program;
+use crate::estimate::EstimateForm;
 use crate::failure::Failure;
 use crate::machine::{DeviceArguments, Machine};
 use crate::output::is_standard;
@@ -67,10 +68,10 @@ impl Arguments {
             input: self.input.clone(),
             load: self.reading.options(&self.input, self.format, &self.building)?,
             labels: self.labels.clone(),
-            output: self.output.clone().filter(|_| self.estimate.is_none()),
+            output: self.output.clone().filter(|_| self.estimate.estimate.is_none()),
             consecutive: self.consecutive,
-            stats: self.stats.clone().filter(|_| self.estimate.is_none()),
-            estimate: self.estimate,
+            stats: self.stats.clone().filter(|_| self.estimate.estimate.is_none()),
+            estimate: self.estimate.estimate,
             settings,
             finds_counter: choices.counter == Some(CounterChoice::Auto),
             program,

@@ -12,14 +12,14 @@ mod program;
 mod rows;
 mod sweep;
 
-pub use arguments::{Arguments, EstimateForm, FileArguments, ProgramName};
+pub use arguments::{Arguments, FileArguments, ProgramName};
 
-use crate::console::{Console, print};
+use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine::Machine;
-use crate::output::{check_place, is_standard, json, write_json};
+use crate::output::{check_place, is_standard, write_json};
 use crate::reading::{Loaded, load};
-use crate::stats::{Bytes, Choices, Estimate, Shape, Stages, Stats, peak_memory};
+use crate::stats::{Bytes, Choices, Shape, Stages, Stats, peak_memory};
 use crate::{interrupt, memory};
 use job::Job;
 use program::{Program, rows_of_seeded};
@@ -192,12 +192,7 @@ impl Work<'_> {
             machine.check_memory(plan)?;
         }
         let choices = self.choices(machine, settings);
-        let device = choices.device.clone();
-        let estimate = Estimate::new(Shape::of(&self.loaded.graph), choices, plan);
-        print(&match form {
-            EstimateForm::Text => estimate.lines(&device),
-            EstimateForm::Json => json(&estimate),
-        })?;
+        form.print(&self.loaded.graph, &choices, &choices.device, plan)?;
         Ok(true)
     }
 

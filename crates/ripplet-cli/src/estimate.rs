@@ -1,0 +1,52 @@
+//! `--estimate`: the plan of a run, printed instead of the run.
+
+use crate::console::print;
+use crate::failure::Failure;
+use crate::output::json;
+use crate::stats::{Estimate, Shape};
+use clap::{Args, ValueEnum};
+use ripplet::graph::Graph;
+use ripplet::lp::Plan;
+use serde::Serialize;
+
+/// Whether only the plan is asked for.
+#[derive(Args)]
+#[command(next_help_heading = "Running")]
+pub struct EstimateArguments {
+    /// Read the graph, print the memory that the run will need with it, and stop.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text"
+    )]
+    pub estimate: Option<EstimateForm>,
+}
+
+/// How `--estimate` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EstimateForm {
+    /// Lines for a person
+    Text,
+    /// For a program
+    Json,
+}
+
+impl EstimateForm {
+    /// Prints the plan of a run with these choices; `device` is who would compute.
+    pub fn print(
+        self,
+        graph: &Graph,
+        choices: impl Serialize,
+        device: &str,
+        plan: &Plan,
+    ) -> Result<(), Failure> {
+        let estimate = Estimate::new(Shape::of(graph), choices, plan);
+        print(&match self {
+            EstimateForm::Text => estimate.lines(device),
+            EstimateForm::Json => json(&estimate),
+        })
+    }
+}
