@@ -27,7 +27,7 @@ use crate::swarm::{self, Swarm};
 use crate::waves::sources;
 use crate::{Observer, Plan, RunError};
 use rayon::prelude::*;
-use ripplet_graph::batch::{BatchGraph, GraphBatch};
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, memory};
 
 /// The memory that a run on so many threads will need beside the graph.
@@ -55,38 +55,38 @@ pub fn betweenness(
     Ok(values)
 }
 
-/// The memory that a run over a batch will need beside it on so many threads.
-pub fn plan_of_batch(batch: &GraphBatch, threads: usize) -> Plan {
-    let desk = BYTES_OF_DESK * u64::from(swarm::largest(batch));
+/// The memory that a run over these graphs will need beside them on so many threads.
+pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
+    let desk = BYTES_OF_DESK * u64::from(swarm::largest(graphs));
     Plan::default()
-        .with("values", 8 * batch.vertices())
+        .with("values", 8 * graphs.vertices())
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
 }
 
-/// The betweenness of each vertex in its graph, of all graphs of a batch: graph by graph, as the vertices
-/// lie in the batch. What [`betweenness`] finds of each graph, bit by bit; each is done by one thread.
+/// The betweenness of each vertex in its graph, of all these graphs: graph by graph, as the vertices
+/// lie in their batch. What [`betweenness`] finds of each graph, bit by bit; each is done by one thread.
 ///
 /// # Errors
 /// Where the observer cancels, or memory is refused.
 pub fn betweenness_of_batch(
-    batch: &GraphBatch,
+    graphs: BatchSlice<'_>,
     normalized: bool,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("finding shortest ways");
     let observer: &dyn Observer = observer;
-    let largest = swarm::largest(batch);
+    let largest = swarm::largest(graphs);
     let work = |desk: &mut Desk, graph: BatchGraph<'_>, values: &mut [f64]| {
         let vertices = graph.vertices();
         for group in 0..vertices.div_ceil(SOURCES) {
             desk.add_group(of_member(graph, Along::Arcs), group, observer)?;
             values.iter_mut().zip(&desk.sums).for_each(|(value, sum)| *value += sum);
         }
-        let scale = scale(batch.direction(), vertices, normalized);
+        let scale = scale(graphs.batch().direction(), vertices, normalized);
         values.iter_mut().for_each(|value| *value *= scale);
         Ok(())
     };
-    Swarm { make: || Desk::new(largest), work, observer }.run(batch)
+    Swarm { make: || Desk::new(largest), work, observer }.run(graphs)
 }
 
 /// What the sums over ordered pairs are multiplied by.
