@@ -5,6 +5,7 @@ mod columnar;
 mod graphs;
 mod labels;
 mod rg;
+mod tables;
 mod text;
 mod tu;
 mod vertex_tables;
