@@ -12,7 +12,7 @@
 //!
 //! # Memory
 //! Beside the graph 32 bytes a vertex for each thread; for rows 256 bytes a vertex more for each thread, and
-//! for a summary 4 bytes a vertex: [`plan_of_rows`], [`plan_of_summary`].
+//! for a summary 24, and 28 beside: [`plan_of_rows`], [`plan_of_summary`].
 //!
 //! # Determinism
 //! Distances are integers: the same on any number of threads and any shards. Rows come in the order of
@@ -22,12 +22,12 @@
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020. Wiener, *Structural determination of paraffin boiling points*,
 //! Journal of the American Chemical Society 69, 1947.
 
-use crate::lists::{Along, over};
-use crate::search::{SOURCES, Visit};
-use crate::waves::{Findings, Sums, Waves, bytes_of_searches};
+use crate::lists::{Along, Lists, Over, Sides, over};
+use crate::search::{Search, Visit, bytes_of_search};
+use crate::tally::{self, Extent};
+use crate::waves::{GROUP, Waves, sources};
 use crate::{Observer, Plan, RunError};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, memory};
-use std::ops::Range;
 
 /// The distance where there is no way.
 pub const NO_WAY: u32 = u32::MAX;
@@ -77,17 +77,17 @@ impl Summary {
 
 /// The memory that [`summary`] will need on so many threads beside the graph.
 pub fn plan_of_summary(graph: &Graph, threads: usize) -> Plan {
-    Plan::default()
-        .with("eccentricities", 4 * u64::from(graph.vertices()))
-        .with("searches, one a thread", bytes_of_searches(graph.vertices(), threads))
+    let eccentricities = 4 * u64::from(graph.vertices());
+    tally::plan::<Extent>(graph, threads).with("eccentricities", eccentricities)
 }
 
 /// The memory that [`rows`] will need on so many threads beside the graph.
 pub fn plan_of_rows(graph: &Graph, threads: usize) -> Plan {
-    let rows = 4 * u64::from(SOURCES) * u64::from(graph.vertices());
+    let (vertices, threads) = (u64::from(graph.vertices()), threads as u64);
+    let searches = bytes_of_search::<u64>(graph.vertices());
     Plan::default()
-        .with("searches, one a thread", bytes_of_searches(graph.vertices(), threads))
-        .with("rows, 64 a thread", (threads as u64).saturating_mul(rows))
+        .with("searches, one a thread", threads.saturating_mul(searches))
+        .with("rows, 64 a thread", threads.saturating_mul(4 * u64::from(GROUP) * vertices))
 }
 
 /// What all distances come to, on rayon's current pool.
@@ -96,18 +96,12 @@ pub fn plan_of_rows(graph: &Graph, threads: usize) -> Plan {
 /// Where the observer cancels, or memory is refused.
 pub fn summary(graph: &Graph, observer: &mut dyn Observer) -> Result<Summary, RunError> {
     observer.on_stage("measuring distances");
-    let mut eccentricities = memory::zeros(graph.vertices() as usize)?;
-    let (mut pairs, mut sum) = (0, 0);
-    let take = |sources: Range<VertexId>, found: &Sums| {
-        for (source, of_source) in sources.zip(found.of_sources()) {
-            eccentricities[source as usize] = of_source.farthest;
-            pairs += of_source.reached;
-            sum += of_source.far;
-        }
-        Ok::<_, RunError>(())
-    };
-    let make = || Ok(Sums::default());
-    over(graph, Along::Arcs, Waves { make, take, observer })?;
+    // Against the arcs, a vertex collects those that it has a way to.
+    let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
+    let mut eccentricities = memory::with_room(found.len())?;
+    eccentricities.extend(found.iter().map(|found| found.farthest));
+    let pairs = found.iter().map(|found| found.distances.reached).sum();
+    let sum = found.iter().map(|found| u128::from(found.distances.far)).sum();
     Ok(Summary { eccentricities, pairs, sum, direction: graph.direction() })
 }
 
@@ -119,16 +113,41 @@ pub fn summary(graph: &Graph, observer: &mut dyn Observer) -> Result<Summary, Ru
 pub fn rows<E: From<RunError> + Send>(
     graph: &Graph,
     observer: &mut dyn Observer,
-    mut take: impl FnMut(VertexId, &[u32]) -> Result<(), E>,
+    take: impl FnMut(VertexId, &[u32]) -> Result<(), E>,
 ) -> Result<(), E> {
     observer.on_stage("measuring distances");
-    let vertices = graph.vertices() as usize;
-    let make = || Rows::new(vertices);
-    let take = |sources: Range<VertexId>, found: &Rows| {
-        let rows = found.distances.chunks(vertices.max(1));
-        sources.zip(rows).try_for_each(|(source, row)| take(source, row))
-    };
-    over(graph, Along::Arcs, Waves { make, take, observer })
+    over(graph, Along::Arcs, HandOut { take, observer })
+}
+
+/// Hands out rows.
+struct HandOut<'a, Take> {
+    take: Take,
+    observer: &'a dyn Observer,
+}
+
+impl<E, Take> Over for HandOut<'_, Take>
+where
+    E: From<RunError> + Send,
+    Take: FnMut(VertexId, &[u32]) -> Result<(), E>,
+{
+    type Result = Result<(), E>;
+
+    fn lists<L: Lists>(mut self, lists: Sides<L>) -> Result<(), E> {
+        let work = |(search, rows): &mut (Search<u64>, Rows), sources| {
+            rows.distances.fill(NO_WAY);
+            search.run(lists, sources, rows);
+            Ok(())
+        };
+        let vertices = lists.vertices();
+        let take = |first: VertexId, desks: &[(Search<u64>, Rows)]| {
+            (first / GROUP..).zip(desks).try_for_each(|(group, (_, found))| {
+                let rows = found.distances.chunks(vertices as usize);
+                sources(group, vertices).zip(rows).try_for_each(|(s, row)| (self.take)(s, row))
+            })
+        };
+        let make = |vertices| Ok((Search::new(vertices)?, Rows::new(vertices as usize)?));
+        Waves { make, work, take, observer: self.observer }.run(vertices)
+    }
 }
 
 /// The distances from 64 sources, row behind row.
@@ -139,12 +158,12 @@ struct Rows {
 
 impl Rows {
     fn new(vertices: usize) -> Result<Rows, OutOfMemory> {
-        let distances = memory::filled(NO_WAY, vertices.saturating_mul(SOURCES as usize))?;
+        let distances = memory::filled(NO_WAY, vertices.saturating_mul(GROUP as usize))?;
         Ok(Rows { vertices, distances })
     }
 }
 
-impl Visit for Rows {
+impl Visit<u64> for Rows {
     #[inline]
     fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64) {
         while sources != 0 {
@@ -152,11 +171,5 @@ impl Visit for Rows {
             self.distances[row * self.vertices + vertex as usize] = step;
             sources &= sources - 1;
         }
-    }
-}
-
-impl Findings for Rows {
-    fn clear(&mut self) {
-        self.distances.fill(NO_WAY);
     }
 }

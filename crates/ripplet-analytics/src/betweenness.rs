@@ -7,27 +7,36 @@
 //! over the number of pairs of other vertices: (n − 1)(n − 2), and half of that on an undirected graph.
 //!
 //! # Algorithm
-//! Brandes': from each source a breadth-first search that counts the shortest ways to each vertex; then,
-//! from the farthest back to the source, what each vertex passes on. Eight sources go together: a list is
-//! read once for all of them that arrive at the same step, and their numbers lie side by side.
+//! Brandes': from each source the levels of a breadth-first search, forward how many shortest ways lead to each
+//! vertex, and back, from the farthest, what each vertex passes on:
+//!
+//! ```text
+//! ways(v)    1 at the source; else the sum of ways(u) over the neighbours u behind v, a level nearer
+//! share(v)   the sum of passed(w) over the neighbours w ahead of v, a level farther
+//! passed(v)  1 / ways(v) + share(v): what one of v's shortest ways passes on
+//! ```
+//!
+//! Through v lead ways(v) · share(v). The levels are found from 64 sources at once, or from 8 in a large
+//! graph: what neighbours add to one another is then the sources that two masks have in common, so that
+//! nothing is asked but what counts.
 //!
 //! # Memory
-//! Beside the graph 8 bytes a vertex, and 151 bytes a vertex for each thread: [`plan`].
+//! Beside the graph 8 bytes a vertex, and for each thread 2616 bytes a vertex of a graph of up to 4096, or 284
+//! of a larger one: [`plan`].
 //!
 //! # Determinism
-//! The same bits on any number of threads and any shards. Ways to a vertex add up in the order of the
-//! vertices before them, and shares in the order of those behind. Of each vertex, what the ways from eight
-//! sources lead through is summed up by steps, the farthest first, and in a step pairwise; then eight by
-//! eight, up to 64; and these sums in the order of the sources' ids.
+//! The same bits on any number of threads and any shards. Ways add up in the order of the neighbours' ids,
+//! shares against it. What the ways from eight sources lead through is summed up pairwise, eights up to 64
+//! sources in the order of their ids, and these sums in that order, too.
 //!
 //! # References
 //! Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25, 2001.
 
-use crate::lists::{Along, Lists, Over, of_member, over};
+use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
-use crate::search::SOURCES;
+use crate::search::{Mask, Search, Visit, bytes_of_search};
 use crate::swarm::{self, Swarm};
-use crate::waves::sources;
+use crate::waves::{GROUP, Waves, sources};
 use crate::{Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
@@ -36,7 +45,7 @@ use std::ops::Range;
 
 /// The memory that a run on so many threads will need beside the graph.
 pub fn plan(graph: &Graph, threads: usize) -> Plan {
-    let desk = BYTES_OF_DESK * u64::from(graph.vertices());
+    let desk = bytes_of_desk(graph.vertices());
     Plan::default()
         .with("values", 8 * u64::from(graph.vertices()))
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
@@ -61,7 +70,7 @@ pub fn betweenness(
 
 /// The memory that a run over these graphs will need beside them on so many threads.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
-    let desk = BYTES_OF_DESK * u64::from(swarm::largest(graphs));
+    let desk = bytes_of_desk(swarm::largest(graphs));
     Plan::default()
         .with("values", 8 * graphs.vertices())
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
@@ -80,10 +89,24 @@ pub fn betweenness_of_batch(
     observer.on_stage("finding shortest ways");
     let observer: &dyn Observer = observer;
     let largest = swarm::largest(graphs);
-    let work = |desk: &mut Desk, graph: BatchGraph<'_>, values: &mut [f64]| {
+    if largest <= MANY_LANES_UP_TO {
+        swarm_of::<u64>(graphs, normalized, observer, largest)
+    } else {
+        swarm_of::<u8>(graphs, normalized, observer, largest)
+    }
+}
+
+fn swarm_of<M: Mask>(
+    graphs: BatchSlice<'_>,
+    normalized: bool,
+    observer: &dyn Observer,
+    largest: u32,
+) -> Result<Vec<f64>, RunError> {
+    let work = |desk: &mut Desk<M>, graph: BatchGraph<'_>, values: &mut [f64]| {
         let vertices = graph.vertices();
-        for group in 0..vertices.div_ceil(SOURCES) {
-            desk.add_group(of_member(graph, Along::Arcs), group, observer)?;
+        for group in 0..vertices.div_ceil(GROUP) {
+            let lists = of_member(graph, Along::Arcs);
+            desk.add_group(lists, sources(group, vertices), observer)?;
             values.iter_mut().zip(&desk.sums).for_each(|(value, sum)| *value += sum);
         }
         let scale = scale(graphs.batch().direction(), vertices, normalized);
@@ -113,209 +136,206 @@ struct Run<'a> {
 impl Over for Run<'_> {
     type Result = Result<Vec<f64>, RunError>;
 
-    fn lists<L: Lists>(self, lists: L) -> Self::Result {
-        let vertices = lists.vertices();
-        let mut values: Vec<f64> = memory::zeros(vertices as usize)?;
-        let groups = vertices.div_ceil(SOURCES);
-        let threads = rayon::current_num_threads().min(groups as usize);
-        let mut desks = memory::with_room(threads)?;
-        for _ in 0..threads {
-            desks.push(Desk::new(vertices)?);
+    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
+        if lists.vertices() <= MANY_LANES_UP_TO {
+            self.with::<u64, L>(lists)
+        } else {
+            self.with::<u8, L>(lists)
         }
-        // As many groups at a time as there are threads: their sums wait for one another.
-        for first in (0..groups).step_by(threads.max(1)) {
-            let of_groups = desks.par_iter_mut().zip(first..groups).with_max_len(1);
-            of_groups.try_for_each(|(desk, group)| desk.add_group(lists, group, self.observer))?;
-            let done = (groups - first).min(threads as u32);
-            let desks = &desks[..done as usize];
+    }
+}
+
+impl Run<'_> {
+    fn with<M: Mask, L: Lists>(self, lists: Sides<L>) -> Result<Vec<f64>, RunError> {
+        let mut values: Vec<f64> = memory::zeros(lists.vertices() as usize)?;
+        let work = |desk: &mut Desk<M>, sources| desk.add_group(lists, sources, self.observer);
+        let take = |_, desks: &[Desk<M>]| {
             values.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(v, value)| {
                 desks.iter().for_each(|desk| *value += desk.sums[v]);
             });
-            self.observer.on_progress(f64::from(first + done) / f64::from(groups));
-        }
+            Ok::<_, RunError>(())
+        };
+        Waves { make: Desk::new, work, take, observer: self.observer }.run(lists.vertices())?;
         Ok(values)
     }
 }
 
-/// What a thread works with, with room for so many vertices or more. Between two searches nobody is
-/// anywhere: `here` and `there` are empty.
-struct Desk {
-    /// The sources, as bits, that have found a vertex.
-    seen: Vec<Sources>,
-    /// The sources that are at a vertex at one step, and at the next.
-    here: Vec<Sources>,
-    there: Vec<Sources>,
-    /// How many shortest ways there are from each source; on the way back, what each of them passes on:
-    /// its share of the vertex, and of all behind it. As in the literature and in others' programs these
-    /// are floats, which do not overflow.
-    ways: Vec<Lanes>,
-    /// The vertices as they were found, step after step, and by whom; in a step they ascend.
-    found: Vec<(VertexId, Sources)>,
-    /// Where the steps begin among them.
-    steps: Vec<usize>,
-    /// The vertices of a step, before they are in order.
-    reached: Vec<VertexId>,
+/// Vertices of the largest graph whose rows of 64 numbers are worth their memory.
+const MANY_LANES_UP_TO: u32 = 1 << 12;
+
+/// What a thread works with, with room for so many vertices or more.
+///
+/// A row has a number for each source that is searched from at once.
+struct Desk<M> {
+    search: Search<M>,
+    levels: Levels<M>,
+    /// The sources for which a vertex is in the level next to the one looked at; none between two searches.
+    beside: Vec<M>,
+    /// Rows: how many shortest ways there are from each source. As in the literature and in others'
+    /// programs it is a float, which does not overflow.
+    ways: Vec<f64>,
+    /// Rows: 1 over it.
+    inverse: Vec<f64>,
+    /// Rows: what the vertices behind pass on.
+    share: Vec<f64>,
     /// What was found from all sources of the group.
     sums: Vec<f64>,
 }
 
-/// A set of sources that are searched from at once: a bit each.
-type Sources = u8;
-/// How many these are.
-const AT_ONCE: u32 = Sources::BITS;
-/// A number for each of them.
-type Lanes = [f64; AT_ONCE as usize];
+/// The vertices as they were found, and by which sources; in a level they ascend.
+struct Levels<M> {
+    found: Vec<(VertexId, M)>,
+    /// Where the levels begin.
+    begins: Vec<usize>,
+}
 
-const BYTES_OF_DESK: u64 = 3 + 64 + 8 * 8 + 8 + 4 + 8;
+/// Numbers that are summed up pairwise; a row has a multiple of them.
+const EIGHT: usize = 8;
 
-impl Desk {
-    fn new(vertices: u32) -> Result<Desk, OutOfMemory> {
-        let vertices = vertices as usize;
+fn bytes_of_desk(vertices: u32) -> u64 {
+    fn of<M: Mask>(vertices: u32) -> u64 {
+        let found = size_of::<(VertexId, M)>() + 3 * size_of::<f64>();
+        let bytes = M::LANES as usize * found + 8 + size_of::<M>() + size_of::<f64>();
+        bytes_of_search::<M>(vertices) + bytes as u64 * u64::from(vertices)
+    }
+    if vertices <= MANY_LANES_UP_TO { of::<u64>(vertices) } else { of::<u8>(vertices) }
+}
+
+impl<M: Mask> Visit<M> for Levels<M> {
+    const IN_ORDER: bool = true;
+
+    #[inline]
+    fn arrive(&mut self, step: u32, vertex: VertexId, sources: M) {
+        if self.begins.len() == step as usize {
+            self.begins.push(self.found.len());
+        }
+        self.found.push((vertex, sources));
+    }
+}
+
+impl<M: Mask> Levels<M> {
+    /// A level, from 0; nobody is in those behind the last.
+    fn level(&self, level: usize) -> &[(VertexId, M)] {
+        let begin = |level| self.begins.get(level).copied().unwrap_or(self.found.len());
+        &self.found[begin(level)..begin(level + 1)]
+    }
+}
+
+impl<M: Mask> Desk<M> {
+    fn new(vertices: u32) -> Result<Desk<M>, OutOfMemory> {
+        let count = vertices as usize;
+        let numbers = count.saturating_mul(M::LANES as usize);
         Ok(Desk {
-            seen: memory::zeros(vertices)?,
-            here: memory::zeros(vertices)?,
-            there: memory::zeros(vertices)?,
-            ways: memory::zeros(vertices)?,
-            found: memory::with_room(vertices.saturating_mul(AT_ONCE as usize))?,
-            steps: memory::with_room(vertices)?,
-            reached: memory::with_room(vertices)?,
-            sums: memory::zeros(vertices)?,
+            search: Search::new(vertices)?,
+            levels: Levels {
+                found: memory::with_room(numbers)?,
+                begins: memory::with_room(count)?,
+            },
+            beside: memory::filled(M::NONE, count)?,
+            ways: memory::zeros(numbers)?,
+            inverse: memory::zeros(numbers)?,
+            share: memory::zeros(numbers)?,
+            sums: memory::zeros(count)?,
         })
     }
 
     /// Sums up what the shortest ways from a group of sources lead through.
     fn add_group<L: Lists>(
         &mut self,
-        lists: L,
-        group: u32,
+        lists: Sides<L>,
+        sources: Range<VertexId>,
         observer: &dyn Observer,
     ) -> Result<(), RunError> {
         self.sums[..lists.vertices() as usize].fill(0.0);
-        let sources = sources(group, lists.vertices());
-        for first in sources.clone().step_by(AT_ONCE as usize) {
+        let end = sources.end;
+        for first in sources.step_by(M::LANES as usize) {
             go_on(observer)?;
-            self.search(lists, first..sources.end.min(first.saturating_add(AT_ONCE)));
-            self.go_back(lists);
+            self.add(lists, first..end.min(first.saturating_add(M::LANES)));
         }
         Ok(())
     }
 
-    /// Finds all that some sources have a way to, and how many shortest ones each has.
-    fn search<L: Lists>(&mut self, lists: L, sources: Range<VertexId>) {
-        let vertices = lists.vertices() as usize;
-        let Desk { seen, here, there, ways, found, steps, reached, .. } = self;
-        seen[..vertices].fill(0);
-        ways[..vertices].fill(Lanes::default());
-        for (lane, source) in sources.enumerate() {
-            seen[source as usize] = 1 << lane;
-            ways[source as usize][lane] = 1.0;
-            found.push((source, 1 << lane));
+    /// Adds what the shortest ways from some sources lead through.
+    fn add<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+        let row = sources.len().next_multiple_of(EIGHT);
+        let numbers = row * lists.vertices() as usize;
+        self.levels.found.clear();
+        self.levels.begins.clear();
+        self.search.run(lists, sources, &mut self.levels);
+        self.count_ways(lists.behind, row, numbers);
+        self.share_out(lists.ahead, row, numbers);
+        let ways = self.ways[..numbers].chunks_exact(row);
+        let rows = ways.zip(self.share[..numbers].chunks_exact(row));
+        for (sum, (ways, share)) in self.sums.iter_mut().zip(rows) {
+            for (ways, share) in ways.chunks_exact(EIGHT).zip(share.chunks_exact(EIGHT)) {
+                let through: [f64; EIGHT] = std::array::from_fn(|lane| ways[lane] * share[lane]);
+                let [a, b, c, d, e, f, g, h] = through;
+                *sum += ((a + b) + (c + d)) + ((e + f) + (g + h));
+            }
         }
-        let mut begin = 0;
-        while begin < found.len() {
-            let end = found.len();
-            steps.push(begin);
-            // They ascend, so that the ways to a vertex add up in the order of those before it.
-            for &(vertex, sources) in &found[begin..end] {
-                let of_vertex = ways[vertex as usize];
-                for_each_once(lists.of(vertex), |neighbor| {
-                    let to = neighbor as usize;
-                    let new = sources & !seen[to];
-                    if new != 0 {
-                        if there[to] == 0 {
-                            reached.push(neighbor);
-                        }
-                        there[to] |= new;
-                        add(&mut ways[to], &of_vertex, new);
+    }
+
+    /// Counts the ways to all vertices, level by level.
+    fn count_ways<L: Lists>(&mut self, behind: L, row: usize, numbers: usize) {
+        let Desk { levels, beside, ways, inverse, .. } = self;
+        ways[..numbers].fill(0.0);
+        for &(source, lane) in levels.level(0) {
+            ways[source as usize * row + lane.first() as usize] = 1.0;
+        }
+        for level in 1..levels.begins.len() {
+            enter(beside, levels.level(level - 1));
+            for &(vertex, sources) in levels.level(level) {
+                let to = vertex as usize * row;
+                for_each_once(behind.of(vertex).iter(), |from| {
+                    let mut both = sources & beside[from as usize];
+                    while both != M::NONE {
+                        let lane = both.first() as usize;
+                        ways[to + lane] += ways[from as usize * row + lane];
+                        both = both.rest();
                     }
                 });
             }
-            // Where many were reached, looking at all is cheaper than sorting.
-            if reached.len() > vertices / 16 {
-                reached.clear();
-                let all = (0..).zip(&there[..vertices]);
-                reached.extend(all.filter(|(_, sources)| **sources != 0).map(|(vertex, _)| vertex));
-            } else {
-                reached.sort_unstable();
-            }
-            for vertex in reached.drain(..) {
-                let sources = std::mem::take(&mut there[vertex as usize]);
-                seen[vertex as usize] |= sources;
-                found.push((vertex, sources));
-            }
-            begin = end;
+            leave(beside, levels.level(level - 1));
         }
-        debug_assert!(here.iter().chain(&*there).all(|sources| *sources == 0));
+        let rows = inverse[..numbers].iter_mut().zip(&ways[..numbers]);
+        rows.for_each(|(inverse, ways)| *inverse = 1.0 / ways);
     }
 
-    /// Adds what the ways just found lead through, from the farthest vertices back to the sources.
-    fn go_back<L: Lists>(&mut self, lists: L) {
-        let Desk { here, there, ways, found, steps, sums, .. } = self;
-        // The first step has the sources, which the ways lead from.
-        let mut end = found.len();
-        while let Some(begin) = steps.pop().filter(|begin| *begin > 0) {
-            for &(vertex, sources) in &found[begin..end] {
-                let mut share = Lanes::default();
-                for_each_once(lists.of(vertex), |neighbor| {
-                    let behind = sources & there[neighbor as usize];
-                    if behind != 0 {
-                        add(&mut share, &ways[neighbor as usize], behind);
+    /// Passes on what each vertex has, from the farthest level to the first.
+    fn share_out<L: Lists>(&mut self, ahead: L, row: usize, numbers: usize) {
+        let Desk { levels, beside, inverse, share, .. } = self;
+        share[..numbers].fill(0.0);
+        // Nothing leads through a source.
+        for level in (1..levels.begins.len()).rev() {
+            enter(beside, levels.level(level + 1));
+            for &(vertex, sources) in levels.level(level) {
+                let to = vertex as usize * row;
+                for_each_once(ahead.of(vertex).iter().rev(), |from| {
+                    let mut both = sources & beside[from as usize];
+                    while both != M::NONE {
+                        let lane = both.first() as usize;
+                        let at = from as usize * row + lane;
+                        share[to + lane] += inverse[at] + share[at];
+                        both = both.rest();
                     }
                 });
-                let of_vertex = &mut ways[vertex as usize];
-                let mut through = Lanes::default();
-                for lane in 0..through.len() {
-                    if sources >> lane & 1 == 1 {
-                        through[lane] = of_vertex[lane] * share[lane];
-                        of_vertex[lane] = (1.0 + through[lane]) / of_vertex[lane];
-                    }
-                }
-                sums[vertex as usize] += sum(&through);
-                here[vertex as usize] = sources;
             }
-            for &(vertex, _) in &found[end..] {
-                there[vertex as usize] = 0;
-            }
-            std::mem::swap(here, there);
-            found.truncate(end);
-            end = begin;
-        }
-        for (vertex, _) in found.drain(..) {
-            there[vertex as usize] = 0;
+            leave(beside, levels.level(level + 1));
         }
     }
 }
 
-/// Adds the numbers of some sources to those of a row. To add 0 for the others changes nothing: no
-/// number is below it.
-#[inline]
-fn add(to: &mut Lanes, numbers: &Lanes, sources: Sources) {
-    /// All bits of a lane, for each lane of half a row that there can be.
-    const KEEP: [[u64; 4]; 16] = {
-        let mut keep = [[0; 4]; 16];
-        let mut at = 0;
-        while at < 64 {
-            keep[at / 4][at % 4] = if at / 4 >> (at % 4) & 1 == 1 { u64::MAX } else { 0 };
-            at += 1;
-        }
-        keep
-    };
-    let (low, high) = (KEEP[usize::from(sources & 15)], KEEP[usize::from(sources >> 4)]);
-    for lane in 0..4 {
-        to[lane] += f64::from_bits(numbers[lane].to_bits() & low[lane]);
-        to[lane + 4] += f64::from_bits(numbers[lane + 4].to_bits() & high[lane]);
-    }
+fn enter<M: Mask>(beside: &mut [M], level: &[(VertexId, M)]) {
+    level.iter().for_each(|&(vertex, sources)| beside[vertex as usize] = sources);
 }
 
-/// The sum of a row, of pairs of pairs of pairs.
-#[inline]
-fn sum(row: &Lanes) -> f64 {
-    ((row[0] + row[1]) + (row[2] + row[3])) + ((row[4] + row[5]) + (row[6] + row[7]))
+fn leave<M: Mask>(beside: &mut [M], level: &[(VertexId, M)]) {
+    level.iter().for_each(|&(vertex, _)| beside[vertex as usize] = M::NONE);
 }
 
-/// Visits each vertex of a list that ascends, once.
+/// Visits each vertex of a list, in which equal ones are neighbours, once.
 #[inline]
-fn for_each_once(list: &[VertexId], mut visit: impl FnMut(VertexId)) {
+fn for_each_once<'a>(list: impl Iterator<Item = &'a VertexId>, mut visit: impl FnMut(VertexId)) {
     // Which no vertex is.
     let mut last = VertexId::MAX;
     for &vertex in list {

@@ -7,29 +7,27 @@
 //! as infinitely far, as the measure says.
 //!
 //! # Algorithm
-//! Breadth-first searches against the arcs, from 64 vertices at once. What is kept of a search is how many
-//! vertices each distance has.
+//! Breadth-first searches along the arcs, from 64 vertices at once, of which each vertex collects how many
+//! arrive at which distance.
 //!
 //! # Memory
-//! Beside the graph 8 bytes a vertex, and 32 bytes a vertex for each thread: [`plan`].
+//! Beside the graph 24 bytes a vertex (harmonic: 16), and for each thread 48 (40): [`plan`].
 //!
 //! # Determinism
-//! The same bits on any number of threads and any shards: numbers of vertices are integers, and a sum
-//! is taken from the nearest to the farthest.
+//! The same bits on any number of threads and any shards: numbers and distances are integers, and sums of
+//! 1 / distance are of 64 sources, from the nearest to the farthest, and sums of sums in the order of
+//! the sources' ids.
 //!
 //! # References
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020, equations 1 and 2. Wasserman, Faust, *Social Network
 //! Analysis*, 1994. Beauchamp, *An improved index of centrality*, Behavioral Science 10, 1965.
 
-use crate::lists::{Along, of_member, over};
-use crate::run::go_on;
-use crate::search::{SOURCES, Search};
-use crate::swarm::{self, Swarm};
-use crate::waves::{Findings, Sum, Sums, Waves, bytes_of_searches, sources};
+use crate::lists::Along;
+use crate::tally::{self, Distances, Nearness};
 use crate::{Observer, Plan, RunError};
-use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, VertexId, memory};
-use std::ops::Range;
+use rayon::prelude::*;
+use ripplet_graph::batch::BatchSlice;
+use ripplet_graph::{Graph, memory};
 
 /// Which number. R is the set of the other vertices that a way leads from, r how many they are, n all
 /// vertices; without any, every measure is 0.
@@ -46,10 +44,12 @@ pub enum Closeness {
 }
 
 /// The memory that a run on so many threads will need beside the graph.
-pub fn plan(graph: &Graph, threads: usize) -> Plan {
-    Plan::default()
-        .with("values", 8 * u64::from(graph.vertices()))
-        .with("searches, one a thread", bytes_of_searches(graph.vertices(), threads))
+pub fn plan(graph: &Graph, measure: Closeness, threads: usize) -> Plan {
+    let plan = match measure {
+        Closeness::Harmonic => tally::plan::<Nearness>(graph, threads),
+        _ => tally::plan::<Distances>(graph, threads),
+    };
+    plan.with("values", 8 * u64::from(graph.vertices()))
 }
 
 /// The closeness of each vertex, on rayon's current pool.
@@ -63,24 +63,25 @@ pub fn closeness(
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("measuring distances");
+    let scale = Scale::new(measure, normalized, graph.vertices());
     let mut values = memory::zeros(graph.vertices() as usize)?;
-    let others = f64::from(graph.vertices()) - 1.0;
-    let take = |sources: Range<VertexId>, found: &Sums| {
-        for (source, sum) in sources.zip(found.of_sources()) {
-            values[source as usize] = measure.of(sum, normalized, others);
-        }
-        Ok::<_, RunError>(())
-    };
-    let make = || Ok(Sums::default());
-    over(graph, Along::Against, Waves { make, take, observer })?;
+    if measure == Closeness::Harmonic {
+        let found = tally::of_graph::<Nearness>(graph, Along::Arcs, observer)?;
+        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.near(found));
+    } else {
+        let found = tally::of_graph::<Distances>(graph, Along::Arcs, observer)?;
+        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.far(found));
+    }
     Ok(values)
 }
 
 /// The memory that a run over these graphs will need beside them on so many threads.
-pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
-    Plan::default()
-        .with("values", 8 * graphs.vertices())
-        .with("searches, one a thread", bytes_of_searches(swarm::largest(graphs), threads))
+pub fn plan_of_batch(graphs: BatchSlice<'_>, measure: Closeness, threads: usize) -> Plan {
+    let plan = match measure {
+        Closeness::Harmonic => tally::plan_of_batch::<Nearness>(graphs, threads),
+        _ => tally::plan_of_batch::<Distances>(graphs, threads),
+    };
+    plan.with("values", 8 * graphs.vertices())
 }
 
 /// The closeness of each vertex in its graph, of all these graphs: graph by graph, as the vertices
@@ -95,38 +96,43 @@ pub fn closeness_of_batch(
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("measuring distances");
-    let observer: &dyn Observer = observer;
-    let largest = swarm::largest(graphs);
-    let make = || Ok((Search::new(largest)?, Sums::default()));
-    let work = |(search, sums): &mut (Search, Sums), graph: BatchGraph<'_>, values: &mut [f64]| {
-        let others = f64::from(graph.vertices()) - 1.0;
-        for (group, values) in (0..).zip(values.chunks_mut(SOURCES as usize)) {
-            go_on(observer)?;
-            sums.clear();
-            let sources = sources(group, graph.vertices());
-            search.run(of_member(graph, Along::Against), sources, sums);
-            for (value, sum) in values.iter_mut().zip(sums.of_sources()) {
-                *value = measure.of(sum, normalized, others);
-            }
-        }
-        Ok(())
-    };
-    Swarm { make, work, observer }.run(graphs)
+    let scale = |vertices| Scale::new(measure, normalized, vertices);
+    if measure == Closeness::Harmonic {
+        tally::of_batch(graphs, Along::Arcs, observer, |found: &Nearness, graph| {
+            scale(graph.vertices()).near(found)
+        })
+    } else {
+        tally::of_batch(graphs, Along::Arcs, observer, |found: &Distances, graph| {
+            scale(graph.vertices()).far(found)
+        })
+    }
 }
 
-impl Closeness {
-    /// A vertex's, of so many others.
-    fn of(self, sum: &Sum, normalized: bool, others: f64) -> f64 {
-        if sum.reached == 0 {
-            return 0.0;
+/// What makes a value of a vertex's sums.
+#[derive(Clone, Copy)]
+struct Scale {
+    measure: Closeness,
+    normalized: bool,
+    others: f64,
+}
+
+impl Scale {
+    fn new(measure: Closeness, normalized: bool, vertices: u32) -> Scale {
+        Scale { measure, normalized, others: f64::from(vertices) - 1.0 }
+    }
+
+    fn far(&self, found: &Distances) -> f64 {
+        let (reached, far) = (found.reached as f64, found.far as f64);
+        match (self.measure, self.normalized) {
+            _ if found.reached == 0 => 0.0,
+            (Closeness::WassermanFaust, _) => reached / self.others * (reached / far),
+            (_, true) => reached / far,
+            (_, false) => 1.0 / far,
         }
-        let (reached, far) = (sum.reached as f64, sum.far as f64);
-        match self {
-            Closeness::Reciprocal if normalized => reached / far,
-            Closeness::Reciprocal => 1.0 / far,
-            Closeness::WassermanFaust => reached / others * (reached / far),
-            Closeness::Harmonic if normalized => sum.near / others,
-            Closeness::Harmonic => sum.near,
-        }
+    }
+
+    fn near(&self, found: &Nearness) -> f64 {
+        // A vertex without others is near to none of them.
+        if self.normalized && found.0 > 0.0 { found.0 / self.others } else { found.0 }
     }
 }

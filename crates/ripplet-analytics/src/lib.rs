@@ -32,6 +32,7 @@ mod plan;
 mod run;
 mod search;
 mod swarm;
+mod tally;
 mod waves;
 
 pub mod apsp;

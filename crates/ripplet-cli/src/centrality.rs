@@ -167,7 +167,7 @@ impl Measure {
 
     fn plan(self, graph: &Graph, threads: usize) -> analytics::Plan {
         match self {
-            Measure::Closeness { .. } => closeness::plan(graph, threads),
+            Measure::Closeness { measure, .. } => closeness::plan(graph, measure, threads),
             Measure::Betweenness { .. } => betweenness::plan(graph, threads),
         }
     }

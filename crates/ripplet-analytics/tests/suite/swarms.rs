@@ -92,8 +92,10 @@ fn a_batch_of_nothing_and_plans() {
     // Room for the largest on each thread, and a value for each vertex.
     let ring = |n: u32| Edges::undirected(n, (0..n).map(|v| (v, (v + 1) % n)));
     let some = batch(&[ring(10), ring(100), ring(30)], false);
-    assert_eq!(closeness::plan_of_batch(some.all(), 2).bytes(), 8 * 140 + 2 * 32 * 100);
-    assert_eq!(betweenness::plan_of_batch(some.all(), 2).bytes(), 8 * 140 + 2 * 151 * 100);
+    let plan = |measure| closeness::plan_of_batch(some.all(), measure, 2).bytes();
+    assert_eq!(plan(Closeness::WassermanFaust), 8 * 140 + 2 * (32 + 2 * 16) * 100);
+    assert_eq!(plan(Closeness::Harmonic), 8 * 140 + 2 * (32 + 2 * 8) * 100);
+    assert_eq!(betweenness::plan_of_batch(some.all(), 2).bytes(), 8 * 140 + 2 * 2616 * 100);
 }
 
 /// Cancels at once.
