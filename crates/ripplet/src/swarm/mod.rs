@@ -90,6 +90,12 @@ impl From<ripplet_analytics::RunError> for SwarmError {
     }
 }
 
+impl From<ripplet_graph::OutOfMemory> for SwarmError {
+    fn from(error: ripplet_graph::OutOfMemory) -> SwarmError {
+        SwarmError::Run(error.into())
+    }
+}
+
 impl From<ripplet_lp::RunError> for SwarmError {
     fn from(error: ripplet_lp::RunError) -> SwarmError {
         match error {
