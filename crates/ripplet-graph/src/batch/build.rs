@@ -97,7 +97,7 @@ impl BatchBuilder {
         let incoming = match (directed, owner) {
             (false, _) => None,
             // What enters is what leaves.
-            (true, Owner::Both) => Some(out.try_clone()?),
+            (true, Owner::Both) => Some(out.flat(&members, 0..members.len()).copied()?),
             // The sums of duplicates are those of the other direction, so its scales suffice.
             (true, _) => Some(work.build(Owner::Target, false, &mut exponents)?),
         };
