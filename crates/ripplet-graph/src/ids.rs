@@ -292,8 +292,8 @@ mod tests {
 
     #[test]
     fn integers_precede_by_value_and_names_by_bytes() {
-        let [unsigned, signed] = [ExternalId::Unsigned, |id| ExternalId::Signed(id as i64)];
-        assert!(unsigned(1).precedes(unsigned(2)) && signed(u64::MAX).precedes(unsigned(0)));
+        let (unsigned, signed) = (ExternalId::Unsigned, ExternalId::Signed);
+        assert!(unsigned(1).precedes(unsigned(2)) && signed(-1).precedes(unsigned(0)));
         assert!(!unsigned(2).precedes(signed(2)) && !unsigned(u64::MAX).precedes(signed(5)));
         let name = ExternalId::Name;
         assert!(name("Z").precedes(name("a")) && !name("a").precedes(name("a")));

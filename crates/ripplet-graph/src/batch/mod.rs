@@ -27,7 +27,9 @@
 //! copies nothing.
 
 mod build;
+mod collect;
 mod members;
+mod scatter;
 mod table;
 
 pub use build::{BatchBuilder, BatchError};
