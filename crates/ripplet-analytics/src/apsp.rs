@@ -168,7 +168,7 @@ impl Rows {
 
 impl Visit<u64> for Rows {
     #[inline]
-    fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64) {
+    fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64, _here: &[u64]) {
         while sources != 0 {
             let row = sources.trailing_zeros() as usize;
             self.distances[row * self.vertices + vertex as usize] = step;

@@ -73,7 +73,7 @@ struct Rows<'a> {
 
 impl Visit<u64> for Rows<'_> {
     #[inline]
-    fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64) {
+    fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64, _here: &[u64]) {
         while sources != 0 {
             let row = sources.trailing_zeros() as usize;
             self.rows[row * self.vertices + vertex as usize] = f64::from(step);

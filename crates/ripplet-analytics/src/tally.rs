@@ -100,7 +100,7 @@ struct Collect<'a, T> {
 
 impl<T: Tally> Visit<u64> for Collect<'_, T> {
     #[inline]
-    fn arrive(&mut self, step: u32, vertex: VertexId, sources: u64) {
+    fn arrive(&mut self, step: u32, vertex: VertexId, sources: u64, _here: &[u64]) {
         if step > 0 {
             self.tallies[vertex as usize].arrive(step, sources.count_ones());
         }
