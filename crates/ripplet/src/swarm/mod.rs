@@ -47,10 +47,11 @@ mod worker;
 pub use analysis::Analysis;
 pub use answer::{Answer, Column};
 pub use line::run;
-pub use parts::{BatchPart, Cut, Parts, WholeBatch};
+pub use parts::{Cut, Parts, WholeBatch};
 pub use report::{Progress, Report, SwarmObserver, WorkerReport};
 pub use worker::{CpuWorker, Worker};
 
+pub use ripplet_io::batch::BatchPart;
 use ripplet_io::{ReadError, WriteError};
 use std::io;
 use thiserror::Error;
