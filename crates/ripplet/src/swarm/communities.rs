@@ -174,7 +174,7 @@ mod tests {
             weights: None,
         };
         let batch = BatchBuilder::new().build(BatchTable::new(members, rows).unwrap()).unwrap();
-        let settings = Settings { initial: Some(vec![0; 3].into()), ..Settings::default() };
+        let settings = Settings { initial: Some(vec![0; 3]), ..Settings::default() };
         let mut worker = CommunitiesWorker::new(Lpa::default(), settings, 2).unwrap();
         assert!(matches!(
             worker.answer(batch.all(), &()),
