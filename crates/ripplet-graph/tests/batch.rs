@@ -96,6 +96,7 @@ impl Options {
                 same(a, b);
             }
             assert_eq!(member.weight_scale(), graph.weight_scale(), "graph {index}, {self:?}");
+            assert!(member.to_graph().unwrap() == graph, "graph {index}, {self:?}");
         }
         assert_eq!(batch.arcs(), arcs);
     }

@@ -345,6 +345,43 @@ fn what_does_not_fit_is_refused_and_leaves_nothing() {
 }
 
 #[test]
+fn communities_are_called_by_vertices_of_their_graphs() {
+    let folder = tempfile::tempdir().unwrap();
+    let shape = TableShape { rows: Rows::Communities, of_batch: true, columns: &[] };
+    for kind in [Kind::InGraph, Kind::InBatch, Kind::Signed, Kind::Names] {
+        let batch = batch_of(&[2, 0, 3], kind);
+        let of = Subject::Batch(batch.all());
+        let mut expected = "graph,id,community\n".to_owned();
+        for (graph, vertex, community) in [(0, 0, 1), (0, 1, 1), (2, 0, 0), (2, 1, 2), (2, 2, 0)] {
+            let graph = batch.graph(graph);
+            let ids = [graph.id(), graph.vertex_id(vertex), graph.vertex_id(community)];
+            expected += &format!("{}\n", ids.map(quoted).join(","));
+        }
+        for extension in ["csv", "arrow", "parquet"] {
+            let path = folder.path().join("communities").with_extension(extension);
+            let mut table = TableWriter::create(&path, shape).unwrap();
+            table.append(Part::Communities { of, communities: &[1, 1, 0, 2, 0] }, &[]).unwrap();
+            table.finish().unwrap();
+            let found = match extension {
+                "csv" => fs::read_to_string(&path).unwrap(),
+                _ => format!("graph,id,community\n{}", lines(&path)),
+            };
+            assert_eq!(found, expected, "{kind:?}, {extension}");
+        }
+        for (wrong, communities) in [(0, &[1, 2, 0, 0, 0][..]), (2, &[0, 0, 3, 0, 0]), (3, &[0; 4])]
+        {
+            let mut table = TableWriter::create(&folder.path().join("a.csv"), shape).unwrap();
+            let error = table.append(Part::Communities { of, communities }, &[]).unwrap_err();
+            let expected = match wrong {
+                3 => "not one community for each vertex".to_owned(),
+                graph => format!("of graph {graph} is called by no vertex"),
+            };
+            assert!(error.to_string().contains(&expected), "{error}");
+        }
+    }
+}
+
+#[test]
 fn integers_go_into_a_column_of_names_and_signs_where_they_fit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.arrow");

@@ -1,5 +1,6 @@
 //! What a worker found of the graphs of a part.
 
+use ripplet_graph::VertexId;
 use ripplet_graph::batch::BatchSlice;
 use ripplet_io::WriteError;
 use ripplet_io::write::{ColumnData, Part, Rows, Subject, TableWriter};
@@ -9,6 +10,8 @@ use ripplet_io::write::{ColumnData, Part, Rows, Subject, TableWriter};
 pub enum Answer {
     /// A value of each vertex in each column, graph by graph.
     Vertices(Vec<Column>),
+    /// Of each vertex the vertex of its graph that its community is called by, graph by graph.
+    Communities(Vec<VertexId>),
     /// A value of each graph in each column.
     Graphs(Vec<Column>),
     /// Of each graph a value of each vertex from each vertex, source by source.
@@ -45,6 +48,7 @@ impl Answer {
     pub fn rows(&self) -> Rows {
         match self {
             Answer::Vertices(_) => Rows::Vertices,
+            Answer::Communities(_) => Rows::Communities,
             Answer::Graphs(_) => Rows::Graphs,
             Answer::Pairs(_) => Rows::Pairs,
         }
@@ -53,14 +57,16 @@ impl Answer {
     /// The values.
     pub fn columns(&self) -> &[Column] {
         match self {
+            Answer::Communities(_) => &[],
             Answer::Vertices(columns) | Answer::Graphs(columns) | Answer::Pairs(columns) => columns,
         }
     }
 
     /// Whose rows they are, in a table.
-    pub fn part<'a>(&self, of: Subject<'a>) -> Part<'a> {
+    pub fn part<'a>(&'a self, of: Subject<'a>) -> Part<'a> {
         match self {
             Answer::Vertices(_) => Part::Vertices(of),
+            Answer::Communities(communities) => Part::Communities { of, communities },
             Answer::Graphs(_) => Part::Graphs(of),
             Answer::Pairs(_) => Part::Pairs { of, sources: 0..u32::MAX },
         }

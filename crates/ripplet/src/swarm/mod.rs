@@ -37,6 +37,7 @@
 
 mod analysis;
 mod answer;
+mod communities;
 mod line;
 mod parts;
 mod report;
@@ -46,6 +47,7 @@ mod worker;
 
 pub use analysis::Analysis;
 pub use answer::{Answer, Column};
+pub use communities::CommunitiesWorker;
 pub use line::run;
 pub use parts::{Cut, Parts, WholeBatch};
 pub use report::{Progress, Report, SwarmObserver, WorkerReport};

@@ -185,6 +185,7 @@ impl TableWriter {
     fn key_names(&self) -> Vec<&'static str> {
         let of_rows: &[_] = match self.rows {
             Rows::Vertices => &["id"],
+            Rows::Communities => &["id", "community"],
             Rows::Graphs => &[],
             Rows::Pairs | Rows::Edges => &["source", "target"],
         };
@@ -268,6 +269,7 @@ impl Rows {
     fn title(self) -> &'static str {
         match self {
             Rows::Vertices => "values of vertices",
+            Rows::Communities => "communities",
             Rows::Graphs => "values of graphs",
             Rows::Pairs => "values of pairs",
             Rows::Edges => "values of edges",
@@ -276,7 +278,7 @@ impl Rows {
 
     fn plural(self) -> &'static str {
         match self {
-            Rows::Vertices => "vertices",
+            Rows::Vertices | Rows::Communities => "vertices",
             Rows::Graphs => "graphs",
             Rows::Pairs => "pairs, those of a vertex and itself among them",
             Rows::Edges => "edges",
@@ -312,7 +314,7 @@ impl Blocks<'_> {
         let of_row = match self.layout.part.rows() {
             Rows::Vertices => 1,
             Rows::Graphs => 0,
-            Rows::Pairs | Rows::Edges => 2,
+            Rows::Communities | Rows::Pairs | Rows::Edges => 2,
         };
         graph.into_iter().chain(std::iter::repeat_n(vertex, of_row)).collect()
     }
@@ -377,6 +379,11 @@ impl Blocks<'_> {
                 About::Vertices(range) | About::Pairs { targets: range, .. } => {
                     fields.push_external(text, ids.get(range.start + row));
                 }
+                About::Communities(range) => {
+                    fields.push_external(text, ids.get(range.start + row));
+                    text.push(separator);
+                    fields.push_external(text, ids.get(self.community(index)));
+                }
                 About::Graphs => {
                     if let Some(id) = subject.graph_id(stretch.graph + row as usize) {
                         fields.push_external(text, id);
@@ -396,6 +403,14 @@ impl Blocks<'_> {
                 values.push(text, index);
             }
             text.push(b'\n');
+        }
+    }
+
+    /// The vertex that a vertex's community is called by.
+    fn community(&self, index: usize) -> u32 {
+        match &self.layout.part {
+            Part::Communities { communities, .. } => communities[index],
+            _ => 0,
         }
     }
 
@@ -445,6 +460,11 @@ impl Blocks<'_> {
         let ids = subject.ids(graph);
         match (&stretch.about, of_row) {
             (About::Vertices(vertices), [column]) => column.extend(ids, vertices.clone()),
+            (About::Communities(vertices), [column, communities]) => {
+                column.extend(ids, vertices.clone())?;
+                let mut of_rows = stretch.values.clone();
+                of_rows.try_for_each(|index| communities.push(ids.get(self.community(index))))
+            }
             (About::Pairs { source, targets }, [sources, column]) => {
                 sources.repeat(ids.get(*source), rows)?;
                 column.extend(ids, targets.clone())

@@ -14,6 +14,8 @@ use std::ops::Range;
 pub enum Rows {
     /// A vertex each: `id`.
     Vertices,
+    /// A vertex each, and the community that it is in: `id`, `community`.
+    Communities,
     /// A graph each: no column but `graph`.
     Graphs,
     /// Two different vertices of a graph each, in one order: `source`, `target`.
@@ -36,6 +38,13 @@ pub enum Subject<'a> {
 pub enum Part<'a> {
     /// All vertices.
     Vertices(Subject<'a>),
+    /// All vertices, and of each a vertex of its graph by whose id its community is called.
+    Communities {
+        /// The graphs.
+        of: Subject<'a>,
+        /// The communities' vertices, graph by graph.
+        communities: &'a [VertexId],
+    },
     /// All graphs.
     Graphs(Subject<'a>),
     /// Of each graph, from each of these vertices (as far as it has them) to all others.
@@ -99,6 +108,7 @@ impl<'a> Part<'a> {
     pub(super) fn rows(&self) -> Rows {
         match self {
             Part::Vertices(_) => Rows::Vertices,
+            Part::Communities { .. } => Rows::Communities,
             Part::Graphs(_) => Rows::Graphs,
             Part::Pairs { .. } => Rows::Pairs,
             Part::Edges { .. } => Rows::Edges,
@@ -108,7 +118,7 @@ impl<'a> Part<'a> {
     pub(super) fn subject(&self) -> Subject<'a> {
         match self {
             Part::Vertices(of) | Part::Graphs(of) => *of,
-            Part::Pairs { of, .. } | Part::Edges { of, .. } => *of,
+            Part::Communities { of, .. } | Part::Pairs { of, .. } | Part::Edges { of, .. } => *of,
         }
     }
 }
@@ -135,6 +145,8 @@ pub(super) struct Stretch {
 pub(super) enum About {
     /// A vertex each.
     Vertices(Range<VertexId>),
+    /// A vertex each, and its community.
+    Communities(Range<VertexId>),
     Graphs,
     /// A target each.
     Pairs {
@@ -153,6 +165,11 @@ impl<'a> Layout<'a> {
         let (starts, value_starts): (Cow<'a, [u64]>, _) = match &part {
             Part::Vertices(Subject::Batch(graphs)) => (graphs.vertex_starts().into(), None),
             Part::Vertices(Subject::Graph(ids)) => (vec![0, ids.len() as u64].into(), None),
+            Part::Communities { of, communities } => {
+                let starts = Layout::of(Part::Vertices(*of))?.starts;
+                check_communities(&starts, communities)?;
+                (starts, None)
+            }
             Part::Graphs(of) => (vec![0, of.graphs() as u64].into(), None),
             Part::Pairs { of, sources } => {
                 let rows = |targets: fn(u64) -> u64| {
@@ -236,8 +253,12 @@ impl<'a> Layout<'a> {
                 let about = About::Edges { sources: values.clone() };
                 visit(Stretch { graph, about, values })
             }
-            _ => {
-                let about = About::Vertices(rows.start as VertexId..rows.end as VertexId);
+            (part, _) => {
+                let vertices = rows.start as VertexId..rows.end as VertexId;
+                let about = match part {
+                    Part::Communities { .. } => About::Communities(vertices),
+                    _ => About::Vertices(vertices),
+                };
                 visit(Stretch { graph, about, values })
             }
         }
@@ -289,6 +310,22 @@ fn sums(sizes: impl ExactSizeIterator<Item = u64>) -> io::Result<Vec<u64>> {
 
 fn span(starts: &[u64]) -> u64 {
     starts[starts.len() - 1] - starts[0]
+}
+
+fn check_communities(starts: &[u64], communities: &[VertexId]) -> io::Result<()> {
+    if span(starts) != communities.len() as u64 {
+        return Err(refused("there is not one community for each vertex"));
+    }
+    let wrong = |graph: &[u64]| {
+        let [start, end] = [graph[0], graph[1]].map(|start| (start - starts[0]) as usize);
+        communities[start..end].iter().any(|&community| community as usize >= end - start)
+    };
+    match starts.windows(2).position(wrong) {
+        Some(graph) => {
+            Err(refused(format!("a community of graph {graph} is called by no vertex of it")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_edges(
