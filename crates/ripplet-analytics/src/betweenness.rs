@@ -8,14 +8,17 @@
 //!
 //! # Algorithm
 //! Brandes': from each source a breadth-first search that counts the shortest ways to each vertex; then,
-//! from the farthest back to the source, what each vertex passes on.
+//! from the farthest back to the source, what each vertex passes on. Eight sources go together: a list is
+//! read once for all of them that arrive at the same step, and their numbers lie side by side.
 //!
 //! # Memory
-//! Beside the graph 8 bytes a vertex, and 32 bytes a vertex for each thread: [`plan`].
+//! Beside the graph 8 bytes a vertex, and 151 bytes a vertex for each thread: [`plan`].
 //!
 //! # Determinism
-//! The same bits on any number of threads and any shards: sums are of 64 sources, in the order of their ids,
-//! and sums of sums in that order, too.
+//! The same bits on any number of threads and any shards. Ways to a vertex add up in the order of the
+//! vertices before them, and shares in the order of those behind. Of each vertex, what the ways from eight
+//! sources lead through is summed up by steps, the farthest first, and in a step pairwise; then eight by
+//! eight, up to 64; and these sums in the order of the sources' ids.
 //!
 //! # References
 //! Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25, 2001.
@@ -27,8 +30,9 @@ use crate::swarm::{self, Swarm};
 use crate::waves::sources;
 use crate::{Observer, Plan, RunError};
 use rayon::prelude::*;
-use ripplet_graph::batch::{BatchGraph, GraphBatch};
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, memory};
+use std::ops::Range;
 
 /// The memory that a run on so many threads will need beside the graph.
 pub fn plan(graph: &Graph, threads: usize) -> Plan {
@@ -55,38 +59,38 @@ pub fn betweenness(
     Ok(values)
 }
 
-/// The memory that a run over a batch will need beside it on so many threads.
-pub fn plan_of_batch(batch: &GraphBatch, threads: usize) -> Plan {
-    let desk = BYTES_OF_DESK * u64::from(swarm::largest(batch));
+/// The memory that a run over these graphs will need beside them on so many threads.
+pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
+    let desk = BYTES_OF_DESK * u64::from(swarm::largest(graphs));
     Plan::default()
-        .with("values", 8 * batch.vertices())
+        .with("values", 8 * graphs.vertices())
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
 }
 
-/// The betweenness of each vertex in its graph, of all graphs of a batch: graph by graph, as the vertices
-/// lie in the batch. What [`betweenness`] finds of each graph, bit by bit; each is done by one thread.
+/// The betweenness of each vertex in its graph, of all these graphs: graph by graph, as the vertices
+/// lie in their batch. What [`betweenness`] finds of each graph, bit by bit; each is done by one thread.
 ///
 /// # Errors
 /// Where the observer cancels, or memory is refused.
 pub fn betweenness_of_batch(
-    batch: &GraphBatch,
+    graphs: BatchSlice<'_>,
     normalized: bool,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("finding shortest ways");
     let observer: &dyn Observer = observer;
-    let largest = swarm::largest(batch);
+    let largest = swarm::largest(graphs);
     let work = |desk: &mut Desk, graph: BatchGraph<'_>, values: &mut [f64]| {
         let vertices = graph.vertices();
         for group in 0..vertices.div_ceil(SOURCES) {
             desk.add_group(of_member(graph, Along::Arcs), group, observer)?;
             values.iter_mut().zip(&desk.sums).for_each(|(value, sum)| *value += sum);
         }
-        let scale = scale(batch.direction(), vertices, normalized);
+        let scale = scale(graphs.batch().direction(), vertices, normalized);
         values.iter_mut().for_each(|value| *value *= scale);
         Ok(())
     };
-    Swarm { make: || Desk::new(largest), work, observer }.run(batch)
+    Swarm { make: || Desk::new(largest), work, observer }.run(graphs)
 }
 
 /// What the sums over ordered pairs are multiplied by.
@@ -133,32 +137,48 @@ impl Over for Run<'_> {
     }
 }
 
-/// What a thread works with, with room for so many vertices or more.
+/// What a thread works with, with room for so many vertices or more. Between two searches nobody is
+/// anywhere: `here` and `there` are empty.
 struct Desk {
-    /// How far from the source; [`UNSEEN`] between two searches.
-    distance: Vec<u32>,
-    /// How many shortest ways there are from the source. As in the literature and in others' programs it is
-    /// a float, which does not overflow.
-    ways: Vec<f64>,
-    /// What each shortest way to a vertex passes on: its share of the vertex, and of all behind it.
-    passed: Vec<f64>,
-    /// The vertices as they were found.
-    found: Vec<VertexId>,
+    /// The sources, as bits, that have found a vertex.
+    seen: Vec<Sources>,
+    /// The sources that are at a vertex at one step, and at the next.
+    here: Vec<Sources>,
+    there: Vec<Sources>,
+    /// How many shortest ways there are from each source; on the way back, what each of them passes on:
+    /// its share of the vertex, and of all behind it. As in the literature and in others' programs these
+    /// are floats, which do not overflow.
+    ways: Vec<Lanes>,
+    /// The vertices as they were found, step after step, and by whom; in a step they ascend.
+    found: Vec<(VertexId, Sources)>,
+    /// Where the steps begin among them.
+    steps: Vec<usize>,
+    /// The vertices of a step, before they are in order.
+    reached: Vec<VertexId>,
     /// What was found from all sources of the group.
     sums: Vec<f64>,
 }
 
-const BYTES_OF_DESK: u64 = 4 + 8 + 8 + 4 + 8;
-const UNSEEN: u32 = u32::MAX;
+/// A set of sources that are searched from at once: a bit each.
+type Sources = u8;
+/// How many these are.
+const AT_ONCE: u32 = Sources::BITS;
+/// A number for each of them.
+type Lanes = [f64; AT_ONCE as usize];
+
+const BYTES_OF_DESK: u64 = 3 + 64 + 8 * 8 + 8 + 4 + 8;
 
 impl Desk {
     fn new(vertices: u32) -> Result<Desk, OutOfMemory> {
         let vertices = vertices as usize;
         Ok(Desk {
-            distance: memory::filled(UNSEEN, vertices)?,
+            seen: memory::zeros(vertices)?,
+            here: memory::zeros(vertices)?,
+            there: memory::zeros(vertices)?,
             ways: memory::zeros(vertices)?,
-            passed: memory::zeros(vertices)?,
-            found: memory::with_room(vertices)?,
+            found: memory::with_room(vertices.saturating_mul(AT_ONCE as usize))?,
+            steps: memory::with_room(vertices)?,
+            reached: memory::with_room(vertices)?,
             sums: memory::zeros(vertices)?,
         })
     }
@@ -171,50 +191,126 @@ impl Desk {
         observer: &dyn Observer,
     ) -> Result<(), RunError> {
         self.sums[..lists.vertices() as usize].fill(0.0);
-        for source in sources(group, lists.vertices()) {
+        let sources = sources(group, lists.vertices());
+        for first in sources.clone().step_by(AT_ONCE as usize) {
             go_on(observer)?;
-            self.add(lists, source);
+            self.search(lists, first..sources.end.min(first.saturating_add(AT_ONCE)));
+            self.go_back(lists);
         }
         Ok(())
     }
 
-    /// Adds what the shortest ways from a source lead through.
-    fn add<L: Lists>(&mut self, lists: L, source: VertexId) {
-        let Desk { distance, ways, passed, found, sums } = self;
-        (distance[source as usize], ways[source as usize]) = (0, 1.0);
-        found.push(source);
-        let mut at = 0;
-        while let Some(&vertex) = found.get(at) {
-            at += 1;
-            let (next, ways_here) = (distance[vertex as usize] + 1, ways[vertex as usize]);
-            for_each_once(lists.of(vertex), |neighbor| {
-                let to = neighbor as usize;
-                if distance[to] == UNSEEN {
-                    (distance[to], ways[to]) = (next, ways_here);
-                    found.push(neighbor);
-                } else if distance[to] == next {
-                    ways[to] += ways_here;
-                }
-            });
+    /// Finds all that some sources have a way to, and how many shortest ones each has.
+    fn search<L: Lists>(&mut self, lists: L, sources: Range<VertexId>) {
+        let vertices = lists.vertices() as usize;
+        let Desk { seen, here, there, ways, found, steps, reached, .. } = self;
+        seen[..vertices].fill(0);
+        ways[..vertices].fill(Lanes::default());
+        for (lane, source) in sources.enumerate() {
+            seen[source as usize] = 1 << lane;
+            ways[source as usize][lane] = 1.0;
+            found.push((source, 1 << lane));
         }
-        for &vertex in found.iter().rev() {
-            let (next, ways_here) = (distance[vertex as usize] + 1, ways[vertex as usize]);
-            let mut share = 0.0;
-            for_each_once(lists.of(vertex), |neighbor| {
-                if distance[neighbor as usize] == next {
-                    share += passed[neighbor as usize];
-                }
-            });
-            let through = ways_here * share;
-            passed[vertex as usize] = (1.0 + through) / ways_here;
-            if vertex != source {
-                sums[vertex as usize] += through;
+        let mut begin = 0;
+        while begin < found.len() {
+            let end = found.len();
+            steps.push(begin);
+            // They ascend, so that the ways to a vertex add up in the order of those before it.
+            for &(vertex, sources) in &found[begin..end] {
+                let of_vertex = ways[vertex as usize];
+                for_each_once(lists.of(vertex), |neighbor| {
+                    let to = neighbor as usize;
+                    let new = sources & !seen[to];
+                    if new != 0 {
+                        if there[to] == 0 {
+                            reached.push(neighbor);
+                        }
+                        there[to] |= new;
+                        add(&mut ways[to], &of_vertex, new);
+                    }
+                });
             }
+            // Where many were reached, looking at all is cheaper than sorting.
+            if reached.len() > vertices / 16 {
+                reached.clear();
+                let all = (0..).zip(&there[..vertices]);
+                reached.extend(all.filter(|(_, sources)| **sources != 0).map(|(vertex, _)| vertex));
+            } else {
+                reached.sort_unstable();
+            }
+            for vertex in reached.drain(..) {
+                let sources = std::mem::take(&mut there[vertex as usize]);
+                seen[vertex as usize] |= sources;
+                found.push((vertex, sources));
+            }
+            begin = end;
         }
-        for vertex in found.drain(..) {
-            distance[vertex as usize] = UNSEEN;
+        debug_assert!(here.iter().chain(&*there).all(|sources| *sources == 0));
+    }
+
+    /// Adds what the ways just found lead through, from the farthest vertices back to the sources.
+    fn go_back<L: Lists>(&mut self, lists: L) {
+        let Desk { here, there, ways, found, steps, sums, .. } = self;
+        // The first step has the sources, which the ways lead from.
+        let mut end = found.len();
+        while let Some(begin) = steps.pop().filter(|begin| *begin > 0) {
+            for &(vertex, sources) in &found[begin..end] {
+                let mut share = Lanes::default();
+                for_each_once(lists.of(vertex), |neighbor| {
+                    let behind = sources & there[neighbor as usize];
+                    if behind != 0 {
+                        add(&mut share, &ways[neighbor as usize], behind);
+                    }
+                });
+                let of_vertex = &mut ways[vertex as usize];
+                let mut through = Lanes::default();
+                for lane in 0..through.len() {
+                    if sources >> lane & 1 == 1 {
+                        through[lane] = of_vertex[lane] * share[lane];
+                        of_vertex[lane] = (1.0 + through[lane]) / of_vertex[lane];
+                    }
+                }
+                sums[vertex as usize] += sum(&through);
+                here[vertex as usize] = sources;
+            }
+            for &(vertex, _) in &found[end..] {
+                there[vertex as usize] = 0;
+            }
+            std::mem::swap(here, there);
+            found.truncate(end);
+            end = begin;
+        }
+        for (vertex, _) in found.drain(..) {
+            there[vertex as usize] = 0;
         }
     }
+}
+
+/// Adds the numbers of some sources to those of a row. To add 0 for the others changes nothing: no
+/// number is below it.
+#[inline]
+fn add(to: &mut Lanes, numbers: &Lanes, sources: Sources) {
+    /// All bits of a lane, for each lane of half a row that there can be.
+    const KEEP: [[u64; 4]; 16] = {
+        let mut keep = [[0; 4]; 16];
+        let mut at = 0;
+        while at < 64 {
+            keep[at / 4][at % 4] = if at / 4 >> (at % 4) & 1 == 1 { u64::MAX } else { 0 };
+            at += 1;
+        }
+        keep
+    };
+    let (low, high) = (KEEP[usize::from(sources & 15)], KEEP[usize::from(sources >> 4)]);
+    for lane in 0..4 {
+        to[lane] += f64::from_bits(numbers[lane].to_bits() & low[lane]);
+        to[lane + 4] += f64::from_bits(numbers[lane + 4].to_bits() & high[lane]);
+    }
+}
+
+/// The sum of a row, of pairs of pairs of pairs.
+#[inline]
+fn sum(row: &Lanes) -> f64 {
+    ((row[0] + row[1]) + (row[2] + row[3])) + ((row[4] + row[5]) + (row[6] + row[7]))
 }
 
 /// Visits each vertex of a list that ascends, once.

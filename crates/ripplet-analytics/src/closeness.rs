@@ -27,7 +27,7 @@ use crate::search::{SOURCES, Search};
 use crate::swarm::{self, Swarm};
 use crate::waves::{Findings, Sum, Sums, Waves, bytes_of_searches, sources};
 use crate::{Observer, Plan, RunError};
-use ripplet_graph::batch::{BatchGraph, GraphBatch};
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, VertexId, memory};
 use std::ops::Range;
 
@@ -76,27 +76,27 @@ pub fn closeness(
     Ok(values)
 }
 
-/// The memory that a run over a batch will need beside it on so many threads.
-pub fn plan_of_batch(batch: &GraphBatch, threads: usize) -> Plan {
+/// The memory that a run over these graphs will need beside them on so many threads.
+pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
     Plan::default()
-        .with("values", 8 * batch.vertices())
-        .with("searches, one a thread", bytes_of_searches(swarm::largest(batch), threads))
+        .with("values", 8 * graphs.vertices())
+        .with("searches, one a thread", bytes_of_searches(swarm::largest(graphs), threads))
 }
 
-/// The closeness of each vertex in its graph, of all graphs of a batch: graph by graph, as the vertices
-/// lie in the batch. What [`closeness`] finds of each graph, bit by bit; each is done by one thread.
+/// The closeness of each vertex in its graph, of all these graphs: graph by graph, as the vertices
+/// lie in their batch. What [`closeness`] finds of each graph, bit by bit; each is done by one thread.
 ///
 /// # Errors
 /// Where the observer cancels, or memory is refused.
 pub fn closeness_of_batch(
-    batch: &GraphBatch,
+    graphs: BatchSlice<'_>,
     measure: Closeness,
     normalized: bool,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("measuring distances");
     let observer: &dyn Observer = observer;
-    let largest = swarm::largest(batch);
+    let largest = swarm::largest(graphs);
     let make = || Ok((Search::new(largest)?, Sums::default()));
     let work = |(search, sums): &mut (Search, Sums), graph: BatchGraph<'_>, values: &mut [f64]| {
         let others = f64::from(graph.vertices()) - 1.0;
@@ -111,7 +111,7 @@ pub fn closeness_of_batch(
         }
         Ok(())
     };
-    Swarm { make, work, observer }.run(batch)
+    Swarm { make, work, observer }.run(graphs)
 }
 
 impl Closeness {

@@ -5,7 +5,7 @@
 
 use crate::run::go_on;
 use crate::{Observer, RunError};
-use ripplet_graph::batch::{BatchGraph, BatchSlice, GraphBatch};
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{OutOfMemory, memory};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,8 +15,8 @@ use std::sync::{Mutex, PoisonError};
 const TASK: u64 = 1 << 12;
 
 /// The vertices of the largest graph, which a desk has room for.
-pub(crate) fn largest(batch: &GraphBatch) -> u32 {
-    batch.all().graphs().map(|graph| graph.vertices()).max().unwrap_or(0)
+pub(crate) fn largest(graphs: BatchSlice<'_>) -> u32 {
+    graphs.graphs().map(|graph| graph.vertices()).max().unwrap_or(0)
 }
 
 /// Work on each graph, at desks of `make`. What it gives each vertex goes into a part of one array.
@@ -33,16 +33,16 @@ where
     Work: Fn(&mut D, BatchGraph<'_>, &mut [f64]) -> Result<(), RunError> + Sync,
 {
     /// The values of all vertices, graph by graph.
-    pub fn run(&self, batch: &GraphBatch) -> Result<Vec<f64>, RunError> {
-        let mut values = memory::zeros(batch.vertices() as usize)?;
+    pub fn run(&self, graphs: BatchSlice<'_>) -> Result<Vec<f64>, RunError> {
+        let mut values = memory::zeros(graphs.vertices() as usize)?;
         let threads = rayon::current_num_threads();
         let mut desks = memory::with_room(threads)?;
         for _ in 0..threads {
             desks.push((self.make)()?);
         }
-        let all = batch.vertices() + batch.arcs();
+        let all = graphs.vertices() + graphs.arcs();
         let state = State { desks: Mutex::new(desks), done: AtomicU64::new(0), all };
-        share(batch.all(), &mut values, &|graphs, values| {
+        share(graphs, &mut values, &|graphs, values| {
             go_on(self.observer)?;
             // There is one for each thread, which has one task at a time.
             let desk = state.desks.lock().unwrap_or_else(PoisonError::into_inner).pop();

@@ -45,16 +45,20 @@ fn check(graphs: &[Edges], directed: bool) {
             let expected = alone(&|graph| closeness(graph, measure, normalized, &mut ()).unwrap());
             for threads in [1, 3] {
                 let found =
-                    on(threads, || closeness_of_batch(&whole, measure, normalized, &mut ()));
+                    on(threads, || closeness_of_batch(whole.all(), measure, normalized, &mut ()));
                 assert!(bits(&found.unwrap()) == expected, "{measure:?}, {threads} threads");
             }
         }
         let expected = alone(&|graph| betweenness(graph, normalized, &mut ()).unwrap());
         for threads in [1, 3] {
-            let found = on(threads, || betweenness_of_batch(&whole, normalized, &mut ()));
+            let found = on(threads, || betweenness_of_batch(whole.all(), normalized, &mut ()));
             assert!(bits(&found.unwrap()) == expected, "{threads} threads");
         }
     }
+    let (some, near) = (graphs.len() / 3..graphs.len(), Closeness::Harmonic);
+    let skipped = whole.slice(0..some.start).vertices() as usize;
+    let of = |graphs| closeness_of_batch(graphs, near, false, &mut ()).unwrap();
+    assert_eq!(of(whole.slice(some)), of(whole.all())[skipped..], "of some");
 }
 
 proptest! {
@@ -83,13 +87,13 @@ fn graphs_of_every_size() {
 #[test]
 fn a_batch_of_nothing_and_plans() {
     let empty = batch(&[], false);
-    assert_eq!(betweenness_of_batch(&empty, true, &mut ()), Ok(Vec::new()));
-    assert_eq!(closeness_of_batch(&empty, Closeness::Harmonic, true, &mut ()), Ok(Vec::new()));
+    assert_eq!(betweenness_of_batch(empty.all(), true, &mut ()), Ok(Vec::new()));
+    assert_eq!(closeness_of_batch(empty.all(), Closeness::Harmonic, true, &mut ()), Ok(Vec::new()));
     // Room for the largest on each thread, and a value for each vertex.
     let ring = |n: u32| Edges::undirected(n, (0..n).map(|v| (v, (v + 1) % n)));
     let some = batch(&[ring(10), ring(100), ring(30)], false);
-    assert_eq!(closeness::plan_of_batch(&some, 2).bytes(), 8 * 140 + 2 * 32 * 100);
-    assert_eq!(betweenness::plan_of_batch(&some, 2).bytes(), 8 * 140 + 2 * 32 * 100);
+    assert_eq!(closeness::plan_of_batch(some.all(), 2).bytes(), 8 * 140 + 2 * 32 * 100);
+    assert_eq!(betweenness::plan_of_batch(some.all(), 2).bytes(), 8 * 140 + 2 * 151 * 100);
 }
 
 /// Cancels at once.
@@ -104,7 +108,7 @@ impl ripplet_analytics::Observer for Never {
 #[test]
 fn a_run_can_be_ended() {
     let some = batch(&[Edges::undirected(3, [(0, 1)])], false);
-    assert_eq!(betweenness_of_batch(&some, false, &mut Never), Err(RunError::Cancelled));
-    let near = closeness_of_batch(&some, Closeness::Harmonic, false, &mut Never);
+    assert_eq!(betweenness_of_batch(some.all(), false, &mut Never), Err(RunError::Cancelled));
+    let near = closeness_of_batch(some.all(), Closeness::Harmonic, false, &mut Never);
     assert_eq!(near, Err(RunError::Cancelled));
 }
