@@ -3,40 +3,47 @@
 //! # What it returns
 //! Of each vertex v the sum, over all pairs of other vertices s and t between which there is a way, of the
 //! share of the shortest ways from s to t that pass v. On an undirected graph each pair counts once. A
-//! way's length is its number of arcs: weights, self-loops and repeated arcs change nothing. Normalized,
-//! over the number of pairs of other vertices: (n − 1)(n − 2), and half of that on an undirected graph.
+//! way's length is by one of two [`Lengths`]; by weights, all but those of loops have to be positive, as ways
+//! could go along an arc of length 0 as often as they like. Self-loops and repeated arcs change nothing.
+//! Normalized, over the number of pairs of other vertices: (n − 1)(n − 2), and half of that on an undirected
+//! graph.
 //!
 //! # Algorithm
 //! Brandes': from each source a breadth-first search that counts the shortest ways to each vertex; then,
 //! from the farthest back to the source, what each vertex passes on. Eight sources go together: a list is
-//! read once for all of them that arrive at the same step, and their numbers lie side by side.
+//! read once for all of them that arrive at the same step, and their numbers lie side by side. By weights the
+//! search is Dijkstra's, from one source after the other.
 //!
 //! # Memory
-//! Beside the graph 8 bytes a vertex, and 151 bytes a vertex for each thread: [`plan`].
+//! Beside the graph 8 bytes a vertex, and 151 bytes a vertex for each thread, 120 by weights: [`plan`].
 //!
 //! # Determinism
 //! The same bits on any number of threads and any shards. Ways to a vertex add up in the order of the
 //! vertices before them, and shares in the order of those behind. Of each vertex, what the ways from eight
 //! sources lead through is summed up by steps, the farthest first, and in a step pairwise; then eight by
-//! eight, up to 64; and these sums in the order of the sources' ids.
+//! eight, up to 64; and these sums in the order of the sources' ids. By weights all that the ways from eight
+//! sources lead through is summed up pairwise, and then eight by eight in the order of their ids. Stored
+//! lengths are integers, so that it is certain which ways are equally long.
 //!
 //! # References
 //! Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25, 2001.
+
+mod weighed;
 
 use crate::lists::{Along, Lists, Over, of_member, over};
 use crate::run::go_on;
 use crate::search::SOURCES;
 use crate::swarm::{self, Swarm};
 use crate::waves::sources;
-use crate::{Observer, Plan, RunError};
+use crate::{Lengths, Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
 /// The memory that a run on so many threads will need beside the graph.
-pub fn plan(graph: &Graph, threads: usize) -> Plan {
-    let desk = BYTES_OF_DESK * u64::from(graph.vertices());
+pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
+    let desk = bytes_of_desk(lengths.weigh_in(graph), graph.vertices());
     Plan::default()
         .with("values", 8 * u64::from(graph.vertices()))
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
@@ -45,23 +52,27 @@ pub fn plan(graph: &Graph, threads: usize) -> Plan {
 /// The betweenness of each vertex, on rayon's current pool.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// Where an edge but a loop has length 0, the observer cancels, or memory is refused.
 pub fn betweenness(
     graph: &Graph,
     normalized: bool,
+    lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("finding shortest ways");
     let observer: &dyn Observer = observer;
-    let mut values = over(graph, Along::Arcs, Run { observer })?;
+    let mut values = match lengths.weigh_in(graph) {
+        true => weighed::values(graph, observer)?,
+        false => over(graph, Along::Arcs, Run { observer })?,
+    };
     let scale = scale(graph.direction(), graph.vertices(), normalized);
     values.par_iter_mut().for_each(|value| *value *= scale);
     Ok(values)
 }
 
 /// The memory that a run over these graphs will need beside them on so many threads.
-pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
-    let desk = BYTES_OF_DESK * u64::from(swarm::largest(graphs));
+pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
+    let desk = bytes_of_desk(lengths.weigh_in_batch(graphs), swarm::largest(graphs));
     Plan::default()
         .with("values", 8 * graphs.vertices())
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
@@ -71,14 +82,19 @@ pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
 /// lie in their batch. What [`betweenness`] finds of each graph, bit by bit; each is done by one thread.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// As [`betweenness`]; of several edges of length 0 that of the first graph is named.
 pub fn betweenness_of_batch(
     graphs: BatchSlice<'_>,
     normalized: bool,
+    lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("finding shortest ways");
     let observer: &dyn Observer = observer;
+    let scale = |vertices| scale(graphs.batch().direction(), vertices, normalized);
+    if lengths.weigh_in_batch(graphs) {
+        return weighed::values_of_batch(graphs, scale, observer);
+    }
     let largest = swarm::largest(graphs);
     let work = |desk: &mut Desk, graph: BatchGraph<'_>, values: &mut [f64]| {
         let vertices = graph.vertices();
@@ -86,7 +102,7 @@ pub fn betweenness_of_batch(
             desk.add_group(of_member(graph, Along::Arcs), group, observer)?;
             values.iter_mut().zip(&desk.sums).for_each(|(value, sum)| *value += sum);
         }
-        let scale = scale(graphs.batch().direction(), vertices, normalized);
+        let scale = scale(vertices);
         values.iter_mut().for_each(|value| *value *= scale);
         Ok(())
     };
@@ -165,6 +181,11 @@ type Sources = u8;
 const AT_ONCE: u32 = Sources::BITS;
 /// A number for each of them.
 type Lanes = [f64; AT_ONCE as usize];
+
+/// Bytes of what a thread works with, for so many vertices.
+fn bytes_of_desk(weigh: bool, vertices: u32) -> u64 {
+    if weigh { weighed::bytes_of_desk(vertices) } else { BYTES_OF_DESK * u64::from(vertices) }
+}
 
 const BYTES_OF_DESK: u64 = 3 + 64 + 8 * 8 + 8 + 4 + 8;
 

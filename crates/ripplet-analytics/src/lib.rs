@@ -7,7 +7,8 @@
 //! | [`closeness`] | how near each vertex is to all others |
 //! | [`betweenness`] | how many shortest ways lead through each vertex |
 //!
-//! [`closeness`] and [`betweenness`] also run over a batch of many small graphs, each by one thread.
+//! Ways are as long as they have arcs, or as these weigh: [`Lengths`]. All but [`lcc`] also run over a
+//! batch of many small graphs, each by one thread.
 //!
 //! An algorithm is a module: what it returns, its memory, its determinism and its reference stand
 //! at its head. All run on rayon's current pool; nothing here reads, writes or prints.
@@ -27,6 +28,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod brandes;
+mod dijkstra;
+mod distances;
+mod lengths;
 mod lists;
 mod plan;
 mod run;
@@ -39,5 +44,6 @@ pub mod betweenness;
 pub mod closeness;
 pub mod lcc;
 
+pub use lengths::Lengths;
 pub use plan::{Item, Plan};
-pub use run::{Observer, RunError};
+pub use run::{NoLength, Observer, RunError};

@@ -10,6 +10,9 @@ pub(crate) trait Lists: Copy + Sync {
 
     /// The list of a vertex, which ascends.
     fn of(&self, vertex: VertexId) -> &[VertexId];
+
+    /// The stored weights beside the list; none where there are no weights.
+    fn weights_of(&self, vertex: VertexId) -> &[u32];
 }
 
 /// The lists of a graph of one shard, or of a batch.
@@ -28,6 +31,11 @@ impl Lists for OneShard<'_> {
     fn of(&self, vertex: VertexId) -> &[VertexId] {
         self.lists.of(vertex as usize)
     }
+
+    #[inline]
+    fn weights_of(&self, vertex: VertexId) -> &[u32] {
+        self.lists.weights_of(vertex as usize).unwrap_or_default()
+    }
 }
 
 /// The lists of a graph of any shards, one of which each look finds.
@@ -44,12 +52,24 @@ impl Lists for AnyShards<'_> {
 
     #[inline]
     fn of(&self, vertex: VertexId) -> &[VertexId] {
+        let (lists, local) = self.lists(vertex);
+        lists.of(local)
+    }
+
+    #[inline]
+    fn weights_of(&self, vertex: VertexId) -> &[u32] {
+        let (lists, local) = self.lists(vertex);
+        lists.weights_of(local).unwrap_or_default()
+    }
+}
+
+impl<'a> AnyShards<'a> {
+    /// The lists of a vertex's shard, and its place there.
+    #[inline]
+    fn lists(&self, vertex: VertexId) -> (Neighbors<'a>, usize) {
         let shard = self.graph.shard_of(vertex);
-        let local = (vertex - shard.vertices().start) as usize;
-        match (self.incoming, shard.incoming()) {
-            (true, Some(incoming)) => incoming.of(local),
-            _ => shard.out().of(local),
-        }
+        let incoming = shard.incoming().filter(|_| self.incoming);
+        (incoming.unwrap_or_else(|| shard.out()), (vertex - shard.vertices().start) as usize)
     }
 }
 
@@ -84,5 +104,39 @@ pub(crate) fn over<O: Over>(graph: &Graph, along: Along, work: O) -> O::Result {
             work.lists(OneShard { vertices: graph.vertices(), lists })
         }
         _ => work.lists(AnyShards { graph, incoming }),
+    }
+}
+
+/// The lists that arcs leave by and those that they enter by: the same ones on an undirected graph.
+#[derive(Clone, Copy)]
+pub(crate) struct BothWays<L> {
+    pub out: L,
+    pub incoming: L,
+}
+
+/// Both lists of a graph of a batch.
+pub(crate) fn both_of_member(graph: BatchGraph<'_>) -> BothWays<OneShard<'_>> {
+    BothWays { out: of_member(graph, Along::Arcs), incoming: of_member(graph, Along::Against) }
+}
+
+/// What runs over both lists of either kind.
+pub(crate) trait OverBoth {
+    type Result;
+
+    fn lists<L: Lists>(self, lists: BothWays<L>) -> Self::Result;
+}
+
+/// Runs over both of a graph's lists, as [`over`] does.
+pub(crate) fn over_both<O: OverBoth>(graph: &Graph, work: O) -> O::Result {
+    match graph.shards() {
+        [shard] => {
+            let of = |lists| OneShard { vertices: graph.vertices(), lists };
+            let incoming = shard.incoming().unwrap_or_else(|| shard.out());
+            work.lists(BothWays { out: of(shard.out()), incoming: of(incoming) })
+        }
+        _ => {
+            let of = |incoming| AnyShards { graph, incoming };
+            work.lists(BothWays { out: of(false), incoming: of(true) })
+        }
     }
 }

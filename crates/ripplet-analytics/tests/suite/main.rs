@@ -11,3 +11,4 @@ mod promises;
 mod random;
 mod shapes;
 mod swarms;
+mod weighed;
