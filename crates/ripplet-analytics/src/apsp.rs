@@ -11,11 +11,12 @@
 //! [`WeightScale`] leads to real ones.
 //!
 //! # Algorithm
-//! Searches along the arcs: breadth-first from 64 vertices at once, or Dijkstra's by weights.
+//! Breadth-first searches along the arcs, from 64 vertices at once; by weights, Dijkstra's from each vertex.
 //!
 //! # Memory
 //! Beside the graph 32 bytes a vertex for each thread; for rows 256 bytes a vertex more for each thread (by
-//! weights 64), and for a summary 8 bytes a vertex: [`plan_of_rows`], [`plan_of_summary`].
+//! weights 512), and for a summary 24, and 32 beside (by weights 56 beside): [`plan_of_rows`],
+//! [`plan_of_summary`].
 //!
 //! # Determinism
 //! Distances are integers: the same on any number of threads and any shards. Rows come in the order of
@@ -25,12 +26,14 @@
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020. Wiener, *Structural determination of paraffin boiling points*,
 //! Journal of the American Chemical Society 69, 1947.
 
-use crate::dijkstra::{Dijkstra, UNREACHED};
-use crate::distances::{Distances, bytes_of_distances};
-use crate::lists::{Along, over};
-use crate::search::{SOURCES, Visit};
-use crate::swarm::{self, PerGraph, PerVertex, Swarm};
-use crate::waves::{Findings, Sum, Sums, WEIGHED, Waves, WeighedSums, WeighedWaves};
+use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
+use crate::lists::{Along, Lists, Over, Sides, over};
+use crate::run::go_on;
+use crate::search::{Search, Visit, bytes_of_search};
+use crate::swarm::{PerGraph, PerVertex};
+use crate::tally::{self, Extent};
+use crate::waves::{GROUP, Waves, sources};
+use crate::weighed::{self, Sum};
 use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, WeightScale, memory};
@@ -79,11 +82,14 @@ impl GraphSummary {
         GraphSummary { vertices, pairs, sum, diameter, radius, direction, scale }
     }
 
-    fn add(&mut self, of_source: &Sum) {
-        self.pairs += of_source.reached;
-        self.sum += of_source.far;
-        self.diameter = self.diameter.max(of_source.farthest);
-        self.radius = self.radius.min(of_source.farthest);
+    /// Adds what one vertex's ways come to.
+    fn add(&mut self, of_vertex: impl Into<Reach>) -> u64 {
+        let Reach { reached, far, farthest } = of_vertex.into();
+        self.pairs += reached;
+        self.sum += far;
+        self.diameter = self.diameter.max(farthest);
+        self.radius = self.radius.min(farthest);
+        farthest
     }
 
     /// The real length that one of these stands for.
@@ -111,28 +117,51 @@ impl GraphSummary {
     }
 }
 
+/// How many vertices the ways from one lead to, how far these are together, and the farthest of them.
+struct Reach {
+    reached: u64,
+    far: u128,
+    farthest: u64,
+}
+
+impl From<&Extent> for Reach {
+    fn from(found: &Extent) -> Reach {
+        let (reached, far) = (found.distances.reached, u128::from(found.distances.far));
+        Reach { reached, far, farthest: u64::from(found.farthest) }
+    }
+}
+
+impl From<&Sum> for Reach {
+    fn from(&Sum { reached, far, farthest, .. }: &Sum) -> Reach {
+        Reach { reached, far, farthest }
+    }
+}
+
 /// The memory that [`summary`] will need on so many threads beside the graph.
 pub fn plan_of_summary(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
-    let searches = bytes_of_distances(lengths.weigh_in(graph), graph.vertices(), threads);
-    Plan::default()
-        .with("eccentricities", 8 * u64::from(graph.vertices()))
-        .with("searches, one a thread", searches)
+    let plan = match lengths.weigh_in(graph) {
+        true => weighed::plan(graph, threads),
+        false => tally::plan::<Extent>(graph, threads),
+    };
+    plan.with("eccentricities", 8 * u64::from(graph.vertices()))
 }
 
 /// The memory that [`rows`] will need on so many threads beside the graph.
 pub fn plan_of_rows(graph: &Graph, threads: usize) -> Plan {
-    let rows = 4 * u64::from(SOURCES) * u64::from(graph.vertices());
+    let (vertices, threads) = (u64::from(graph.vertices()), threads as u64);
+    let searches = bytes_of_search::<u64>(graph.vertices());
     Plan::default()
-        .with("searches, one a thread", bytes_of_distances(false, graph.vertices(), threads))
-        .with("rows, 64 a thread", (threads as u64).saturating_mul(rows))
+        .with("searches, one a thread", threads.saturating_mul(searches))
+        .with("rows, 64 a thread", threads.saturating_mul(4 * u64::from(GROUP) * vertices))
 }
 
 /// The memory that [`weighed_rows`] will need on so many threads beside the graph.
 pub fn plan_of_weighed_rows(graph: &Graph, threads: usize) -> Plan {
-    let rows = 8 * u64::from(WEIGHED) * u64::from(graph.vertices());
+    let (vertices, threads) = (u64::from(graph.vertices()), threads as u64);
+    let searches = bytes_of_dijkstra(graph.vertices());
     Plan::default()
-        .with("searches, one a thread", bytes_of_distances(true, graph.vertices(), threads))
-        .with("rows, 8 a thread", (threads as u64).saturating_mul(rows))
+        .with("searches, one a thread", threads.saturating_mul(searches))
+        .with("rows, 64 a thread", threads.saturating_mul(8 * u64::from(GROUP) * vertices))
 }
 
 /// What all distances come to, on rayon's current pool.
@@ -145,44 +174,28 @@ pub fn summary(
     observer: &mut dyn Observer,
 ) -> Result<Summary, RunError> {
     observer.on_stage("measuring distances");
-    let observer: &dyn Observer = observer;
-    let mut eccentricities = memory::zeros(graph.vertices() as usize)?;
     let scale = lengths.scale_in(graph);
     let mut whole = GraphSummary::new(graph.vertices(), graph.direction(), scale);
-    let mut take = |sources: Range<VertexId>, sums: &[Sum]| {
-        for (source, sum) in sources.zip(sums) {
-            eccentricities[source as usize] = sum.farthest;
-            whole.add(sum);
-        }
-        Ok::<_, RunError>(())
-    };
+    let mut eccentricities = memory::with_room(graph.vertices() as usize)?;
     if lengths.weigh_in(graph) {
-        let make = || Ok(WeighedSums::default());
-        let keep = |sums: &mut WeighedSums, at: usize, search: &Dijkstra| sums[at] = search.sum();
-        let take = |sources: Range<VertexId>, sums: &WeighedSums| take(sources, sums);
-        over(graph, Along::Arcs, WeighedWaves { make, keep, take, observer })?;
+        let found = weighed::of_graph(graph, Along::Arcs, observer)?;
+        eccentricities.extend(found.iter().map(|found| whole.add(found)));
     } else {
-        let make = || Ok(Sums::default());
-        let take = |sources: Range<VertexId>, sums: &Sums| take(sources, sums.of_sources());
-        over(graph, Along::Arcs, Waves { make, take, observer })?;
+        // Against the arcs, a vertex collects those that it has a way to.
+        let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
+        eccentricities.extend(found.iter().map(|found| whole.add(found)));
     }
     Ok(Summary { eccentricities, whole })
 }
 
-/// The memory that [`summary_of_batch`] will need on so many threads beside these graphs, or
-/// [`eccentricities_of_batch`].
-pub fn plan_of_batch(
-    graphs: BatchSlice<'_>,
-    lengths: Lengths,
-    eccentricities: bool,
-    threads: usize,
-) -> Plan {
-    let searches =
-        bytes_of_distances(lengths.weigh_in_batch(graphs), swarm::largest(graphs), threads);
-    let plan = Plan::default()
-        .with("summaries", size_of::<GraphSummary>() as u64 * graphs.len() as u64)
-        .with("searches, one a thread", searches);
-    if eccentricities { plan.with("eccentricities", 8 * graphs.vertices()) } else { plan }
+/// The memory that [`summary_of_batch`] will need on so many threads beside these graphs;
+/// [`eccentricities_of_batch`] needs 8 bytes a vertex more.
+pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
+    let plan = match lengths.weigh_in_batch(graphs) {
+        true => weighed::plan_of_batch(graphs, threads),
+        false => tally::plan_of_batch::<Extent>(graphs, threads),
+    };
+    plan.with("summaries", size_of::<GraphSummary>() as u64 * graphs.len() as u64)
 }
 
 /// What all distances of each of these graphs come to: what [`summary`] finds of each; each is done by one
@@ -214,35 +227,51 @@ pub fn eccentricities_of_batch(
     Ok((summaries, eccentricities))
 }
 
-/// Summaries, and eccentricities where there is room for them.
+/// A summary for each graph, and an eccentricity for each vertex, where there is room for them.
+type Places<'a> = (PerGraph<'a, GraphSummary>, PerVertex<'a, u64>);
+
 fn summarized(
     graphs: BatchSlice<'_>,
     lengths: Lengths,
     eccentricities: &mut [u64],
     observer: &dyn Observer,
 ) -> Result<Vec<GraphSummary>, RunError> {
-    let (weigh, largest) = (lengths.weigh_in_batch(graphs), swarm::largest(graphs));
-    let direction = graphs.batch().direction();
-    let empty = GraphSummary::new(0, direction, WeightScale::ONE);
+    let empty = GraphSummary::new(0, graphs.batch().direction(), WeightScale::ONE);
     let mut summaries = memory::filled(empty, graphs.len())?;
-    type Places<'a> = (PerGraph<'a, GraphSummary>, PerVertex<'a, u64>);
-    let make = || Distances::new(weigh, largest);
-    let work = |distances: &mut Distances, graph: BatchGraph<'_>, places: Places<'_>| {
-        let (PerGraph(summaries), PerVertex(eccentricities)) = places;
-        let scale = lengths.scale_in_member(graph);
-        let mut whole = GraphSummary::new(graph.vertices(), direction, scale);
-        distances.for_each(graph, Along::Arcs, observer, |source, sum| {
-            whole.add(sum);
-            if let Some(eccentricity) = eccentricities.get_mut(source as usize) {
-                *eccentricity = sum.farthest;
-            }
-        })?;
-        summaries[0] = whole;
-        Ok(())
-    };
     let places = (PerGraph(&mut summaries[..]), PerVertex(eccentricities));
-    Swarm { make, work, observer }.fill(graphs, places)?;
+    if lengths.weigh_in_batch(graphs) {
+        let finish = |found: &[Sum], graph: BatchGraph<'_>, places: Places<'_>| {
+            summarize(found, graph, lengths, places);
+        };
+        weighed::fill_batch(graphs, Along::Arcs, observer, places, finish)?;
+    } else {
+        let finish = |found: &[Extent], graph: BatchGraph<'_>, places: Places<'_>| {
+            summarize(found, graph, lengths, places);
+        };
+        tally::fill_batch(graphs, Along::Against, observer, places, finish)?;
+    }
     Ok(summaries)
+}
+
+/// Of what was found of a graph's vertices.
+fn summarize<'a, T>(found: &'a [T], graph: BatchGraph<'_>, lengths: Lengths, places: Places<'_>)
+where
+    &'a T: Into<Reach>,
+{
+    let (PerGraph(summaries), PerVertex(eccentricities)) = places;
+    let direction = match graph.incoming() {
+        Some(_) => Direction::Directed,
+        None => Direction::Undirected,
+    };
+    let scale = lengths.scale_in_member(graph);
+    let mut whole = GraphSummary::new(graph.vertices(), direction, scale);
+    for (vertex, found) in found.iter().enumerate() {
+        let farthest = whole.add(found);
+        if let Some(eccentricity) = eccentricities.get_mut(vertex) {
+            *eccentricity = farthest;
+        }
+    }
+    summaries[0] = whole;
 }
 
 /// Hands out the distances from each source, in their order, on rayon's current pool: the source, and a
@@ -253,17 +282,10 @@ fn summarized(
 pub fn rows<E: From<RunError> + Send>(
     graph: &Graph,
     observer: &mut dyn Observer,
-    mut take: impl FnMut(VertexId, &[u32]) -> Result<(), E>,
+    take: impl FnMut(VertexId, &[u32]) -> Result<(), E>,
 ) -> Result<(), E> {
     observer.on_stage("measuring distances");
-    let observer: &dyn Observer = observer;
-    let vertices = graph.vertices() as usize;
-    let make = || Rows::new(vertices);
-    let take = |sources: Range<VertexId>, found: &Rows| {
-        let rows = found.distances.chunks(vertices.max(1));
-        sources.zip(rows).try_for_each(|(source, row)| take(source, row))
-    };
-    over(graph, Along::Arcs, Waves { make, take, observer })
+    over(graph, Along::Arcs, HandOut { take, observer })
 }
 
 /// Hands out the distances by weights from each source, likewise: sums of stored weights, or
@@ -274,29 +296,84 @@ pub fn rows<E: From<RunError> + Send>(
 pub fn weighed_rows<E: From<RunError> + Send>(
     graph: &Graph,
     observer: &mut dyn Observer,
-    mut take: impl FnMut(VertexId, &[u64]) -> Result<(), E>,
+    take: impl FnMut(VertexId, &[u64]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let vertices = graph.vertices() as usize;
-    if !Lengths::Weights.weigh_in(graph) {
-        let mut wide = memory::zeros(vertices).map_err(RunError::from)?;
-        return rows(graph, observer, |source, row| {
-            for (wide, &distance) in wide.iter_mut().zip(row) {
-                *wide = if distance == NO_WAY { NO_WEIGHED_WAY } else { u64::from(distance) };
-            }
-            take(source, &wide)
-        });
-    }
     observer.on_stage("measuring distances");
-    let observer: &dyn Observer = observer;
-    let make = || memory::zeros(vertices.saturating_mul(WEIGHED as usize));
-    let keep = |rows: &mut Vec<u64>, at: usize, search: &Dijkstra| {
-        rows[at * vertices..(at + 1) * vertices].copy_from_slice(search.distances());
-    };
-    let take = |sources: Range<VertexId>, rows: &Vec<u64>| {
-        let rows = rows.chunks(vertices.max(1));
-        sources.zip(rows).try_for_each(|(source, row)| take(source, row))
-    };
-    over(graph, Along::Arcs, WeighedWaves { make, keep, take, observer })
+    let weigh = Lengths::Weights.weigh_in(graph);
+    over(graph, Along::Arcs, HandOutWeighed { take, weigh, observer })
+}
+
+/// Hands out rows.
+struct HandOut<'a, Take> {
+    take: Take,
+    observer: &'a dyn Observer,
+}
+
+impl<E, Take> Over for HandOut<'_, Take>
+where
+    E: From<RunError> + Send,
+    Take: FnMut(VertexId, &[u32]) -> Result<(), E>,
+{
+    type Result = Result<(), E>;
+
+    fn lists<L: Lists>(mut self, lists: Sides<L>) -> Result<(), E> {
+        let work = |(search, rows): &mut (Search<u64>, Rows), sources| {
+            rows.distances.fill(NO_WAY);
+            search.run(lists, sources, rows);
+            Ok(())
+        };
+        let vertices = lists.vertices();
+        let take = |first: VertexId, desks: &[(Search<u64>, Rows)]| {
+            (first / GROUP..).zip(desks).try_for_each(|(group, (_, found))| {
+                let rows = found.distances.chunks(vertices as usize);
+                sources(group, vertices).zip(rows).try_for_each(|(s, row)| (self.take)(s, row))
+            })
+        };
+        let make = |vertices| Ok((Search::new(vertices)?, Rows::new(vertices as usize)?));
+        Waves { make, work, take, observer: self.observer }.run(vertices)
+    }
+}
+
+/// Hands out rows by weights, where there are any.
+struct HandOutWeighed<'a, Take> {
+    take: Take,
+    weigh: bool,
+    observer: &'a dyn Observer,
+}
+
+impl<E, Take> Over for HandOutWeighed<'_, Take>
+where
+    E: From<RunError> + Send,
+    Take: FnMut(VertexId, &[u64]) -> Result<(), E>,
+{
+    type Result = Result<(), E>;
+
+    fn lists<L: Lists>(mut self, lists: Sides<L>) -> Result<(), E> {
+        let vertices = lists.vertices();
+        let row = vertices as usize;
+        let work = |(search, rows): &mut (Dijkstra, Vec<u64>), sources: Range<VertexId>| {
+            for (source, row) in sources.zip(rows.chunks_mut(row)) {
+                go_on(self.observer)?;
+                match self.weigh {
+                    true => search.run(lists.ahead, source),
+                    false => search.run_hops(lists.ahead, source),
+                }
+                row.copy_from_slice(search.distances());
+            }
+            Ok(())
+        };
+        let take = |first: VertexId, desks: &[(Dijkstra, Vec<u64>)]| {
+            (first / GROUP..).zip(desks).try_for_each(|(group, (_, rows))| {
+                let rows = rows.chunks(row);
+                sources(group, vertices).zip(rows).try_for_each(|(s, row)| (self.take)(s, row))
+            })
+        };
+        let make = |vertices| {
+            let rows = memory::zeros(row.saturating_mul(GROUP as usize))?;
+            Ok((Dijkstra::new(vertices)?, rows))
+        };
+        Waves { make, work, take, observer: self.observer }.run(vertices)
+    }
 }
 
 /// The distances from 64 sources, row behind row.
@@ -307,24 +384,18 @@ struct Rows {
 
 impl Rows {
     fn new(vertices: usize) -> Result<Rows, OutOfMemory> {
-        let distances = memory::filled(NO_WAY, vertices.saturating_mul(SOURCES as usize))?;
+        let distances = memory::filled(NO_WAY, vertices.saturating_mul(GROUP as usize))?;
         Ok(Rows { vertices, distances })
     }
 }
 
-impl Visit for Rows {
+impl Visit<u64> for Rows {
     #[inline]
-    fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64) {
+    fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64, _here: &[u64]) {
         while sources != 0 {
             let row = sources.trailing_zeros() as usize;
             self.distances[row * self.vertices + vertex as usize] = step;
             sources &= sources - 1;
         }
-    }
-}
-
-impl Findings for Rows {
-    fn clear(&mut self) {
-        self.distances.fill(NO_WAY);
     }
 }

@@ -8,30 +8,31 @@
 //! nothing to harmonic closeness, and the others are 0 where all that reach s are so near.
 //!
 //! # Algorithm
-//! Searches against the arcs: breadth-first from 64 vertices at once, or Dijkstra's by weights. What is kept
-//! of a search is how many vertices each distance has.
+//! Breadth-first searches along the arcs, from 64 vertices at once, of which each vertex collects how many
+//! arrive at which distance; by weights, Dijkstra's searches against the arcs.
 //!
 //! # Memory
-//! Beside the graph 8 bytes a vertex, and 32 bytes a vertex for each thread: [`plan`].
+//! Beside the graph 24 bytes a vertex (harmonic: 16), and for each thread 48 (40); by weights 56, and for
+//! each thread 32: [`plan`].
 //!
 //! # Determinism
-//! The same bits on any number of threads and any shards: numbers of vertices and stored lengths are
-//! integers, and a sum is taken from the nearest to the farthest. Real lengths are a power of two of the
-//! stored ones, which is exact.
+//! The same bits on any number of threads and any shards: numbers and distances are integers, and sums of
+//! 1 / distance are of 64 sources, from the nearest to the farthest, and sums of sums in the order of
+//! the sources' ids; by weights, of all sources from the nearest to the farthest. Real lengths are stored
+//! ones times a power of two, which is exact.
 //!
 //! # References
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020, equations 1 and 2. Wasserman, Faust, *Social Network
 //! Analysis*, 1994. Beauchamp, *An improved index of centrality*, Behavioral Science 10, 1965.
 
-use crate::dijkstra::Dijkstra;
-use crate::distances::{Distances, bytes_of_distances};
-use crate::lists::{Along, over};
-use crate::swarm::{self, Swarm};
-use crate::waves::{Sum, Sums, Waves, WeighedSums, WeighedWaves};
+use crate::lists::Along;
+use crate::swarm::PerVertex;
+use crate::tally::{self, Distances, Nearness};
+use crate::weighed::{self, Sum};
 use crate::{Lengths, Observer, Plan, RunError};
+use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, VertexId, WeightScale, memory};
-use std::ops::Range;
+use ripplet_graph::{Graph, WeightScale, memory};
 
 /// Which number. R is the set of the other vertices that a way leads from, r how many they are, n all
 /// vertices; without any, every measure is 0.
@@ -48,11 +49,13 @@ pub enum Closeness {
 }
 
 /// The memory that a run on so many threads will need beside the graph.
-pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
-    let searches = bytes_of_distances(lengths.weigh_in(graph), graph.vertices(), threads);
-    Plan::default()
-        .with("values", 8 * u64::from(graph.vertices()))
-        .with("searches, one a thread", searches)
+pub fn plan(graph: &Graph, measure: Closeness, lengths: Lengths, threads: usize) -> Plan {
+    let plan = match measure {
+        _ if lengths.weigh_in(graph) => weighed::plan(graph, threads),
+        Closeness::Harmonic => tally::plan::<Nearness>(graph, threads),
+        _ => tally::plan::<Distances>(graph, threads),
+    };
+    plan.with("values", 8 * u64::from(graph.vertices()))
 }
 
 /// The closeness of each vertex, on rayon's current pool.
@@ -67,33 +70,34 @@ pub fn closeness(
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("measuring distances");
-    let observer: &dyn Observer = observer;
+    let scale = Scale::new(measure, normalized, graph.vertices(), lengths.scale_in(graph));
     let mut values = memory::zeros(graph.vertices() as usize)?;
-    let value = Value::new(measure, normalized, graph.vertices(), lengths.scale_in(graph));
-    let mut take = |sources: Range<VertexId>, sums: &[Sum]| {
-        for (source, sum) in sources.zip(sums) {
-            values[source as usize] = value.of(sum);
-        }
-        Ok::<_, RunError>(())
-    };
     if lengths.weigh_in(graph) {
-        let make = || Ok(WeighedSums::default());
-        let keep = |sums: &mut WeighedSums, at: usize, search: &Dijkstra| sums[at] = search.sum();
-        let take = |sources: Range<VertexId>, sums: &WeighedSums| take(sources, sums);
-        over(graph, Along::Against, WeighedWaves { make, keep, take, observer })?;
+        let found = weighed::of_graph(graph, Along::Against, observer)?;
+        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.of(found));
+    } else if measure == Closeness::Harmonic {
+        let found = tally::of_graph::<Nearness>(graph, Along::Arcs, observer)?;
+        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.near(found.0));
     } else {
-        let make = || Ok(Sums::default());
-        let take = |sources: Range<VertexId>, sums: &Sums| take(sources, sums.of_sources());
-        over(graph, Along::Against, Waves { make, take, observer })?;
+        let found = tally::of_graph::<Distances>(graph, Along::Arcs, observer)?;
+        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.far(found));
     }
     Ok(values)
 }
 
 /// The memory that a run over these graphs will need beside them on so many threads.
-pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
-    let weigh = lengths.weigh_in_batch(graphs);
-    let searches = bytes_of_distances(weigh, swarm::largest(graphs), threads);
-    Plan::default().with("values", 8 * graphs.vertices()).with("searches, one a thread", searches)
+pub fn plan_of_batch(
+    graphs: BatchSlice<'_>,
+    measure: Closeness,
+    lengths: Lengths,
+    threads: usize,
+) -> Plan {
+    let plan = match measure {
+        _ if lengths.weigh_in_batch(graphs) => weighed::plan_of_batch(graphs, threads),
+        Closeness::Harmonic => tally::plan_of_batch::<Nearness>(graphs, threads),
+        _ => tally::plan_of_batch::<Distances>(graphs, threads),
+    };
+    plan.with("values", 8 * graphs.vertices())
 }
 
 /// The closeness of each vertex in its graph, of all these graphs: graph by graph, as the vertices
@@ -109,21 +113,33 @@ pub fn closeness_of_batch(
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("measuring distances");
-    let observer: &dyn Observer = observer;
-    let (weigh, largest) = (lengths.weigh_in_batch(graphs), swarm::largest(graphs));
-    let make = || Distances::new(weigh, largest);
-    let work = |distances: &mut Distances, graph: BatchGraph<'_>, values: &mut [f64]| {
-        let scale = lengths.scale_in_member(graph);
-        let value = Value::new(measure, normalized, graph.vertices(), scale);
-        distances.for_each(graph, Along::Against, observer, |source, sum| {
-            values[source as usize] = value.of(sum);
-        })
+    let scale = |graph: BatchGraph<'_>| {
+        Scale::new(measure, normalized, graph.vertices(), lengths.scale_in_member(graph))
     };
-    Swarm { make, work, observer }.run(graphs)
+    if lengths.weigh_in_batch(graphs) {
+        let mut values = memory::zeros(graphs.vertices() as usize)?;
+        let finish = |found: &[Sum], graph: BatchGraph<'_>, values: PerVertex<'_, f64>| {
+            let scale = scale(graph);
+            values.0.iter_mut().zip(found).for_each(|(value, found)| *value = scale.of(found));
+        };
+        let place = PerVertex(&mut values[..]);
+        weighed::fill_batch(graphs, Along::Against, observer, place, finish)?;
+        return Ok(values);
+    }
+    if measure == Closeness::Harmonic {
+        tally::of_batch(graphs, Along::Arcs, observer, |found: &Nearness, graph| {
+            scale(graph).near(found.0)
+        })
+    } else {
+        tally::of_batch(graphs, Along::Arcs, observer, |found: &Distances, graph| {
+            scale(graph).far(found)
+        })
+    }
 }
 
-/// What makes a vertex's value of its sum, the same for all vertices of a graph.
-struct Value {
+/// What makes a value of a vertex's sums.
+#[derive(Clone, Copy)]
+struct Scale {
     measure: Closeness,
     normalized: bool,
     others: f64,
@@ -131,24 +147,36 @@ struct Value {
     unit: f64,
 }
 
-impl Value {
-    fn new(measure: Closeness, normalized: bool, vertices: u32, scale: WeightScale) -> Value {
-        Value { measure, normalized, others: f64::from(vertices) - 1.0, unit: scale.weight(1) }
+impl Scale {
+    fn new(measure: Closeness, normalized: bool, vertices: u32, lengths: WeightScale) -> Scale {
+        Scale { measure, normalized, others: f64::from(vertices) - 1.0, unit: lengths.weight(1) }
     }
 
-    fn of(&self, sum: &Sum) -> f64 {
-        // Without a way, or with ways of length 0 alone.
-        if sum.far == 0 {
-            return 0.0;
-        }
-        let (reached, far) = (sum.reached as f64, sum.far as f64 * self.unit);
-        let near = sum.near / self.unit;
+    fn of(&self, found: &Sum) -> f64 {
         match self.measure {
-            Closeness::Reciprocal if self.normalized => reached / far,
-            Closeness::Reciprocal => 1.0 / far,
-            Closeness::WassermanFaust => reached / self.others * (reached / far),
-            Closeness::Harmonic if self.normalized => near / self.others,
-            Closeness::Harmonic => near,
+            Closeness::Harmonic => self.near(found.near),
+            _ => self.farness(found.reached as f64, found.far as f64),
         }
+    }
+
+    fn far(&self, found: &Distances) -> f64 {
+        self.farness(found.reached as f64, found.far as f64)
+    }
+
+    fn farness(&self, reached: f64, far: f64) -> f64 {
+        let length = far * self.unit;
+        match (self.measure, self.normalized) {
+            // Nobody, or nobody who is not there already.
+            _ if far == 0.0 => 0.0,
+            (Closeness::WassermanFaust, _) => reached / self.others * (reached / length),
+            (_, true) => reached / length,
+            (_, false) => 1.0 / length,
+        }
+    }
+
+    fn near(&self, near: f64) -> f64 {
+        // A vertex without others is near to none of them.
+        let near = near / self.unit;
+        if self.normalized && near > 0.0 { near / self.others } else { near }
     }
 }

@@ -5,7 +5,7 @@
 //! integers, of which no way has more than 64 bits, as it has fewer than 2³² arcs of 32.
 
 use crate::lists::Lists;
-use crate::waves::Sum;
+use crate::weighed::Sum;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
 /// The length where no way is known.

@@ -30,14 +30,15 @@
 
 mod brandes;
 mod dijkstra;
-mod distances;
 mod lengths;
 mod lists;
 mod plan;
 mod run;
 mod search;
 mod swarm;
+mod tally;
 mod waves;
+mod weighed;
 
 pub mod apsp;
 pub mod betweenness;

@@ -82,61 +82,54 @@ pub(crate) enum Along {
     Against,
 }
 
+/// Both lists of each vertex, as a search sees them.
+#[derive(Clone, Copy)]
+pub(crate) struct Sides<L> {
+    /// Where a search goes on to from a vertex.
+    pub ahead: L,
+    /// Where it comes to a vertex from.
+    pub behind: L,
+}
+
+impl<L: Lists> Sides<L> {
+    /// How many vertices there are.
+    pub fn vertices(self) -> u32 {
+        self.ahead.vertices()
+    }
+}
+
+fn sides<L>(along: Along, out: L, incoming: L) -> Sides<L> {
+    match along {
+        Along::Arcs => Sides { ahead: out, behind: incoming },
+        Along::Against => Sides { ahead: incoming, behind: out },
+    }
+}
+
 /// The lists of a graph of a batch.
-pub(crate) fn of_member(graph: BatchGraph<'_>, along: Along) -> OneShard<'_> {
-    let incoming = graph.incoming().filter(|_| along == Along::Against);
-    OneShard { vertices: graph.vertices(), lists: incoming.unwrap_or_else(|| graph.out()) }
+pub(crate) fn of_member(graph: BatchGraph<'_>, along: Along) -> Sides<OneShard<'_>> {
+    let (vertices, out) = (graph.vertices(), graph.out());
+    let of = |lists| OneShard { vertices, lists };
+    sides(along, of(out), of(graph.incoming().unwrap_or(out)))
 }
 
 /// What runs over lists of either kind.
 pub(crate) trait Over {
     type Result;
 
-    fn lists<L: Lists>(self, lists: L) -> Self::Result;
+    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result;
 }
 
 /// Runs over a graph's lists: those of one shard at once, others through their shards.
 pub(crate) fn over<O: Over>(graph: &Graph, along: Along, work: O) -> O::Result {
-    let incoming = along == Along::Against;
     match graph.shards() {
         [shard] => {
-            let lists = shard.incoming().filter(|_| incoming).unwrap_or_else(|| shard.out());
-            work.lists(OneShard { vertices: graph.vertices(), lists })
-        }
-        _ => work.lists(AnyShards { graph, incoming }),
-    }
-}
-
-/// The lists that arcs leave by and those that they enter by: the same ones on an undirected graph.
-#[derive(Clone, Copy)]
-pub(crate) struct BothWays<L> {
-    pub out: L,
-    pub incoming: L,
-}
-
-/// Both lists of a graph of a batch.
-pub(crate) fn both_of_member(graph: BatchGraph<'_>) -> BothWays<OneShard<'_>> {
-    BothWays { out: of_member(graph, Along::Arcs), incoming: of_member(graph, Along::Against) }
-}
-
-/// What runs over both lists of either kind.
-pub(crate) trait OverBoth {
-    type Result;
-
-    fn lists<L: Lists>(self, lists: BothWays<L>) -> Self::Result;
-}
-
-/// Runs over both of a graph's lists, as [`over`] does.
-pub(crate) fn over_both<O: OverBoth>(graph: &Graph, work: O) -> O::Result {
-    match graph.shards() {
-        [shard] => {
-            let of = |lists| OneShard { vertices: graph.vertices(), lists };
-            let incoming = shard.incoming().unwrap_or_else(|| shard.out());
-            work.lists(BothWays { out: of(shard.out()), incoming: of(incoming) })
+            let (vertices, out) = (graph.vertices(), shard.out());
+            let of = |lists| OneShard { vertices, lists };
+            work.lists(sides(along, of(out), of(shard.incoming().unwrap_or(out))))
         }
         _ => {
             let of = |incoming| AnyShards { graph, incoming };
-            work.lists(BothWays { out: of(false), incoming: of(true) })
+            work.lists(sides(along, of(false), of(true)))
         }
     }
 }

@@ -172,7 +172,7 @@ impl Measure {
 
     fn plan(self, graph: &Graph, lengths: Lengths, threads: usize) -> analytics::Plan {
         match self {
-            Measure::Closeness { .. } => closeness::plan(graph, lengths, threads),
+            Measure::Closeness { measure, .. } => closeness::plan(graph, measure, lengths, threads),
             Measure::Betweenness { .. } => betweenness::plan(graph, lengths, threads),
         }
     }

@@ -338,8 +338,24 @@ fn runs_can_be_ended_and_plans_hold() {
     assert_eq!(apsp::rows(&graph, &mut (), take), Err(Enough));
     assert_eq!(taken, 70);
     let n = 304;
-    assert_eq!(closeness::plan(&graph, Lengths::Hops, 2).bytes(), (8 + 2 * 32) * n);
-    assert_eq!(betweenness::plan(&graph, Lengths::Hops, 2).bytes(), (8 + 2 * 151) * n);
-    assert_eq!(apsp::plan_of_summary(&graph, Lengths::Hops, 2).bytes(), (8 + 2 * 32) * n);
+    let plan = |measure| closeness::plan(&graph, measure, Lengths::Hops, 2).bytes();
+    assert_eq!(plan(Closeness::Reciprocal), (8 + 16 + 2 * (32 + 16)) * n);
+    assert_eq!(plan(Closeness::Harmonic), (8 + 8 + 2 * (32 + 8)) * n);
+    let links = 2 * (512 * graph.arcs() + 32);
+    assert_eq!(betweenness::plan(&graph, Lengths::Hops, 2).bytes(), (8 + 2 * 1576) * n + links);
+    assert_eq!(
+        apsp::plan_of_summary(&graph, Lengths::Hops, 2).bytes(),
+        (8 + 24 + 2 * (32 + 24)) * n
+    );
     assert_eq!(apsp::plan_of_rows(&graph, 2).bytes(), 2 * (32 + 256) * n);
+    // By weights, where there are any.
+    let weights = vec![1.0; ring_with_chords(true).pairs.len()];
+    let graph = Edges { weights: Some(weights), ..ring_with_chords(true) }.graph();
+    let near = |lengths| closeness::plan(&graph, Closeness::Harmonic, lengths, 2).bytes();
+    assert_eq!(near(Lengths::Hops), (8 + 8 + 2 * (32 + 8)) * n);
+    assert_eq!(near(Lengths::Weights), (8 + 48 + 2 * 32) * n + 2 * 64 * 48);
+    let of_summary = apsp::plan_of_summary(&graph, Lengths::Weights, 2).bytes();
+    assert_eq!(of_summary, near(Lengths::Weights));
+    assert_eq!(betweenness::plan(&graph, Lengths::Weights, 2).bytes(), (8 + 2 * 120) * n);
+    assert_eq!(apsp::plan_of_weighed_rows(&graph, 2).bytes(), 2 * (32 + 512) * n);
 }

@@ -4,7 +4,7 @@ use super::graphs::Edges;
 use super::random::any_edges;
 use super::weighed::weighed_edges;
 use proptest::prelude::*;
-use ripplet_analytics::apsp;
+use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
 use ripplet_analytics::closeness::{self, Closeness, closeness, closeness_of_batch};
 use ripplet_analytics::{Lengths, RunError};
@@ -132,14 +132,15 @@ fn a_batch_of_nothing_and_plans() {
     // Room for the largest on each thread, and a value for each vertex.
     let ring = |n: u32| Edges::undirected(n, (0..n).map(|v| (v, (v + 1) % n)));
     let some = batch(&[ring(10), ring(100), ring(30)], false);
-    assert_eq!(
-        closeness::plan_of_batch(some.all(), Lengths::Hops, 2).bytes(),
-        8 * 140 + 2 * 32 * 100
-    );
-    assert_eq!(
-        betweenness::plan_of_batch(some.all(), Lengths::Hops, 2).bytes(),
-        8 * 140 + 2 * 151 * 100
-    );
+    let plan = |measure| closeness::plan_of_batch(some.all(), measure, Lengths::Hops, 2).bytes();
+    assert_eq!(plan(Closeness::WassermanFaust), 8 * 140 + 2 * (32 + 2 * 16) * 100);
+    assert_eq!(plan(Closeness::Harmonic), 8 * 140 + 2 * (32 + 2 * 8) * 100);
+    let links = 512 * 200 + 32;
+    let found = betweenness::plan_of_batch(some.all(), Lengths::Hops, 2).bytes();
+    assert_eq!(found, 8 * 140 + 2 * (1576 * 100 + links));
+    let of_summaries = apsp::plan_of_batch(some.all(), Lengths::Weights, 2).bytes();
+    let summary = size_of::<GraphSummary>() as u64;
+    assert_eq!(of_summaries, 3 * summary + 2 * (32 + 2 * 24) * 100);
 }
 
 /// Cancels at once.

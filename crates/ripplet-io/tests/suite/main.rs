@@ -5,6 +5,7 @@ mod columnar;
 mod graphs;
 mod labels;
 mod rg;
+mod swarm_file;
 mod text;
 mod tu;
 mod vertex_tables;

@@ -1,32 +1,26 @@
-//! Betweenness where the lengths of ways are sums of weights: one source after the other.
-//!
-//! Of each vertex, what the ways from eight sources lead through is summed up pairwise, and these sums are
-//! in the order of the sources' ids.
+//! By weights: Dijkstra's search from one source after the other.
 
-use super::sum;
+use super::{EIGHT, sum_of};
 use crate::brandes::{Ways, bytes_of_ways, weightless};
-use crate::lists::{Along, BothWays, Lists, OverBoth, both_of_member, of_member, over, over_both};
+use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::{NoLength, go_on};
 use crate::swarm::{self, Swarm};
-use crate::waves::Groups;
+use crate::waves::{GROUP, Waves, sources};
 use crate::{Observer, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// Sources whose numbers lie side by side.
-const LANES: usize = 8;
-
 /// Bytes of what a thread works with, for so many vertices.
 pub(super) fn bytes_of_desk(vertices: u32) -> u64 {
-    bytes_of_ways(vertices) + (8 * LANES as u64 + 8) * u64::from(vertices)
+    bytes_of_ways(vertices) + (8 * EIGHT as u64 + 8) * u64::from(vertices)
 }
 
 /// The sums over ordered pairs of vertices.
 pub(super) fn values(graph: &Graph, observer: &dyn Observer) -> Result<Vec<f64>, RunError> {
     refuse_weightless(graph)?;
-    over_both(graph, Run { observer })
+    over(graph, Along::Arcs, Run { observer })
 }
 
 /// The same of graphs of a batch, of each multiplied by its `scale`.
@@ -39,9 +33,9 @@ pub(super) fn values_of_batch(
     let largest = swarm::largest(graphs);
     let work = |desk: &mut Desk, graph: BatchGraph<'_>, values: &mut [f64]| {
         let vertices = graph.vertices();
-        for first in (0..vertices).step_by(LANES) {
-            let sources = first..vertices.min(first.saturating_add(LANES as u32));
-            desk.search(both_of_member(graph), sources, observer)?;
+        for group in 0..vertices.div_ceil(GROUP) {
+            let lists = of_member(graph, Along::Arcs);
+            desk.add_group(lists, sources(group, vertices), observer)?;
             values.iter_mut().zip(&desk.sums).for_each(|(value, sum)| *value += sum);
         }
         let scale = scale(vertices);
@@ -54,11 +48,11 @@ pub(super) fn values_of_batch(
 /// An error where an arc weighs nothing: the number of shortest ways is not defined.
 pub(crate) fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
     struct Look;
-    impl crate::lists::Over for Look {
+    impl Over for Look {
         type Result = Option<(VertexId, VertexId)>;
 
-        fn lists<L: Lists>(self, lists: L) -> Self::Result {
-            weightless(lists)
+        fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
+            weightless(lists.ahead)
         }
     }
     let Some((from, to)) = over(graph, Along::Arcs, Look) else { return Ok(()) };
@@ -70,7 +64,7 @@ pub(crate) fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
 pub(crate) fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
     let look = |at: usize| {
         let graph = graphs.graph(at);
-        let (from, to) = weightless(of_member(graph, Along::Arcs))?;
+        let (from, to) = weightless(of_member(graph, Along::Arcs).ahead)?;
         let id = |vertex| graph.vertex_id(vertex).to_string();
         Some(NoLength { graph: Some(graph.id().to_string()), from: id(from), to: id(to) })
     };
@@ -82,23 +76,19 @@ struct Run<'a> {
     observer: &'a dyn Observer,
 }
 
-impl OverBoth for Run<'_> {
+impl Over for Run<'_> {
     type Result = Result<Vec<f64>, RunError>;
 
-    fn lists<L: Lists>(self, lists: BothWays<L>) -> Self::Result {
-        let vertices = lists.out.vertices();
-        let mut values: Vec<f64> = memory::zeros(vertices as usize)?;
-        Groups {
-            size: LANES as u32,
-            make: || Desk::new(vertices),
-            work: |desk: &mut Desk, sources| desk.search(lists, sources, self.observer),
-            take: |_, desk: &Desk| {
-                values.iter_mut().zip(&desk.sums).for_each(|(value, sum)| *value += sum);
-                Ok::<_, RunError>(())
-            },
-            observer: self.observer,
-        }
-        .run(vertices)?;
+    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
+        let mut values: Vec<f64> = memory::zeros(lists.vertices() as usize)?;
+        let work = |desk: &mut Desk, sources| desk.add_group(lists, sources, self.observer);
+        let take = |_, desks: &[Desk]| {
+            values.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(v, value)| {
+                desks.iter().for_each(|desk| *value += desk.sums[v]);
+            });
+            Ok::<_, RunError>(())
+        };
+        Waves { make: Desk::new, work, take, observer: self.observer }.run(lists.vertices())?;
         Ok(values)
     }
 }
@@ -106,9 +96,9 @@ impl OverBoth for Run<'_> {
 /// What a thread works with, with room for so many vertices or more.
 struct Desk {
     ways: Ways,
-    /// What the ways from each source lead through.
-    through: Vec<[f64; LANES]>,
-    /// What the ways from all of them lead through.
+    /// What the ways from each of eight sources lead through.
+    through: Vec<[f64; EIGHT]>,
+    /// What was found from all sources of the group.
     sums: Vec<f64>,
 }
 
@@ -121,23 +111,27 @@ impl Desk {
         })
     }
 
-    /// Sums up what the shortest ways from some sources lead through.
-    fn search<L: Lists>(
+    /// Sums up what the shortest ways from a group of sources lead through.
+    fn add_group<L: Lists>(
         &mut self,
-        lists: BothWays<L>,
+        lists: Sides<L>,
         sources: Range<VertexId>,
         observer: &dyn Observer,
     ) -> Result<(), RunError> {
         let Desk { ways, through, sums } = self;
-        let vertices = lists.out.vertices() as usize;
+        let vertices = lists.vertices() as usize;
         let (through, sums) = (&mut through[..vertices], &mut sums[..vertices]);
-        through.fill([0.0; LANES]);
-        for (lane, source) in sources.enumerate() {
-            go_on(observer)?;
-            ways.search(lists, source);
-            ways.go_back(lists, |vertex, share| through[vertex as usize][lane] = share, |_| ());
+        sums.fill(0.0);
+        for first in sources.clone().step_by(EIGHT) {
+            through.fill([0.0; EIGHT]);
+            let eight = first..sources.end.min(first.saturating_add(EIGHT as u32));
+            for (lane, source) in eight.enumerate() {
+                go_on(observer)?;
+                ways.search(lists, source);
+                ways.go_back(lists, |vertex, share| through[vertex as usize][lane] = share, |_| ());
+            }
+            sums.iter_mut().zip(&*through).for_each(|(sum, through)| *sum += sum_of(*through));
         }
-        sums.iter_mut().zip(through).for_each(|(total, row)| *total = sum(row));
         Ok(())
     }
 }
