@@ -139,13 +139,3 @@ fn least(weights: &[u32], first: usize, arcs: usize) -> u64 {
     let of_arcs = weights.get(first..first + arcs).unwrap_or_default();
     of_arcs.iter().min().map_or(1, |&weight| u64::from(weight))
 }
-
-/// The first arc that weighs nothing, but loops, whose ways nobody takes.
-pub(crate) fn weightless<L: Lists>(lists: L) -> Option<(VertexId, VertexId)> {
-    let of = |vertex: VertexId| {
-        let mut arcs = lists.of(vertex).iter().zip(lists.weights_of(vertex));
-        let found = arcs.find(|(neighbor, weight)| **weight == 0 && **neighbor != vertex);
-        found.map(|(&neighbor, _)| (vertex, neighbor))
-    };
-    (0..lists.vertices()).find_map(of)
-}

@@ -6,6 +6,7 @@
 //! | [`apsp`] | the distances between all vertices, row by row or in sum |
 //! | [`closeness`] | how near each vertex is to all others |
 //! | [`betweenness`] | how many shortest ways lead through each vertex |
+//! | [`edge_betweenness`] | how many shortest ways lead along each edge |
 //!
 //! Ways are as long as they have arcs, or as these weigh: [`Lengths`]. All but [`lcc`] also run over a
 //! batch of many small graphs, each by one thread.
@@ -32,6 +33,7 @@ mod brandes;
 mod dijkstra;
 mod lengths;
 mod lists;
+mod no_length;
 mod plan;
 mod run;
 mod search;
@@ -43,8 +45,10 @@ mod weighed;
 pub mod apsp;
 pub mod betweenness;
 pub mod closeness;
+pub mod edge_betweenness;
 pub mod lcc;
 
 pub use lengths::Lengths;
+pub use no_length::NoLength;
 pub use plan::{Item, Plan};
-pub use run::{NoLength, Observer, RunError};
+pub use run::{Observer, RunError};

@@ -1,7 +1,7 @@
 //! Where an algorithm finds a vertex's neighbours, whatever keeps them.
 
 use ripplet_graph::batch::BatchGraph;
-use ripplet_graph::{Graph, Neighbors, VertexId};
+use ripplet_graph::{Graph, Neighbors, Shard, VertexId};
 
 /// Lists of neighbours: of a graph of one shard or several, or of a graph of a batch.
 pub(crate) trait Lists: Copy + Sync {
@@ -13,6 +13,9 @@ pub(crate) trait Lists: Copy + Sync {
 
     /// The stored weights beside the list; none where there are no weights.
     fn weights_of(&self, vertex: VertexId) -> &[u32];
+
+    /// Where the list begins among all.
+    fn begin(&self, vertex: VertexId) -> usize;
 }
 
 /// The lists of a graph of one shard, or of a batch.
@@ -35,6 +38,11 @@ impl Lists for OneShard<'_> {
     #[inline]
     fn weights_of(&self, vertex: VertexId) -> &[u32] {
         self.lists.weights_of(vertex as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    fn begin(&self, vertex: VertexId) -> usize {
+        self.lists.offsets()[vertex as usize] as usize
     }
 }
 
@@ -61,6 +69,13 @@ impl Lists for AnyShards<'_> {
         let (lists, local) = self.lists(vertex);
         lists.weights_of(local).unwrap_or_default()
     }
+
+    fn begin(&self, vertex: VertexId) -> usize {
+        let (lists, local) = self.lists(vertex);
+        let before = self.graph.shards().iter().take_while(|shard| shard.vertices().end <= vertex);
+        let before: usize = before.map(|shard| self.of_shard(shard).neighbors().len()).sum();
+        before + lists.offsets()[local] as usize
+    }
 }
 
 impl<'a> AnyShards<'a> {
@@ -68,8 +83,13 @@ impl<'a> AnyShards<'a> {
     #[inline]
     fn lists(&self, vertex: VertexId) -> (Neighbors<'a>, usize) {
         let shard = self.graph.shard_of(vertex);
+        (self.of_shard(shard), (vertex - shard.vertices().start) as usize)
+    }
+
+    #[inline]
+    fn of_shard(&self, shard: &'a Shard) -> Neighbors<'a> {
         let incoming = shard.incoming().filter(|_| self.incoming);
-        (incoming.unwrap_or_else(|| shard.out()), (vertex - shard.vertices().start) as usize)
+        incoming.unwrap_or_else(|| shard.out())
     }
 }
 

@@ -1,7 +1,7 @@
 //! What all runs have in common: who watches them, and why they end without a result.
 
+use crate::NoLength;
 use ripplet_graph::OutOfMemory;
-use std::fmt;
 use thiserror::Error;
 
 /// Who watches a run and may end it; `()` does neither.
@@ -33,35 +33,6 @@ pub enum RunError {
     #[error("computing it needs memory beside the graph: {0}")]
     OutOfMemory(#[from] OutOfMemory),
 }
-
-/// An edge of weight 0 where weights are lengths: ways may go along it as often as they like, so their number
-/// is not defined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoLength {
-    /// The graph's external id, where it is one of a batch.
-    pub graph: Option<String>,
-    /// The external ids of its ends.
-    pub from: String,
-    /// Likewise.
-    pub to: String,
-}
-
-impl fmt::Display for NoLength {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NoLength { graph, from, to } = self;
-        write!(f, "the edge from {from} to {to}")?;
-        if let Some(graph) = graph {
-            write!(f, " of graph {graph}")?;
-        }
-        write!(
-            f,
-            " has weight 0, and ways without length cannot be counted; remove the edge or make its weight \
-             positive"
-        )
-    }
-}
-
-impl std::error::Error for NoLength {}
 
 impl From<NoLength> for RunError {
     fn from(error: NoLength) -> RunError {

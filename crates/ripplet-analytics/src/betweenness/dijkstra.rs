@@ -1,9 +1,10 @@
 //! By weights: Dijkstra's search from one source after the other.
 
 use super::{EIGHT, sum_of};
-use crate::brandes::{Ways, bytes_of_ways, weightless};
+use crate::brandes::{Ways, bytes_of_ways};
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
-use crate::run::{NoLength, go_on};
+use crate::no_length::{refuse_weightless, refuse_weightless_in};
+use crate::run::go_on;
 use crate::swarm::{self, Swarm};
 use crate::waves::{GROUP, Waves, sources};
 use crate::{Observer, RunError};
@@ -43,33 +44,6 @@ pub(super) fn values_of_batch(
         Ok(())
     };
     Swarm { make: || Desk::new(largest), work, observer }.run(graphs)
-}
-
-/// An error where an arc weighs nothing: the number of shortest ways is not defined.
-pub(crate) fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
-    struct Look;
-    impl Over for Look {
-        type Result = Option<(VertexId, VertexId)>;
-
-        fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
-            weightless(lists.ahead)
-        }
-    }
-    let Some((from, to)) = over(graph, Along::Arcs, Look) else { return Ok(()) };
-    let id = |vertex| graph.ids().get(vertex).to_string();
-    Err(NoLength { graph: None, from: id(from), to: id(to) }.into())
-}
-
-/// The same of graphs of a batch: always the first graph.
-pub(crate) fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
-    let look = |at: usize| {
-        let graph = graphs.graph(at);
-        let (from, to) = weightless(of_member(graph, Along::Arcs).ahead)?;
-        let id = |vertex| graph.vertex_id(vertex).to_string();
-        Some(NoLength { graph: Some(graph.id().to_string()), from: id(from), to: id(to) })
-    };
-    let found = (0..graphs.len()).into_par_iter().with_min_len(1 << 8).find_map_first(look);
-    found.map_or(Ok(()), |found| Err(found.into()))
 }
 
 struct Run<'a> {

@@ -1,5 +1,6 @@
 //! Everything that the analytics promise, checked from outside.
 
+mod edges;
 mod graphs;
 mod ldbc;
 mod machines;

@@ -7,6 +7,9 @@ use proptest::prelude::*;
 use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
 use ripplet_analytics::closeness::{self, Closeness, closeness, closeness_of_batch};
+use ripplet_analytics::edge_betweenness::{
+    EdgeValues, edge_betweenness, edge_betweenness_of_batch, ends_of_member,
+};
 use ripplet_analytics::{Lengths, RunError};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
 use ripplet_graph::{Direction, Duplicates, Graph};
@@ -58,6 +61,18 @@ fn check(graphs: &[Edges], directed: bool, lengths: Lengths) {
                 let found =
                     on(threads, || closeness_of_batch(all, measure, normalized, lengths, &mut ()));
                 assert!(bits(&found.unwrap()) == expected, "{measure:?}, {threads} threads");
+            }
+        }
+        let along = |graph: &Graph| edge_betweenness(graph, normalized, lengths, &mut ()).unwrap();
+        let expected = alone(&along);
+        for threads in [1, 3] {
+            let all = whole.all();
+            let found =
+                on(threads, || edge_betweenness_of_batch(all, normalized, lengths, &mut ()));
+            let EdgeValues { starts, values } = found.unwrap();
+            assert!(bits(&values) == expected, "{threads} threads");
+            for (graph, range) in all.graphs().zip(starts.windows(2)) {
+                assert_eq!(ends_of_member(graph).count() as u64, range[1] - range[0]);
             }
         }
         let expected = alone(&|graph| betweenness(graph, normalized, lengths, &mut ()).unwrap());

@@ -24,16 +24,17 @@ pub fn weighed_edges(least: u32) -> impl Strategy<Value = Edges> {
 }
 
 /// The lengths of shortest ways by Floyd and Warshall; infinite where there are none.
-struct Oracle {
+pub struct Oracle {
     lengths: Vec<Vec<f64>>,
     distances: Vec<Vec<f64>>,
 }
 
 impl Oracle {
-    fn new(edges: &Edges) -> Oracle {
+    pub fn new(edges: &Edges) -> Oracle {
         let n = edges.vertices as usize;
         let mut lengths = vec![vec![f64::INFINITY; n]; n];
-        for (&(s, t), &weight) in edges.pairs.iter().zip(edges.weights.as_ref().unwrap()) {
+        let ones = vec![1.0; edges.pairs.len()];
+        for (&(s, t), &weight) in edges.pairs.iter().zip(edges.weights.as_ref().unwrap_or(&ones)) {
             let (s, t) = (s as usize, t as usize);
             lengths[s][t] = lengths[s][t].min(weight);
             if !edges.directed {
@@ -53,12 +54,12 @@ impl Oracle {
         Oracle { lengths, distances }
     }
 
-    fn n(&self) -> usize {
+    pub fn n(&self) -> usize {
         self.distances.len()
     }
 
     /// The numbers of shortest ways between all vertices, where no length is 0.
-    fn ways(&self) -> Vec<Vec<f64>> {
+    pub fn ways(&self) -> Vec<Vec<f64>> {
         let n = self.n();
         let of = |s: usize| {
             let mut order: Vec<usize> =
@@ -102,6 +103,18 @@ impl Oracle {
             if passes { ways[s][v] * ways[v][t] / ways[s][t] } else { 0.0 }
         };
         all().flat_map(|s| all().map(move |t| share(s, t))).sum()
+    }
+}
+
+impl Oracle {
+    /// The share of all shortest ways, from anywhere to anywhere, that go along an arc.
+    pub fn along(&self, ways: &[Vec<f64>], from: usize, to: usize) -> f64 {
+        let share = |s: usize, t: usize| {
+            let way = self.distances[s][from] + self.lengths[from][to] + self.distances[to][t];
+            let goes = from != to && way.is_finite() && way == self.distances[s][t];
+            if goes { ways[s][from] * ways[to][t] / ways[s][t] } else { 0.0 }
+        };
+        (0..self.n()).flat_map(|s| (0..self.n()).map(move |t| share(s, t))).sum()
     }
 }
 
