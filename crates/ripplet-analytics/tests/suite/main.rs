@@ -1,5 +1,6 @@
 //! Everything that the analytics promise, checked from outside.
 
+mod components;
 mod edges;
 mod graphs;
 mod ldbc;
@@ -7,6 +8,7 @@ mod machines;
 mod memory;
 mod oracle;
 mod others;
+mod pagerank;
 mod paths;
 mod promises;
 mod random;
