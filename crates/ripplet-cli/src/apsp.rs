@@ -1,6 +1,6 @@
 //! `ripplet apsp`: the distances between all vertices, or what they come to.
 
-use crate::analysis::{BatchArguments, Request};
+use crate::analysis::{BatchArguments, Request, lengths_name};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::values::ValueArguments;
@@ -11,7 +11,7 @@ use serde::Serialize;
 /// Find the distances between all vertices of a graph, or of each graph of a batch.
 ///
 /// INPUT is as for `ripplet closeness`. A distance is the least number of arcs on a way, along their
-/// directions.
+/// directions; with --weighted, the least sum of their weights.
 ///
 /// OUT has a line or a row for what --rows says; of a batch, the first column is `graph`. It is .txt, .tsv or
 /// .csv (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at all.
@@ -41,15 +41,18 @@ enum RowsName {
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Choices {
     rows: &'static str,
+    lengths: &'static str,
 }
 
 /// Finds distances.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let (analysis, rows) = match arguments.rows {
-        RowsName::Pairs => (Analysis::Distances, "pairs"),
-        RowsName::Vertices => (Analysis::Reach, "vertices"),
-        RowsName::Graphs => (Analysis::Summary, "graphs"),
+    let Arguments { values, rows, batch } = arguments;
+    let lengths = values.lengths();
+    let (analysis, rows) = match rows {
+        RowsName::Pairs => (Analysis::Distances { lengths }, "pairs"),
+        RowsName::Vertices => (Analysis::Reach { lengths }, "vertices"),
+        RowsName::Graphs => (Analysis::Summary { lengths }, "graphs"),
     };
-    let Arguments { values, batch, .. } = arguments;
-    Request { values, batch, analysis, choices: Choices { rows } }.run(console)
+    let choices = Choices { rows, lengths: lengths_name(lengths) };
+    Request { values, batch, analysis, choices }.run(console)
 }

@@ -1,7 +1,7 @@
-//! `ripplet closeness`, `ripplet harmonic` and `ripplet betweenness`: from a graph in a file to how central
-//! its vertices are, in a file.
+//! `ripplet closeness`, `ripplet harmonic` and `ripplet betweenness`: from a graph, or many, to how central
+//! their vertices are.
 
-use crate::analysis::{BatchArguments, Request};
+use crate::analysis::{BatchArguments, Request, lengths_name};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::values::ValueArguments;
@@ -14,8 +14,8 @@ use serde::Serialize;
 ///
 /// INPUT is a graph, as for `ripplet communities`, or a batch of many: a folder or an archive of graph files,
 /// a TU data set, a .swarm, or with --batch a table with a column `graph`. Distances are numbers of arcs,
-/// along their directions, to the vertex; vertices that no way leads from do not count. The time grows with
-/// vertices times edges of a graph.
+/// along their directions, to the vertex, or sums of their weights with --weighted; vertices that no way
+/// leads from do not count. The time grows with vertices times edges of a graph.
 ///
 /// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv
 /// or .csv (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
@@ -78,6 +78,8 @@ struct Choices {
     /// What is measured.
     measure: &'static str,
     normalized: bool,
+    /// What the length of a way is.
+    lengths: &'static str,
 }
 
 /// Finds closeness.
@@ -93,8 +95,9 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
         MeasureName::WassermanFaust => (Closeness::WassermanFaust, true, "wasserman-faust"),
     };
     let (values, batch) = (&arguments.values, &arguments.batch);
-    let choices = Choices { measure: name, normalized };
-    let analysis = Analysis::Closeness { measure, normalized };
+    let lengths = values.lengths();
+    let choices = Choices { measure: name, normalized, lengths: lengths_name(lengths) };
+    let analysis = Analysis::Closeness { measure, normalized, lengths };
     Request { values, batch, analysis, choices }.run(console)
 }
 
@@ -102,8 +105,9 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
 pub fn harmonic_of(arguments: &HarmonicArguments, console: &Console) -> Result<Ending, Failure> {
     let HarmonicArguments { values, normalized, batch } = arguments;
     let (measure, normalized) = (Closeness::Harmonic, *normalized);
-    let choices = Choices { measure: "harmonic", normalized };
-    let analysis = Analysis::Closeness { measure, normalized };
+    let lengths = values.lengths();
+    let choices = Choices { measure: "harmonic", normalized, lengths: lengths_name(lengths) };
+    let analysis = Analysis::Closeness { measure, normalized, lengths };
     Request { values, batch, analysis, choices }.run(console)
 }
 
@@ -113,8 +117,8 @@ pub fn betweenness_of(
     console: &Console,
 ) -> Result<Ending, Failure> {
     let BetweennessArguments { values, normalized, batch } = arguments;
-    let normalized = *normalized;
-    let choices = Choices { measure: "betweenness", normalized };
-    let analysis = Analysis::Betweenness { normalized };
+    let (normalized, lengths) = (*normalized, values.lengths());
+    let choices = Choices { measure: "betweenness", normalized, lengths: lengths_name(lengths) };
+    let analysis = Analysis::Betweenness { normalized, lengths };
     Request { values, batch, analysis, choices }.run(console)
 }

@@ -12,7 +12,8 @@ use crate::threads::ThreadArguments;
 use crate::{interrupt, memory};
 use clap::Args;
 use ripplet::LoadOptions;
-use ripplet::graph::{Graph, VertexIds};
+use ripplet::analytics::Lengths;
+use ripplet::graph::{Duplicates, Graph, VertexIds};
 use ripplet::io::Format;
 use ripplet::io::write::{self, TableShape, TableWriter, VertexColumn};
 use ripplet::lp::Plan;
@@ -66,15 +67,31 @@ struct Stats<C, F> {
     bytes: Bytes,
 }
 
+/// What weights are to a command.
+pub enum Weights {
+    /// Nothing: what `--weighted` is refused with.
+    Useless(&'static str),
+    /// The lengths of edges: of repeated ones the least counts.
+    Lengths,
+}
+
 impl ValueArguments {
+    /// What the length of a way is.
+    pub fn lengths(&self) -> Lengths {
+        if self.reading.weighted { Lengths::Weights } else { Lengths::Hops }
+    }
+
     /// Refuses what would be ignored or has no place, before any data is touched, and starts the threads.
-    /// `unweighted` says what weights would change.
-    pub fn start(&self, unweighted: &str) -> Result<(LoadOptions, usize), Failure> {
-        if self.reading.weighted {
-            return Err(Failure::refused(unweighted, "leave --weighted out"));
-        }
+    pub fn start(&self, weights: Weights) -> Result<(LoadOptions, usize), Failure> {
         let build = BuildArguments::default();
-        let options = self.reading.options(&self.input, self.format, &build)?;
+        let mut options = self.reading.options(&self.input, self.format, &build)?;
+        match weights {
+            Weights::Useless(sentence) if self.reading.weighted => {
+                return Err(Failure::refused(sentence, "leave --weighted out"));
+            }
+            Weights::Lengths if self.reading.weighted => options.duplicates = Duplicates::Least,
+            _ => (),
+        }
         self.check_places()?;
         Ok((options, self.threads.start()?))
     }

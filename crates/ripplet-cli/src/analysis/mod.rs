@@ -8,7 +8,8 @@ pub use batch::BatchArguments;
 
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::values::ValueArguments;
+use crate::values::{ValueArguments, Weights};
+use ripplet::analytics::Lengths;
 use ripplet::io::write::ColumnData;
 use ripplet::swarm::Analysis;
 use serde::Serialize;
@@ -35,13 +36,18 @@ struct Choices<'a, C> {
     threads: usize,
 }
 
-/// What the options say that is not there.
-const UNWEIGHTED: &str = "distances are numbers of arcs: weights as lengths are not there yet";
+/// What the length of a way is, by name.
+pub fn lengths_name(lengths: Lengths) -> &'static str {
+    match lengths {
+        Lengths::Hops => "hops",
+        Lengths::Weights => "weights",
+    }
+}
 
 impl<C: Serialize> Request<'_, C> {
     /// Asks, and writes the answer.
     pub fn run(&self, console: &Console) -> Result<Ending, Failure> {
-        let (options, threads) = self.values.start(UNWEIGHTED)?;
+        let (options, threads) = self.values.start(Weights::Lengths)?;
         let choices = Choices { of_analysis: &self.choices, device: "cpu", threads };
         if self.batch.is_asked(self.values.input(), &options.read) {
             return self.of_batch(&options, choices, console);

@@ -79,40 +79,42 @@ fn a_tu_data_set_and_a_folder_are_their_graphs() {
 }
 
 /// Rows of several graphs, mixed: a path of names, an edge to itself, two edges apart.
-const TABLE: &str = "graph,source,target\nb,x,y\na,1,2\nc,7,7\nb,u,v\na,2,3\na,3,4\na,2,1\n";
+const TABLE: &str = "graph,source,target,weight\nb,x,y,1.5\na,1,2,2\nc,7,7,1\nb,u,v,0.25\na,2,3,1\n\
+                     a,3,4,0.5\na,2,1,1\na,4,1,4\n";
 
 #[test]
 fn a_table_has_a_column_of_graphs() {
     let sandbox = Sandbox::with([
         ("all.csv", TABLE),
         ("other.tsv", &TABLE.replace("graph", "molecule").replace(',', "\t")),
-        ("a.csv", "source,target\n1,2\n2,3\n3,4\n2,1\n"),
-        ("b.csv", "source,target\nx,y\nu,v\n"),
-        ("c.csv", "source,target\n7,7\n"),
+        ("a.csv", "source,target,weight\n1,2,2\n2,3,1\n3,4,0.5\n2,1,1\n4,1,4\n"),
+        ("b.csv", "source,target,weight\nx,y,1.5\nu,v,0.25\n"),
+        ("c.csv", "source,target,weight\n7,7,1\n"),
     ]);
     let names = ["a", "b", "c"].map(String::from);
     for command in COMMANDS {
-        let expected = rows_alone(&sandbox, command, &names, "NAME.csv");
-        assert_eq!(rows(&sandbox, command, "all.csv --batch"), expected, "{command}");
-        let renamed = rows(&sandbox, command, "other.tsv --batch --graph-column molecule");
-        assert_eq!(renamed, expected, "{command}");
+        for command in [command.to_owned(), format!("{command} --weighted")] {
+            let expected = rows_alone(&sandbox, &command, &names, "NAME.csv");
+            assert_eq!(rows(&sandbox, &command, "all.csv --batch"), expected, "{command}");
+            let renamed = rows(&sandbox, &command, "other.tsv --batch --graph-column molecule");
+            assert_eq!(renamed, expected, "{command}");
+        }
     }
     let found = rows(&sandbox, "apsp --rows graphs", "all.csv --batch");
     assert_eq!(
         found,
-        [
-            "a 4 3 12 3 2 1.6666666666666667 10 true",
-            "b 4 2 4 1 1 1 2 false",
-            "c 1 0 0 0 0 0 0 true",
-        ]
+        ["a 4 4 12 2 2 1.3333333333333333 8 true", "b 4 2 4 1 1 1 2 false", "c 1 0 0 0 0 0 0 true",]
     );
     sandbox.ok("apsp all.csv --batch -o d.csv");
     let text = sandbox.read("d.csv");
-    assert!(text.starts_with("graph,source,target,distance\na,1,2,1\na,1,3,2\na,1,4,3\na,2,1,1\n"));
+    assert!(text.starts_with("graph,source,target,distance\na,1,2,1\na,1,3,2\na,1,4,1\na,2,1,1\n"));
     assert!(text.contains("\nb,u,v,1\nb,u,x,inf\n") && text.ends_with("\nb,y,x,1\n"), "{text}");
     sandbox.ok("apsp all.csv --batch -o v.tsv --rows vertices");
-    let head = "graph\tid\teccentricity\treached\taverage_distance\na\t1\t3\t3\t2\n";
+    let head =
+        "graph\tid\teccentricity\treached\taverage_distance\na\t1\t2\t3\t1.3333333333333333\n";
     assert!(sandbox.read("v.tsv").starts_with(head), "{}", sandbox.read("v.tsv"));
+    let found = rows(&sandbox, "apsp --rows graphs", "all.csv --batch --weighted");
+    assert_eq!(found[0], "a 4 4 12 2.5 1.5 1.4166666666666667 8.5 true");
     // Without --batch the column is one of a graph's table.
     sandbox.fails("apsp other.tsv -o e.csv --columns source,goal", 2, &["goal"]);
     sandbox.fails("apsp a.csv --batch -o e.csv", 2, &["a.csv", "graph"]);
@@ -147,7 +149,7 @@ fn distances_of_one_graph() {
     assert_eq!((&stats["largest"], &stats["mean"]), (&1.0.into(), &1.0.into()));
     sandbox.fails("apsp graph.txt -o out.csv --on-error skip", 2, &["one graph", "--batch"]);
     sandbox.fails("apsp graph.txt -o b.csv --graph-column g", 2, &["--batch"]);
-    sandbox.fails("apsp graph.txt -o b.csv --weighted", 2, &["not there yet"]);
+    sandbox.fails("apsp graph.txt -o b.csv --weighted", 2, &["graph.txt:1", "weight"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@
 //! a worker is told through its observer.
 //!
 //! ```
+//! use ripplet::analytics::Lengths;
 //! use ripplet::graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
 //! use ripplet::swarm::{Analysis, Answer, BatchPart, CpuWorker, Column, WholeBatch, run};
 //!
@@ -21,7 +22,7 @@
 //! let rows = BatchRows { graphs: vec![0, 0, 1], sources: vec![0, 1, 0], targets: vec![1, 2, 1], weights: None };
 //! let batch = BatchBuilder::new().build(BatchTable::new(members, rows)?)?;
 //!
-//! let worker = CpuWorker::new(Analysis::Betweenness { normalized: false });
+//! let worker = CpuWorker::new(Analysis::Betweenness { normalized: false, lengths: Lengths::Hops });
 //! let mut found = Vec::new();
 //! let take = |_: &BatchPart, answer: Answer| {
 //!     if let Answer::Vertices(columns) = answer {

@@ -1,6 +1,8 @@
 //! A swarm's stages: order, bounds, errors and cancellation in each of them.
 
 use super::*;
+use ripplet_analytics::Lengths;
+use ripplet_analytics::closeness::Closeness;
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
 use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
 use ripplet_io::Place;
@@ -22,7 +24,9 @@ fn paths(graphs: u32) -> GraphBatch {
         graphs: edges.iter().map(|edge| edge.0).collect(),
         sources: edges.iter().map(|edge| edge.1 - 1).collect(),
         targets: edges.iter().map(|edge| edge.1).collect(),
-        weights: None,
+        weights: Some(
+            edges.iter().map(|edge| 0.5 * f64::from(1 + (edge.0 + edge.1) % 4)).collect(),
+        ),
     };
     let members = Members::of_sizes((0..graphs as usize).map(|graph| graph as u32 % 10)).unwrap();
     BatchBuilder::new().build(BatchTable::new(members, rows).unwrap()).unwrap()
@@ -254,13 +258,19 @@ fn parts_are_cut_by_weight() {
 
 #[test]
 fn the_cpu_finds_in_parts_what_it_finds_at_once() {
-    let batch = paths(120);
+    for lengths in [Lengths::Hops, Lengths::Weights] {
+        check_parts(&paths(120), lengths);
+    }
+}
+
+/// Checks a batch in parts, and each of its graphs, against the whole.
+fn check_parts(batch: &GraphBatch, lengths: Lengths) {
     for analysis in [
-        Analysis::Betweenness { normalized: true },
-        Analysis::Closeness { measure: Default::default(), normalized: false },
-        Analysis::Distances,
-        Analysis::Reach,
-        Analysis::Summary,
+        Analysis::Betweenness { normalized: true, lengths },
+        Analysis::Closeness { measure: Closeness::Reciprocal, normalized: false, lengths },
+        Analysis::Distances { lengths },
+        Analysis::Reach { lengths },
+        Analysis::Summary { lengths },
     ] {
         let whole = analysis.of_batch(batch.all(), &mut ()).unwrap();
         let read = AtomicUsize::new(0);
@@ -289,7 +299,7 @@ fn the_cpu_finds_in_parts_what_it_finds_at_once() {
         in_parts.finish().unwrap();
         let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(text("in_parts.csv"), text("at_once.csv"));
-        check_graphs(analysis, &batch, &text("at_once.csv"));
+        check_graphs(analysis, batch, &text("at_once.csv"));
     }
 }
 
@@ -301,13 +311,23 @@ fn check_graphs(analysis: Analysis, batch: &GraphBatch, table: &str) {
     let mut expected = String::new();
     for graph in batch.all().graphs() {
         let n = graph.vertices();
-        let arcs: Vec<(u32, u32)> = (0..n)
-            .flat_map(|v| graph.out().of(v as usize).iter().map(move |&to| (v, to)))
+        let (out, scale) = (graph.out(), graph.weight_scale());
+        let weight =
+            |at: usize| scale.weight(out.weights().map_or(1, |weights| weights[at]).into());
+        let arc = |v: u32, at: usize| (v, out.neighbors()[at], weight(at));
+        let arcs: Vec<(u32, u32, f64)> = (0..n)
+            .flat_map(|v| {
+                let offsets = &out.offsets()[v as usize..];
+                (offsets[0]..offsets[1]).map(move |at| (v, at as usize))
+            })
+            .map(|(v, at)| arc(v, at))
+            .filter(|(from, to, _)| from <= to)
             .collect();
         let ids = VertexIds::Consecutive { first: 0, count: n };
-        let (sources, targets) = arcs.into_iter().unzip();
-        let alone =
-            GraphBuilder::new().build(EdgeTable::new(ids, sources, targets).unwrap()).unwrap();
+        let (sources, targets) = arcs.iter().map(|arc| (arc.0, arc.1)).unzip();
+        let table = EdgeTable::new(ids, sources, targets).unwrap();
+        let table = table.with_weights(arcs.iter().map(|arc| arc.2).collect()).unwrap();
+        let alone = GraphBuilder::new().build(table).unwrap();
         let shape = TableShape { rows, of_batch: false, columns };
         let mut alone_table = TableWriter::create(&path, shape).unwrap();
         let take =
@@ -325,7 +345,9 @@ fn check_graphs(analysis: Analysis, batch: &GraphBatch, table: &str) {
 #[test]
 fn a_summary_of_small_graphs() {
     let batch = paths(5);
-    let Answer::Graphs(columns) = Analysis::Summary.of_batch(batch.all(), &mut ()).unwrap() else {
+    let Answer::Graphs(columns) =
+        (Analysis::Summary { lengths: Lengths::Hops }).of_batch(batch.all(), &mut ()).unwrap()
+    else {
         panic!("a row a graph")
     };
     let expected = [
