@@ -1,5 +1,6 @@
 //! What all runs have in common: who watches them, and why they end without a result.
 
+use crate::NoLength;
 use ripplet_graph::OutOfMemory;
 use thiserror::Error;
 
@@ -25,9 +26,18 @@ pub enum RunError {
     /// The observer cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// An edge weighs nothing, where shortest ways are to be counted.
+    #[error(transparent)]
+    NoLength(#[from] Box<NoLength>),
     /// The system refused memory.
     #[error("computing it needs memory beside the graph: {0}")]
     OutOfMemory(#[from] OutOfMemory),
+}
+
+impl From<NoLength> for RunError {
+    fn from(error: NoLength) -> RunError {
+        RunError::NoLength(Box::new(error))
+    }
 }
 
 /// An error where the observer cancels.

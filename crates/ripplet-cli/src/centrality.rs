@@ -5,11 +5,11 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine::plan_of_cpu;
 use crate::stats::{Bytes, Stages, peak_memory};
-use crate::values::ValueArguments;
+use crate::values::{ValueArguments, Weights};
 use clap::{Args, ValueEnum};
 use ripplet::analytics::betweenness::{self, betweenness};
 use ripplet::analytics::closeness::{self, Closeness, closeness};
-use ripplet::analytics::{self, Observer, RunError};
+use ripplet::analytics::{self, Lengths, Observer, RunError};
 use ripplet::graph::Graph;
 use ripplet::io::write::{ColumnData, VertexColumn};
 use serde::Serialize;
@@ -18,7 +18,8 @@ use std::time::Instant;
 /// Find how near each vertex is to all others: 1 over the sum of its distances from them.
 ///
 /// INPUT is as for `ripplet communities`. Distances are numbers of arcs, along their directions, to the
-/// vertex; vertices that no way leads from do not count. The time grows with vertices times edges.
+/// vertex, or sums of their weights with --weighted; vertices that no way leads from do not count. The time
+/// grows with vertices times edges.
 ///
 /// OUT has a line or a row a vertex: its id and its `value`. It is .txt, .tsv or .csv (each also .gz or
 /// .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at all.
@@ -81,6 +82,8 @@ struct Choices {
     /// What is measured.
     measure: &'static str,
     normalized: bool,
+    /// What makes a way long.
+    lengths: &'static str,
     /// Who computes.
     device: &'static str,
     threads: usize,
@@ -120,20 +123,18 @@ pub fn betweenness_of(arguments: &BetweennessArguments, console: &Console) -> Re
     run(&arguments.values, Measure::Betweenness { normalized }, console)
 }
 
-/// What the options say that is not there.
-const UNWEIGHTED: &str = "distances are numbers of arcs: weights as lengths are not there yet";
-
 fn run(values: &ValueArguments, measure: Measure, console: &Console) -> Result<(), Failure> {
-    let (options, threads) = values.start(UNWEIGHTED)?;
+    let (options, threads) = values.start(Weights::Lengths)?;
     let loaded = values.load(&options, console)?;
     let graph = &loaded.graph;
-    let choices = measure.choices(threads);
-    let plan = plan_of_cpu(graph, measure.plan(graph, threads));
+    let lengths = if values.is_weighted() { Lengths::Weights } else { Lengths::Hops };
+    let choices = measure.choices(lengths, threads);
+    let plan = plan_of_cpu(graph, measure.plan(graph, lengths, threads));
     if values.is_estimate(graph, &choices, choices.device, &plan)? {
         return Ok(());
     }
     let start = Instant::now();
-    let found = measure.compute(graph, &mut console.watch())?;
+    let found = measure.compute(graph, lengths, &mut console.watch())?;
     let compute = start.elapsed().as_secs_f64();
     let peak = peak_memory();
     let column = VertexColumn { name: "value", len: 1, values: ColumnData::F64(&found) };
@@ -150,7 +151,7 @@ fn run(values: &ValueArguments, measure: Measure, console: &Console) -> Result<(
 }
 
 impl Measure {
-    fn choices(self, threads: usize) -> Choices {
+    fn choices(self, lengths: Lengths, threads: usize) -> Choices {
         let (measure, normalized) = match self {
             Measure::Closeness { measure, normalized } => {
                 let name = match measure {
@@ -162,22 +163,33 @@ impl Measure {
             }
             Measure::Betweenness { normalized } => ("betweenness", normalized),
         };
-        Choices { measure, normalized, device: "cpu", threads }
+        let lengths = match lengths {
+            Lengths::Hops => "hops",
+            Lengths::Weights => "weights",
+        };
+        Choices { measure, normalized, lengths, device: "cpu", threads }
     }
 
-    fn plan(self, graph: &Graph, threads: usize) -> analytics::Plan {
+    fn plan(self, graph: &Graph, lengths: Lengths, threads: usize) -> analytics::Plan {
         match self {
-            Measure::Closeness { measure, .. } => closeness::plan(graph, measure, threads),
-            Measure::Betweenness { .. } => betweenness::plan(graph, threads),
+            Measure::Closeness { measure, .. } => closeness::plan(graph, measure, lengths, threads),
+            Measure::Betweenness { .. } => betweenness::plan(graph, lengths, threads),
         }
     }
 
-    fn compute(self, graph: &Graph, observer: &mut dyn Observer) -> Result<Vec<f64>, RunError> {
+    fn compute(
+        self,
+        graph: &Graph,
+        lengths: Lengths,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<f64>, RunError> {
         match self {
             Measure::Closeness { measure, normalized } => {
-                closeness(graph, measure, normalized, observer)
+                closeness(graph, measure, normalized, lengths, observer)
             }
-            Measure::Betweenness { normalized } => betweenness(graph, normalized, observer),
+            Measure::Betweenness { normalized } => {
+                betweenness(graph, normalized, lengths, observer)
+            }
         }
     }
 }

@@ -143,6 +143,7 @@ impl Failure {
                 | RunError::NoDeviceSource { .. }
                 | RunError::NoDeviceCounter { .. },
             ) => WRONG,
+            Failure::Analytics(ripplet::analytics::RunError::NoLength(_)) => WRONG,
             // The writer's own refusals: a format that cannot hold the graph.
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => WRONG,
             Failure::Quality(QualityError::OutOfMemory { .. }) => FAILED,

@@ -12,7 +12,7 @@ use crate::threads::ThreadArguments;
 use crate::{interrupt, memory};
 use clap::Args;
 use ripplet::LoadOptions;
-use ripplet::graph::{Graph, VertexIds};
+use ripplet::graph::{Duplicates, Graph, VertexIds};
 use ripplet::io::Format;
 use ripplet::io::write::{self, VertexColumn};
 use ripplet::lp::Plan;
@@ -66,15 +66,31 @@ struct Stats<C, F> {
     bytes: Bytes,
 }
 
+/// What weights are to a command.
+pub enum Weights {
+    /// Nothing: what `--weighted` is refused with.
+    Useless(&'static str),
+    /// The lengths of edges: of repeated ones the least counts.
+    Lengths,
+}
+
 impl ValueArguments {
+    /// Whether the graph is read with its weights.
+    pub fn is_weighted(&self) -> bool {
+        self.reading.weighted
+    }
+
     /// Refuses what would be ignored or has no place, before any data is touched, and starts the threads.
-    /// `unweighted` says what weights would change.
-    pub fn start(&self, unweighted: &str) -> Result<(LoadOptions, usize), Failure> {
-        if self.reading.weighted {
-            return Err(Failure::refused(unweighted, "leave --weighted out"));
-        }
+    pub fn start(&self, weights: Weights) -> Result<(LoadOptions, usize), Failure> {
         let build = BuildArguments::default();
-        let options = self.reading.options(&self.input, self.format, &build)?;
+        let mut options = self.reading.options(&self.input, self.format, &build)?;
+        match weights {
+            Weights::Useless(sentence) if self.reading.weighted => {
+                return Err(Failure::refused(sentence, "leave --weighted out"));
+            }
+            Weights::Lengths if self.reading.weighted => options.duplicates = Duplicates::Least,
+            _ => (),
+        }
         self.check_places()?;
         Ok((options, self.threads.start()?))
     }

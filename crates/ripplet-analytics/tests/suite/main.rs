@@ -1,5 +1,6 @@
 //! Everything that the analytics promise, checked from outside.
 
+mod edges;
 mod graphs;
 mod ldbc;
 mod machines;
@@ -11,3 +12,4 @@ mod promises;
 mod random;
 mod shapes;
 mod swarms;
+mod weighed;

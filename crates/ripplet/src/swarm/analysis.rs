@@ -3,7 +3,7 @@
 use super::{Answer, Column, SwarmError};
 use ripplet_analytics::betweenness::{self, betweenness_of_batch};
 use ripplet_analytics::closeness::{self, Closeness, closeness_of_batch};
-use ripplet_analytics::{Observer, Plan};
+use ripplet_analytics::{Lengths, Observer, Plan};
 use ripplet_graph::batch::BatchSlice;
 use ripplet_io::write::{ColumnKind, Rows};
 
@@ -45,9 +45,11 @@ impl Analysis {
     pub fn plan(self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
         match self {
             Analysis::Closeness { measure, .. } => {
-                closeness::plan_of_batch(graphs, measure, threads)
+                closeness::plan_of_batch(graphs, measure, Lengths::Hops, threads)
             }
-            Analysis::Betweenness { .. } => betweenness::plan_of_batch(graphs, threads),
+            Analysis::Betweenness { .. } => {
+                betweenness::plan_of_batch(graphs, Lengths::Hops, threads)
+            }
         }
     }
 
@@ -59,11 +61,12 @@ impl Analysis {
     ) -> Result<Answer, SwarmError> {
         Ok(match self {
             Analysis::Closeness { measure, normalized } => {
-                let values = closeness_of_batch(graphs, measure, normalized, observer)?;
+                let values =
+                    closeness_of_batch(graphs, measure, normalized, Lengths::Hops, observer)?;
                 Answer::Vertices(vec![Column::F64(values)])
             }
             Analysis::Betweenness { normalized } => {
-                let values = betweenness_of_batch(graphs, normalized, observer)?;
+                let values = betweenness_of_batch(graphs, normalized, Lengths::Hops, observer)?;
                 Answer::Vertices(vec![Column::F64(values)])
             }
         })
