@@ -12,7 +12,7 @@ pub fn options(input: &[u8]) -> (ReadOptions, &[u8]) {
         Columns::default()
     } else {
         let [source, target, weight] = ["a", "b", "w"].map(String::from);
-        Columns { source, target, weight }
+        Columns { source, target, weight, ..Columns::default() }
     };
     let ids = ids[usize::from(first >> 1 & 3)];
     (ReadOptions { weighted: first & 1 != 0, ids, columns, ..ReadOptions::default() }, text)

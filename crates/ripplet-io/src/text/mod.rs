@@ -32,6 +32,7 @@ pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::pairs;
 pub(crate) use records::records;
 pub(crate) use source::Text;
+pub(crate) use table::{GraphRows, read_of_graphs};
 pub(crate) use tu::{Indicator, read_labels};
 
 use crate::intern::InternError;

@@ -1,6 +1,7 @@
 //! The tests of the file formats, in one binary.
 
 mod atomic_file;
+mod batch;
 mod columnar;
 mod graphs;
 mod labels;
