@@ -48,19 +48,22 @@ template <class Team, class Answer> RIPPLET_FN void take_items(const Work& work,
     }
 }
 
+// Threads of a block that holds the lists of one graph: all of the multiprocessor's for the rows of the largest.
+constexpr u32 LARGEST_BLOCK = QUESTION == WAYS ? 1024 : 768;
+
 }  // namespace ripplet
 
 using ripplet::Work;
 
 // Several graphs a block, each with a warp.
-RIPPLET_KERNEL(ripplet_swarm_by_warp, Work, work, 128, 8) {
+RIPPLET_KERNEL(ripplet_swarm_by_warp, Work, work, 128, 12) {
     using namespace ripplet;
     const Room room = {shared_memory() + threadIdx.x / 32 * work.bytes};
     const WarpTeam team = {};
     take_items(work, team, [&](const Item& item) { answer_holding(work.state, team, item, room); });
 }
 
-RIPPLET_KERNEL(ripplet_swarm_by_block, Work, work, 1024, 1) {
+RIPPLET_KERNEL(ripplet_swarm_by_block, Work, work, ripplet::LARGEST_BLOCK, 1536 / ripplet::LARGEST_BLOCK) {
     using namespace ripplet;
     const Room room = {shared_memory() + WORD_BYTES};
     const BlockTeam team = {(u32*)shared_memory()};

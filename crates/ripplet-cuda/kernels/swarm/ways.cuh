@@ -48,7 +48,7 @@ template <class Distance> struct Rows {
     RIPPLET_FN void take_distances(Room& room) { distances = room.take<Distance>(count); }
 };
 
-// Whoever is a source begins; the others wait.
+// Whoever is a source begins, with one way; the others wait.
 template <class Team, class Distance>
 RIPPLET_FN void begin_ways(const Team& team, const Rows<Distance>& rows, u32 n, u32 first) {
     typedef typename Rows<Distance>::Place Place;
@@ -63,12 +63,30 @@ RIPPLET_FN void begin_ways(const Team& team, const Rows<Distance>& rows, u32 n, 
     team.sync();
 }
 
-// Counts the ways to all that are reached; returns the distance of the farthest.
+// The first step, with one way to each, from the sources: others would ask all their neighbours in vain.
+// Returns whether this thread found anyone.
+template <class Team, class Lists, class Distance>
+RIPPLET_FN bool step_ahead(const Team& team, const Lists& ahead, const Rows<Distance>& rows, u32 n, u32 first) {
+    typedef typename Rows<Distance>::Place Place;
+    const u32 source = team.rank() % EIGHT, v = first + source;
+    if (v >= n) return false;
+    bool found = false;
+    const u32 begin = ahead.begin(v), end = ahead.end(v);
+    for (u32 place = begin + team.rank() / EIGHT; place < end; place += team.size() / EIGHT) {
+        const Place at = (Place)ahead.at(v, begin, place) * EIGHT + source;
+        if (rows.distances[at] != rows.NOT_YET) continue;
+        rows.distances[at] = 1;
+        found = true;
+    }
+    return found;
+}
+
+// Counts the ways to all behind the first step; returns the distance of the farthest.
 template <class Team, class Lists, class Distance>
 RIPPLET_FN u32 count_ways(const Team& team, const Lists& behind, const Rows<Distance>& rows) {
     typedef typename Rows<Distance>::Place Place;
     const u32 source = team.rank() % EIGHT;
-    for (u32 step = 1;; step++) {
+    for (u32 step = 2;; step++) {
         bool found = false;
         for (Place at = team.rank(); at < rows.count; at += team.size()) {
             if (rows.distances[at] != rows.NOT_YET) continue;
@@ -133,7 +151,8 @@ RIPPLET_FN void lead(const State& state, const Team& team, const Member& graph, 
     f64* const values = state.values + graph.at;
     for (u32 unit = item.first; unit < item.end; unit++) {
         begin_ways(team, rows, n, unit * EIGHT);
-        const u32 farthest = count_ways(team, behind, rows);
+        const bool found = step_ahead(team, ahead, rows, n, unit * EIGHT);
+        const u32 farthest = team.any(found) ? count_ways(team, behind, rows) : 0;
         share_out(team, ahead, rows, farthest);
         if (item.split != NO_SPLIT) {
             const Split split = state.splits[item.split];

@@ -24,6 +24,8 @@ mod run;
 mod schedule;
 mod source;
 
+pub use source::source;
+
 use crate::device::Device;
 use crate::lp::{DeviceExecutor, failed};
 use graphs::{Alone, Graphs};
@@ -379,7 +381,7 @@ impl<'a, D: Device> DeviceSwarm<'a, D> {
         if let Some(place) = self.modules.iter().position(|(of, _)| *of == kind) {
             return Ok(place);
         }
-        let module = self.executor.device().load(&source::source(kind)).map_err(failed)?;
+        let module = self.executor.device().load(&source::of_kind(kind)).map_err(failed)?;
         self.modules.push((kind, module));
         Ok(self.modules.len() - 1)
     }

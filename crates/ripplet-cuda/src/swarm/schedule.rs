@@ -2,14 +2,16 @@
 
 use super::Tuning;
 use super::graphs::Graphs;
-use super::layout::{Item, Kind, NO_SPLIT, PIECE, Piece, Split};
+use super::layout::{Asked, Item, Kind, NO_SPLIT, PIECE, Piece, Split};
 use ripplet_graph::{OutOfMemory, memory};
 use std::ops::Range;
 
 /// Bytes of shared memory that a block has beside what it asks for.
 const RESERVED: u32 = 1024;
-/// Threads on a multiprocessor, as many as `kernels.cuh` has registers for, and of a block at least.
-const THREADS: u32 = 1024;
+/// Threads on a multiprocessor, and of a block at most and at least, as `kernels.cuh` has registers for them.
+const HOLDING: u32 = 1536;
+const LARGEST_HOLDING: u32 = 768;
+const LARGEST: u32 = 1024;
 const FEWEST_THREADS: u32 = 64;
 /// Warps of a block whose warps have a graph each.
 const WARPS: u32 = 4;
@@ -19,7 +21,7 @@ pub const WORD_BYTES: u32 = 16;
 const MOST_HELD: u32 = 1 << 16;
 
 /// Blocks on a multiprocessor, among which its shared memory is shared out: from the smallest shares on.
-const BY_WARP: [u32; 4] = [16, 12, 8, 6];
+const BY_WARP: [u32; 3] = [12, 8, 6];
 const BY_BLOCK: [u32; 8] = [16, 12, 8, 6, 4, 3, 2, 1];
 const READING: [u32; 3] = [4, 2, 1];
 /// Where a few graphs can all have larger teams at once they get them, up to a share of one in so many.
@@ -94,7 +96,7 @@ pub struct Schedule {
     pub stride: u64,
 }
 
-fn tiers(machine: Machine) -> Vec<Tier> {
+fn tiers(machine: Machine, kind: Kind) -> Vec<Tier> {
     let shared =
         |blocks: u32| ((machine.shared + RESERVED) / blocks).saturating_sub(RESERVED) / 16 * 16;
     let by_warp = |blocks: u32| {
@@ -103,18 +105,20 @@ fn tiers(machine: Machine) -> Vec<Tier> {
         let (kernel, place) = ("ripplet_swarm_by_warp", Place::Held);
         Tier { kernel, threads, shared, teams: WARPS, bytes, blocks, place }
     };
-    let by_block = |kernel, place, blocks: u32| {
-        let threads = (THREADS / blocks / 32 * 32).max(FEWEST_THREADS);
+    let by_block = |kernel, place, blocks: u32, threads: u32| {
+        let threads = (threads / 32 * 32).max(FEWEST_THREADS);
         let bytes = shared(blocks).saturating_sub(WORD_BYTES);
         Tier { kernel, threads, shared: shared(blocks), teams: 1, bytes, blocks, place }
     };
-    let in_memory = Tier {
-        shared: WORD_BYTES,
-        bytes: 0,
-        ..by_block("ripplet_swarm_in_memory", Place::Memory, 1)
-    };
-    let held = BY_BLOCK.map(|blocks| by_block("ripplet_swarm_by_block", Place::Held, blocks));
-    let reading = READING.map(|blocks| by_block("ripplet_swarm_reading", Place::State, blocks));
+    // Rows are so large that a multiprocessor may have one block alone.
+    let largest = if kind.asked == Asked::Ways { LARGEST } else { LARGEST_HOLDING };
+    let held = BY_BLOCK.map(|blocks| {
+        by_block("ripplet_swarm_by_block", Place::Held, blocks, largest.min(HOLDING / blocks))
+    });
+    let reading = READING
+        .map(|blocks| by_block("ripplet_swarm_reading", Place::State, blocks, LARGEST / blocks));
+    let in_memory = by_block("ripplet_swarm_in_memory", Place::Memory, 1, LARGEST);
+    let in_memory = Tier { shared: WORD_BYTES, bytes: 0, ..in_memory };
     BY_WARP.map(by_warp).into_iter().chain(held).chain(reading).chain([in_memory]).collect()
 }
 
@@ -181,7 +185,7 @@ impl Schedule {
         machine: Machine,
         tuning: Tuning,
     ) -> Result<Schedule, OutOfMemory> {
-        let tiers = tiers(machine);
+        let tiers = tiers(machine, kind);
         let shapes = (0..graphs.len()).map(|graph| Shape::new(graphs, graph, kind, &tiers));
         let shapes = memory::collected(shapes)?;
         let all = shapes.iter().fold(0_u64, |sum, shape| sum.saturating_add(shape.work()));

@@ -1,5 +1,6 @@
 //! The text that is compiled for a question.
 
+use super::Question;
 use super::layout::{self, Kind};
 use crate::device::Source;
 use crate::text;
@@ -21,8 +22,13 @@ const BEHIND: [(&str, &str); 8] = [
     ("kernels.cuh", include_str!("../../kernels/swarm/kernels.cuh")),
 ];
 
+/// The kernels that answer a question about graphs whose edges have a direction, or have none.
+pub fn source(question: Question, directed: bool) -> Source {
+    of_kind(Kind::new(question, directed))
+}
+
 /// The kernels that answer a kind of question.
-pub fn source(kind: Kind) -> Source {
+pub(super) fn of_kind(kind: Kind) -> Source {
     let configuration = configuration(kind);
     let checks = layout::checks();
     let parts = BEFORE
