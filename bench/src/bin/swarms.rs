@@ -2,10 +2,11 @@
 //! a run, which `bench/peers swarms` puts beside igraph's.
 //!
 //! ```text
-//! cargo run --release -p ripplet-bench --bin swarms -- [--threads N] [--repeat N] FOLDER…
+//! cargo run --release -p ripplet-bench --bin swarms -- [--threads N] [--repeat N] [--values OUT] FOLDER…
 //! ```
 //!
-//! Timed is the call alone: no reading, building or writing. Runs of the measures take turns.
+//! Timed is the call alone: no reading, building or writing. Runs of the measures take turns. With
+//! `--values` those of the last run go to `OUT/MEASURE.f64`, as the machine has them.
 
 use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
@@ -20,12 +21,13 @@ use std::time::Instant;
 const MEASURES: [&str; 3] = ["closeness", "harmonic", "betweenness"];
 
 fn main() -> Result<()> {
-    let (mut threads, mut repeat, mut folders) = (0, 5, Vec::new());
+    let (mut threads, mut repeat, mut out, mut folders) = (0, 5, None, Vec::new());
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--threads" => threads = arguments.next().ok_or("--threads wants a number")?.parse()?,
             "--repeat" => repeat = arguments.next().ok_or("--repeat wants a number")?.parse()?,
+            "--values" => out = Some(arguments.next().ok_or("--values wants a folder")?),
             _ => folders.push(argument),
         }
     }
@@ -49,9 +51,12 @@ fn main() -> Result<()> {
                     "vertices": batch.vertices(),
                     "arcs": batch.arcs(),
                     "seconds": seconds,
-                    "sum": values.iter().sum::<f64>(),
                 });
                 println!("{line}");
+                if let Some(out) = &out {
+                    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
+                    std::fs::write(Path::new(out).join(measure).with_extension("f64"), bytes)?;
+                }
             }
         }
     }

@@ -22,6 +22,9 @@
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020. Wiener, *Structural determination of paraffin boiling points*,
 //! Journal of the American Chemical Society 69, 1947.
 
+pub use crate::pairs::{distances_of_batch, pairs_of_batch, plan_of_distances_of_batch};
+pub use crate::reach::{Reach, plan_of_reach, plan_of_reach_of_batch, reach, reach_of_batch};
+
 use crate::lists::{Along, Lists, Over, Sides, over};
 use crate::search::{Search, Visit, bytes_of_search};
 use crate::tally::{self, Extent};
@@ -165,7 +168,7 @@ impl Rows {
 
 impl Visit<u64> for Rows {
     #[inline]
-    fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64) {
+    fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64, _here: &[u64]) {
         while sources != 0 {
             let row = sources.trailing_zeros() as usize;
             self.distances[row * self.vertices + vertex as usize] = step;

@@ -28,7 +28,9 @@
 //! ```
 
 mod lists;
+mod pairs;
 mod plan;
+mod reach;
 mod run;
 mod search;
 mod swarm;

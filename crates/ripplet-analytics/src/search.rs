@@ -84,8 +84,9 @@ pub(crate) trait Visit<M> {
     /// Whether the vertices of a step have to ascend.
     const IN_ORDER: bool = false;
 
-    /// The sources of a mask are so many arcs from a vertex; 0 at themselves. Steps ascend.
-    fn arrive(&mut self, step: u32, vertex: VertexId, sources: M);
+    /// The sources of a mask are so many arcs from a vertex; 0 at themselves. Steps ascend. `here` has the
+    /// sources that were at each vertex at the step before.
+    fn arrive(&mut self, step: u32, vertex: VertexId, sources: M, here: &[M]);
 }
 
 /// One in so many vertices: where somebody is at more of them, a step asks all vertices.
@@ -104,6 +105,7 @@ impl<M: Mask> Search<M> {
     }
 
     /// Searches from vertices of consecutive ids, the first of which has the lowest bit.
+    #[inline(always)]
     pub fn run<L: Lists, V: Visit<M>>(
         &mut self,
         lists: Sides<L>,
@@ -121,7 +123,7 @@ impl<M: Mask> Search<M> {
             (self.seen[source as usize], self.here[source as usize]) = (mask, mask);
             all = all | mask;
             self.front.push(source);
-            visit.arrive(0, source, mask);
+            visit.arrive(0, source, mask, &[]);
         }
         let (mut step, mut active) = (0, self.front.len());
         // Whether the front lists them.
@@ -142,6 +144,7 @@ impl<M: Mask> Search<M> {
     }
 
     /// A step in which every vertex asks those behind it.
+    #[inline(always)]
     fn ask_all<L: Lists>(
         &mut self,
         lists: Sides<L>,
@@ -164,7 +167,7 @@ impl<M: Mask> Search<M> {
             if new != M::NONE {
                 (*there, *seen) = (new, *seen | new);
                 active += 1;
-                visit.arrive(step, vertex, new);
+                visit.arrive(step, vertex, new, here);
             }
         }
         std::mem::swap(&mut self.here, &mut self.there);
@@ -172,6 +175,7 @@ impl<M: Mask> Search<M> {
     }
 
     /// Lists where somebody is; nobody is anywhere at the next step.
+    #[inline(always)]
     fn list(&mut self, vertices: usize) {
         let Search { here, there, front, .. } = self;
         let here = (0..).zip(&here[..vertices]);
@@ -181,6 +185,7 @@ impl<M: Mask> Search<M> {
     }
 
     /// A step from the vertices where somebody is.
+    #[inline(always)]
     fn go_ahead<L: Lists, V: Visit<M>>(
         &mut self,
         lists: Sides<L>,
@@ -188,8 +193,8 @@ impl<M: Mask> Search<M> {
         visit: &mut V,
     ) -> usize {
         let Search { seen, here, there, front, reached } = self;
-        for vertex in front.drain(..) {
-            let sources = std::mem::replace(&mut here[vertex as usize], M::NONE);
+        for &vertex in &*front {
+            let sources = here[vertex as usize];
             for &neighbor in lists.ahead.of(vertex) {
                 let to = neighbor as usize;
                 let new = sources & !seen[to];
@@ -207,8 +212,9 @@ impl<M: Mask> Search<M> {
         for &vertex in &*reached {
             let at = vertex as usize;
             seen[at] = seen[at] | there[at];
-            visit.arrive(step, vertex, there[at]);
+            visit.arrive(step, vertex, there[at], here);
         }
+        front.drain(..).for_each(|vertex| here[vertex as usize] = M::NONE);
         std::mem::swap(here, there);
         std::mem::swap(front, reached);
         front.len()

@@ -3,7 +3,7 @@
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
 use crate::search::{Search, Visit, bytes_of_search};
-use crate::swarm::{self, Swarm};
+use crate::swarm::{self, PerVertex, Swarm};
 use crate::waves::{GROUP, Waves, sources};
 use crate::{Observer, Plan, RunError};
 use rayon::prelude::*;
@@ -100,7 +100,7 @@ struct Collect<'a, T> {
 
 impl<T: Tally> Visit<u64> for Collect<'_, T> {
     #[inline]
-    fn arrive(&mut self, step: u32, vertex: VertexId, sources: u64) {
+    fn arrive(&mut self, step: u32, vertex: VertexId, sources: u64, _here: &[u64]) {
         if step > 0 {
             self.tallies[vertex as usize].arrive(step, sources.count_ones());
         }
@@ -165,14 +165,28 @@ pub(crate) fn of_batch<T: Tally>(
     observer: &dyn Observer,
     value: impl Fn(&T, BatchGraph<'_>) -> f64 + Sync,
 ) -> Result<Vec<f64>, RunError> {
+    let mut values = memory::zeros(graphs.vertices() as usize)?;
+    fill_batch(graphs, along, observer, &mut values, value)?;
+    Ok(values)
+}
+
+/// The same into an array that has a place for each vertex.
+pub(crate) fn fill_batch<T: Tally, V: Send>(
+    graphs: BatchSlice<'_>,
+    along: Along,
+    observer: &dyn Observer,
+    values: &mut [V],
+    value: impl Fn(&T, BatchGraph<'_>) -> V + Sync,
+) -> Result<(), RunError> {
     let largest = swarm::largest(graphs);
     let make = || Ok((Desk::new(largest)?, memory::filled(T::default(), largest as usize)?));
-    let work = |(desk, totals): &mut (Desk<T>, Vec<T>), graph: BatchGraph<'_>, to: &mut [f64]| {
-        collect_graph(desk, &mut totals[..to.len()], graph, along, observer)?;
-        to.iter_mut().zip(&*totals).for_each(|(to, total)| *to = value(total, graph));
+    let work = |desk: &mut (Desk<T>, Vec<T>), graph: BatchGraph<'_>, to: PerVertex<'_, V>| {
+        let (desk, totals) = desk;
+        collect_graph(desk, &mut totals[..to.0.len()], graph, along, observer)?;
+        to.0.iter_mut().zip(&*totals).for_each(|(to, total)| *to = value(total, graph));
         Ok(())
     };
-    Swarm { make, work, observer }.run(graphs)
+    Swarm { make, work, observer }.fill(graphs, PerVertex(values))
 }
 
 /// Of one graph of a batch.

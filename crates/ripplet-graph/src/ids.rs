@@ -1,7 +1,9 @@
 //! The ids that a graph's vertices have outside: integers or names, kept in ascending order.
 
 use crate::Buffer;
+use crate::memory::{self, OutOfMemory};
 use std::fmt;
+use std::ops::Range;
 
 /// A vertex inside ripplet: its rank among the external ids.
 pub type VertexId = u32;
@@ -45,6 +47,22 @@ pub enum ExternalId<'a> {
     Signed(i64),
     /// A string.
     Name(&'a str),
+}
+
+impl ExternalId<'_> {
+    /// Whether this id stands before another where ids ascend: integers by value, names by bytes.
+    /// An integer and a name have no order.
+    pub fn precedes(self, other: ExternalId<'_>) -> bool {
+        let integer = |id: ExternalId<'_>| match id {
+            ExternalId::Unsigned(id) => Some(i128::from(id)),
+            ExternalId::Signed(id) => Some(i128::from(id)),
+            ExternalId::Name(_) => None,
+        };
+        match (self, other) {
+            (ExternalId::Name(a), ExternalId::Name(b)) => a < b,
+            _ => integer(self).zip(integer(other)).is_some_and(|(a, b)| a < b),
+        }
+    }
 }
 
 impl fmt::Display for ExternalId<'_> {
@@ -100,6 +118,21 @@ impl Names {
     /// Where `index` is not below [`Names::len`].
     pub fn get(&self, index: usize) -> &str {
         std::str::from_utf8(self.bytes_of(index)).expect("the constructors accept UTF-8 only")
+    }
+
+    /// The names of a range, copied.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    ///
+    /// # Panics
+    /// Where the range ends beyond [`Names::len`], or before it begins.
+    pub fn copied(&self, names: Range<usize>) -> Result<Names, OutOfMemory> {
+        let offsets = &self.offsets[names.start..=names.end];
+        let (start, end) = (offsets[0], offsets[names.len()]);
+        let bytes = memory::copied(&self.bytes[start as usize..end as usize])?;
+        let offsets = memory::collected(offsets.iter().map(|offset| offset - start))?;
+        Ok(Names { offsets: offsets.into(), bytes: bytes.into() })
     }
 
     fn bytes_of(&self, index: usize) -> &[u8] {
@@ -169,6 +202,26 @@ impl VertexIds {
         Some(rank as u32)
     }
 
+    /// The ids of a range of vertices, copied.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    ///
+    /// # Panics
+    /// Where the range ends beyond [`VertexIds::len`], or before it begins.
+    pub fn copied(&self, vertices: Range<usize>) -> Result<VertexIds, OutOfMemory> {
+        let Range { start, end } = vertices;
+        assert!(start <= end && end <= self.len(), "vertices {start}..{end} of {}", self.len());
+        Ok(match self {
+            VertexIds::Consecutive { first, .. } => {
+                VertexIds::Consecutive { first: first + start as u64, count: (end - start) as u32 }
+            }
+            VertexIds::Unsigned(ids) => VertexIds::Unsigned(memory::copied(&ids[vertices])?.into()),
+            VertexIds::Signed(ids) => VertexIds::Signed(memory::copied(&ids[vertices])?.into()),
+            VertexIds::Names(names) => VertexIds::Names(names.copied(vertices)?),
+        })
+    }
+
     /// Whether the ids strictly ascend and are few enough: what every graph relies on.
     pub fn is_valid(&self) -> bool {
         self.len() <= MAX_VERTICES as usize
@@ -221,6 +274,30 @@ mod tests {
                 assert_eq!(ids.find(ExternalId::Name(missing)), None, "{missing} in {ids:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_copied_range_has_the_ids_of_its_vertices() {
+        for ids in every_kind() {
+            for (start, end) in [(0, 3), (1, 3), (1, 2), (3, 3)] {
+                let part = ids.copied(start..end).unwrap();
+                assert!(part.is_valid() && part.len() == end - start);
+                for vertex in start..end {
+                    let id = part.get((vertex - start) as u32);
+                    assert_eq!(id, ids.get(vertex as u32));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn integers_precede_by_value_and_names_by_bytes() {
+        let (unsigned, signed) = (ExternalId::Unsigned, ExternalId::Signed);
+        assert!(unsigned(1).precedes(unsigned(2)) && signed(-1).precedes(unsigned(0)));
+        assert!(!unsigned(2).precedes(signed(2)) && !unsigned(u64::MAX).precedes(signed(5)));
+        let name = ExternalId::Name;
+        assert!(name("Z").precedes(name("a")) && !name("a").precedes(name("a")));
+        assert!(!name("a").precedes(unsigned(1)) && !unsigned(1).precedes(name("a")));
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! A batch against `GraphBuilder`, which makes each graph by itself in another way.
 
 use proptest::prelude::*;
-use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, BatchVertex, GraphBatch, Members};
+use ripplet_graph::batch::{
+    BatchBuilder, BatchError, BatchGraph, BatchRows, BatchSlice, BatchTable, BatchTableError,
+    BatchVertex, GraphBatch, InvalidBatch, Members,
+};
 use ripplet_graph::{
-    Direction, Duplicates, EdgeTable, ExternalId, Graph, GraphBuilder, Neighbors, SelfLoops,
+    Direction, Duplicates, EdgeTable, ExternalId, Graph, GraphBuilder, Names, Neighbors, SelfLoops,
     VertexIds,
 };
+use std::collections::BTreeSet;
 
 /// A row: its graph, two ends and a weight.
 type Row = (u32, u32, u32, f64);
@@ -92,6 +96,7 @@ impl Options {
                 same(a, b);
             }
             assert_eq!(member.weight_scale(), graph.weight_scale(), "graph {index}, {self:?}");
+            assert!(member.to_graph().unwrap() == graph, "graph {index}, {self:?}");
         }
         assert_eq!(batch.arcs(), arcs);
     }
@@ -252,4 +257,223 @@ fn no_graphs_and_empty_graphs() {
             }
         }
     }
+}
+
+/// All that can be asked of a graph of a batch, ids included.
+fn seen(graph: BatchGraph<'_>) -> impl PartialEq + std::fmt::Debug {
+    let lists = |lists: Neighbors<'_>| {
+        (lists.offsets().to_vec(), lists.neighbors().to_vec(), lists.weights().map(<[u32]>::to_vec))
+    };
+    let ids: Vec<String> =
+        (0..graph.vertices()).map(|vertex| graph.vertex_id(vertex).to_string()).collect();
+    (graph.id().to_string(), ids, lists(graph.out()), graph.incoming().map(lists))
+}
+
+/// A graph of its own for the collector: ids of a kind, rows, and whether they stand for both ways.
+#[derive(Clone, Debug)]
+struct Alone {
+    ids: VertexIds,
+    rows: Vec<(u32, u32, f64)>,
+    both: bool,
+}
+
+fn graphs_of_all_kinds() -> impl Strategy<Value = Vec<Alone>> {
+    let ids = prop_oneof![
+        (0u64..20, 0u32..8).prop_map(|(first, count)| VertexIds::Consecutive { first, count }),
+        prop::collection::btree_set(0u64..300, 0..8)
+            .prop_map(|ids| VertexIds::Unsigned(ids.into_iter().collect::<Vec<_>>().into())),
+        Just(VertexIds::Unsigned(vec![3, u64::MAX].into())),
+        prop::collection::btree_set(-99i64..99, 0..8)
+            .prop_map(|ids| VertexIds::Signed(ids.into_iter().collect::<Vec<_>>().into())),
+        prop::collection::btree_set("[0-9a-c]{1,2}", 0..8)
+            .prop_map(|ids| VertexIds::Names(Names::new(ids.iter().map(String::as_str)))),
+    ];
+    let rows = prop::collection::vec((any::<u32>(), any::<u32>(), 0.0f64..9.0), 0..12);
+    let one = (ids, rows, any::<bool>()).prop_map(|(ids, rows, both)| {
+        let size = ids.len() as u32;
+        let rows = if size == 0 { Vec::new() } else { rows };
+        let rows = rows.into_iter().map(|(s, t, w)| (s % size, t % size, w)).collect();
+        Alone { ids, rows, both }
+    });
+    prop::collection::vec(one, 0..6)
+}
+
+impl Alone {
+    fn table(&self, weighted: bool) -> EdgeTable {
+        let (sources, targets) = self.rows.iter().map(|row| (row.0, row.1)).unzip();
+        let mut table = EdgeTable::new(self.ids.clone(), sources, targets).unwrap();
+        if weighted {
+            table = table.with_weights(self.rows.iter().map(|row| row.2).collect()).unwrap();
+        }
+        if self.both { table.in_both_directions() } else { table }
+    }
+
+    /// The arcs as `GraphBuilder` has them, by the names of their ends.
+    fn arcs(&self, options: Options) -> Vec<(String, String, Option<u32>)> {
+        let builder = GraphBuilder::new().direction(options.direction);
+        let builder = builder.self_loops(options.loops).duplicates(options.duplicates);
+        let graph = builder.build(self.table(options.weighted)).unwrap();
+        let mut arcs = Vec::new();
+        for shard in graph.shards() {
+            let name = |vertex: u32| graph.ids().get(vertex).to_string();
+            arcs.extend(named(shard.out(), name));
+        }
+        arcs.sort();
+        arcs
+    }
+}
+
+fn named(lists: Neighbors<'_>, name: impl Fn(u32) -> String) -> Vec<(String, String, Option<u32>)> {
+    let mut arcs = Vec::new();
+    for vertex in 0..lists.offsets().len() - 1 {
+        let begin = lists.offsets()[vertex] as usize;
+        for (at, &neighbor) in lists.of(vertex).iter().enumerate() {
+            let weight = lists.weights().map(|weights| weights[begin + at]);
+            arcs.push((name(vertex as u32), name(neighbor), weight));
+        }
+    }
+    arcs
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_copied_slice_has_the_same_graphs(
+        flags in any::<[bool; 5]>(),
+        (sizes, rows) in sizes_and_rows(),
+        size in 0u64..200,
+    ) {
+        let batch = Options::of_flags(flags).batch(&sizes, &rows);
+        let mut first = 0;
+        while first < batch.len() {
+            let part = batch.slice(first..batch.len()).leading(size);
+            let size_of = |part: BatchSlice<'_>| part.vertices() + part.arcs() + part.len() as u64;
+            let end = first + part.len();
+            prop_assert!(part.len() == 1 || size_of(part) <= size);
+            prop_assert!(end == batch.len() || size_of(batch.slice(first..end + 1)) > size);
+            let copied = part.to_batch().unwrap();
+            prop_assert!(copied.all().graphs().map(seen).eq(part.graphs().map(seen)));
+            prop_assert_eq!(copied.members(), &part.members().unwrap());
+            prop_assert_eq!(copied.all().weight_exponents(), part.weight_exponents());
+            first = end;
+        }
+        prop_assert!(batch.slice(0..0).leading(size).is_empty());
+        let unweighted = batch.clone().without_weights();
+        prop_assert!(!unweighted.is_weighted() && unweighted.arcs() == batch.arcs());
+    }
+
+    #[test]
+    fn collected_graphs_are_those_of_the_other_builder(
+        flags in any::<[bool; 5]>(),
+        graphs in graphs_of_all_kinds(),
+    ) {
+        let options = Options::of_flags(flags);
+        let ids = VertexIds::Consecutive { first: 7, count: graphs.len() as u32 };
+        let builder = BatchBuilder::new().direction(options.direction);
+        let builder = builder.self_loops(options.loops).duplicates(options.duplicates);
+        let tables = graphs.iter().map(|graph| graph.table(options.weighted)).collect();
+        let batch = builder.collect(ids, tables).unwrap();
+        prop_assert_eq!(batch.len(), graphs.len());
+        for (alone, graph) in graphs.iter().zip(batch.all().graphs()) {
+            prop_assert_eq!(graph.id(), ExternalId::Unsigned(graph.index() as u64 + 7));
+            let name = |vertex: u32| graph.vertex_id(vertex).to_string();
+            let mut ids: Vec<String> = (0..graph.vertices()).map(name).collect();
+            let mut expected: Vec<String> =
+                (0..alone.ids.len()).map(|vertex| alone.ids.get(vertex as u32).to_string()).collect();
+            ids.sort();
+            expected.sort();
+            prop_assert_eq!(ids, expected);
+            let mut arcs = named(graph.out(), name);
+            arcs.sort();
+            prop_assert_eq!(arcs, alone.arcs(options));
+            if let Some(incoming) = graph.incoming() {
+                let back = named(incoming, name).into_iter();
+                let mut back: Vec<_> = back.map(|(s, t, weight)| (t, s, weight)).collect();
+                back.sort();
+                prop_assert_eq!(back, alone.arcs(options));
+            }
+        }
+    }
+
+    #[test]
+    fn ends_of_rows_become_the_vertices_of_their_graphs(
+        rows in prop::collection::vec((0usize..4, 0usize..6, 0usize..6, 0.0f64..9.0), 0..60),
+        kind in 0usize..4,
+        threads in 1usize..4,
+    ) {
+        let kinds = [
+            VertexIds::Consecutive { first: 3, count: 6 },
+            VertexIds::Unsigned(vec![0, 1, 2, 8, 9, u64::MAX].into()),
+            VertexIds::Signed(vec![-5, 0, 1, 2, 3, 4].into()),
+            VertexIds::Names(Names::new(["", "a", "aé", "b", "c", "d"])),
+        ];
+        let ids = &kinds[kind];
+        let graph_ids = VertexIds::Names(Names::new(["g", "h", "i", "j"]));
+        let columns = BatchRows {
+            graphs: rows.iter().map(|row| row.0 as u32).collect(),
+            sources: rows.iter().map(|row| row.1 as u32).collect(),
+            targets: rows.iter().map(|row| row.2 as u32).collect(),
+            weights: Some(rows.iter().map(|row| row.3).collect()),
+        };
+        let of_ends = || BatchTable::of_ends(graph_ids.clone(), ids, columns.clone()).unwrap();
+        let table = pool(threads).install(of_ends);
+        prop_assert_eq!(&table, &of_ends());
+        let batch = BatchBuilder::new()
+            .direction(Direction::Directed)
+            .self_loops(SelfLoops::Keep)
+            .duplicates(Duplicates::Keep)
+            .build(table)
+            .unwrap();
+        for graph in batch.all().graphs() {
+            let own = || rows.iter().filter(|row| row.0 == graph.index());
+            let ends: BTreeSet<usize> = own().flat_map(|row| [row.1, row.2]).collect();
+            let id = |end: usize| ids.get(end as u32).to_string();
+            let name = |vertex: u32| graph.vertex_id(vertex).to_string();
+            prop_assert!((0..graph.vertices()).map(name).eq(ends.iter().map(|&end| id(end))));
+            let mut found: Vec<_> =
+                named(graph.out(), name).into_iter().map(|(s, t, _)| (s, t)).collect();
+            let mut expected: Vec<_> = own().map(|row| (id(row.1), id(row.2))).collect();
+            found.sort();
+            expected.sort();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_collected_is_refused() {
+    let table = |weighted: bool| {
+        let ids = VertexIds::Consecutive { first: 0, count: 1 };
+        let table = EdgeTable::new(ids, vec![0], vec![0]).unwrap();
+        if weighted { table.with_weights(vec![1.0]).unwrap() } else { table }
+    };
+    let ids = |names: [&str; 2]| VertexIds::Names(Names::new(names));
+    let collect = |ids, flags: &[bool]| {
+        let tables = flags.iter().map(|&weighted| table(weighted)).collect();
+        BatchBuilder::new().collect(ids, tables).unwrap_err()
+    };
+    let graph_ids = BatchError::Members(InvalidBatch::GraphIds);
+    assert_eq!(collect(ids(["a", "b"]), &[true]), graph_ids);
+    assert_eq!(collect(ids(["b", "a"]), &[true, true]), graph_ids);
+    let weights = BatchError::Weights { graph: "b".into() };
+    assert_eq!(collect(ids(["a", "b"]), &[true, false]), weights);
+}
+
+#[test]
+fn ends_that_are_not_there_are_refused() {
+    let ids = VertexIds::Consecutive { first: 0, count: 3 };
+    let of = |graphs: &[u32], sources: &[u32], targets: &[u32]| {
+        let [graphs, sources, targets] = [graphs, sources, targets].map(<[u32]>::to_vec);
+        let rows = BatchRows { graphs, sources, targets, weights: None };
+        let graph_ids = VertexIds::Consecutive { first: 0, count: 2 };
+        BatchTable::of_ends(graph_ids, &ids, rows).map(|table| table.len())
+    };
+    assert_eq!(of(&[1, 0], &[2, 0], &[2, 1]), Ok(2));
+    assert!(matches!(
+        of(&[1, 2], &[2, 0], &[2, 1]),
+        Err(BatchTableError::NoSuchGraph { row: 1, .. })
+    ));
+    assert!(matches!(of(&[1], &[2], &[3]), Err(BatchTableError::NoSuchVertex { vertex: 3, .. })));
+    assert!(matches!(of(&[1], &[2], &[]), Err(BatchTableError::Ragged { .. })));
 }

@@ -4,6 +4,7 @@
 //! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .parquet .arrow
 //!                                              └▶ rg::open   ─▶ Graph         .rg, memory-mapped
 //! folder of a TU data set ──▶ tu::read ──▶ GraphBatch                         DS_A.txt, DS_graph_indicator.txt
+//! batch in parts ────────────▶ swarm_file ─▶ GraphBatch, part by part         .swarm, memory-mapped
 //! labels ────▶ write ─▶ a whole file or none                                  .txt .tsv .csv .parquet .arrow
 //! ```
 //!
@@ -24,6 +25,7 @@ mod map;
 mod names;
 mod options;
 mod read;
+mod sections;
 mod seeds;
 mod text;
 mod values;
@@ -31,6 +33,7 @@ mod vertex_table;
 
 pub mod columnar;
 pub mod rg;
+pub mod swarm_file;
 pub mod tu;
 pub mod write;
 

@@ -29,9 +29,9 @@
 //! [`write()`] never does that (it replaces the file, and open graphs keep the old one).
 
 use crate::map::map;
+use crate::sections::{Sections, aligned, pair, sealed, verify, word};
 use crate::write::whole_file;
 use crate::{Place, ReadError, WriteError};
-use rayon::prelude::*;
 use ripplet_graph::{
     Adjacency, Buffer, Direction, Graph, Names, Neighbors, Shard, VertexIds, WeightScale,
 };
@@ -44,12 +44,8 @@ use std::sync::Arc;
 const MAGIC: [u8; 8] = *b"\x89ripplet";
 /// The version of the layout above. A reader reads its own only.
 const VERSION: u32 = 1;
-/// A cache line, and more than any value's alignment.
-const ALIGNMENT: u64 = 64;
 const HEADER_BYTES: u64 = 64;
 const ENTRY_BYTES: u64 = 24;
-/// Bytes under one checksum: enough of them for many threads, few enough to need little room.
-const BLOCK: usize = 1 << 20;
 const IDS: u32 = 0;
 const NAME_BYTES: u32 = 1;
 const OUT: Lists = Lists { offsets: 2, neighbors: 3, weights: 4 };
@@ -111,7 +107,7 @@ pub fn from_bytes(
     }
     let bytes = (*owner).as_ref();
     let header = Header::read(bytes, path)?;
-    verify(bytes, &header, path)?;
+    verify(bytes, header.data_end as usize, path, 0)?;
     Opener { path, owner: &owner, header, next: 0, end: header.table_end() }.graph()
 }
 
@@ -165,7 +161,7 @@ impl Header {
         let (length, Some(head)) = (bytes.len() as u64, bytes.get(..HEADER_BYTES as usize)) else {
             return Err(cut(path, bytes.len() as u64));
         };
-        let word = |index: usize| -> u64 { bytemuck::pod_read_unaligned(&head[index * 8..][..8]) };
+        let word = |index| word(head, index);
         let (low, high) = (|index| word(index) as u32, |index| (word(index) >> 32) as u32);
         if head[..8] != MAGIC {
             return Err(wrong(0, "this is not an .rg file: its first bytes are others".into()));
@@ -189,8 +185,7 @@ impl Header {
             sections: low(6),
             weighted: high(6),
         };
-        let blocks = header.data_end.div_ceil(BLOCK as u64);
-        match header.data_end.checked_add(4 * (blocks + 1)) {
+        match sealed(header.data_end) {
             Some(expected) if expected == length => {}
             Some(expected) => {
                 let what = if length < expected { "was cut short" } else { "has a tail" };
@@ -223,36 +218,6 @@ impl Header {
         let ids = [0, 1, 1, 2][self.id_kind as usize];
         let lists = u64::from(self.direction + 1) * u64::from(2 + self.weighted);
         ids + u64::from(self.shards) * lists
-    }
-}
-
-fn pair(low: u32, high: u32) -> u64 {
-    u64::from(low) | u64::from(high) << 32
-}
-
-fn aligned(at: u64) -> u64 {
-    at.next_multiple_of(ALIGNMENT)
-}
-
-/// Compares every block with its checksum.
-fn verify(bytes: &[u8], header: &Header, path: &Path) -> Result<(), ReadError> {
-    let (data, tail) = bytes.split_at(header.data_end as usize);
-    let (sums, last) = tail.split_at(tail.len() - 4);
-    let differs = |block: &[u8], sum: &[u8]| crc32fast::hash(block).to_le_bytes() != sum[..];
-    let damaged = |begin: usize, end: usize| {
-        let sentence = format!(
-            "the bytes up to {end} do not match their checksum: the file is damaged, copy or \
-             convert it again"
-        );
-        Err(ReadError::content(path, Place::Byte(begin as u64), sentence))
-    };
-    if differs(sums, last) {
-        return damaged(data.len(), bytes.len());
-    }
-    let blocks = data.par_chunks(BLOCK).zip(sums.par_chunks(4));
-    match blocks.position_first(|(block, sum)| differs(block, sum)) {
-        Some(block) => damaged(block * BLOCK, data.len().min((block + 1) * BLOCK)),
-        None => Ok(()),
     }
 }
 
@@ -363,19 +328,17 @@ fn write_to(graph: &Graph, out: &mut (dyn Write + Send)) -> io::Result<()> {
     }
     let sections = sections(graph);
     let header = Header::of(graph, &sections);
-    let mut out = Checksummed { out, at: 0, block: crc32fast::Hasher::new(), sums: Vec::new() };
-    out.write(&header.to_bytes())?;
+    let mut head = header.to_bytes().to_vec();
     let mut end = header.table_end();
     for (kind, shard, bytes) in &sections {
         let (begin, length) = (aligned(end), bytes.len() as u64);
-        out.write(bytemuck::bytes_of(&[pair(*kind, *shard), begin, length]))?;
+        head.extend_from_slice(bytemuck::bytes_of(&[pair(*kind, *shard), begin, length]));
         end = begin + length;
     }
-    for (_, _, bytes) in &sections {
-        out.pad()?;
-        out.write(bytes)?;
-    }
-    out.finish()
+    let mut all = Sections::default();
+    all.push(&head);
+    sections.iter().for_each(|(_, _, bytes)| all.push(bytes));
+    all.write(out)
 }
 
 /// The sections in the file's order: kind, shard, bytes.
@@ -403,43 +366,4 @@ fn sections(graph: &Graph) -> Vec<(u32, u32, &[u8])> {
         }
     }
     sections
-}
-
-/// Passes bytes on and keeps the checksum of each block.
-struct Checksummed<'a> {
-    out: &'a mut (dyn Write + Send),
-    at: u64,
-    block: crc32fast::Hasher,
-    sums: Vec<u32>,
-}
-
-impl Checksummed<'_> {
-    fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let room = BLOCK - (self.at % BLOCK as u64) as usize;
-            let (now, later) = bytes.split_at(room.min(bytes.len()));
-            self.out.write_all(now)?;
-            self.block.update(now);
-            self.at += now.len() as u64;
-            if self.at.is_multiple_of(BLOCK as u64) {
-                self.sums.push(std::mem::take(&mut self.block).finalize());
-            }
-            bytes = later;
-        }
-        Ok(())
-    }
-
-    fn pad(&mut self) -> io::Result<()> {
-        let missing = aligned(self.at) - self.at;
-        self.write(&[0; ALIGNMENT as usize][..missing as usize])
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        if !self.at.is_multiple_of(BLOCK as u64) {
-            self.sums.push(self.block.finalize());
-        }
-        let sums: &[u8] = bytemuck::cast_slice(&self.sums);
-        self.out.write_all(sums)?;
-        self.out.write_all(&crc32fast::hash(sums).to_le_bytes())
-    }
 }

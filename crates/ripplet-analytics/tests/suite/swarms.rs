@@ -4,6 +4,7 @@ use super::graphs::Edges;
 use super::random::any_edges;
 use proptest::prelude::*;
 use ripplet_analytics::RunError;
+use ripplet_analytics::apsp;
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
 use ripplet_analytics::closeness::{self, Closeness, closeness, closeness_of_batch};
 use ripplet_graph::Direction;
@@ -55,10 +56,53 @@ fn check(graphs: &[Edges], directed: bool) {
             assert!(bits(&found.unwrap()) == expected, "{threads} threads");
         }
     }
+    let expected = alone(&|graph| {
+        let mut all = Vec::new();
+        let real = |&distance: &u32| match distance {
+            apsp::NO_WAY => f64::INFINITY,
+            distance => f64::from(distance),
+        };
+        let take = |_, row: &[u32]| {
+            all.extend(row.iter().map(real));
+            Ok::<_, RunError>(())
+        };
+        apsp::rows(graph, &mut (), take).unwrap();
+        all
+    });
+    for threads in [1, 3] {
+        let found = on(threads, || apsp::distances_of_batch(whole.all(), &mut ()));
+        assert!(bits(&found.unwrap()) == expected, "{threads} threads");
+    }
+    check_reach(graphs, directed, &whole);
     let (some, near) = (graphs.len() / 3..graphs.len(), Closeness::Harmonic);
     let skipped = whole.slice(0..some.start).vertices() as usize;
     let of = |graphs| closeness_of_batch(graphs, near, false, &mut ()).unwrap();
     assert_eq!(of(whole.slice(some)), of(whole.all())[skipped..], "of some");
+}
+
+/// What the distances from each vertex come to: of a batch, of each graph, and what the rows say.
+fn check_reach(graphs: &[Edges], directed: bool, whole: &GraphBatch) {
+    let mut expected = Vec::new();
+    for edges in graphs {
+        let graph = Edges { directed, ..edges.clone() }.graph();
+        let mut of_rows = Vec::new();
+        let take = |source, row: &[u32]| {
+            let ways = || (0..).zip(row).filter(|&(v, &d)| v != source && d != apsp::NO_WAY);
+            of_rows.push(apsp::Reach {
+                reached: ways().count() as u64,
+                far: ways().map(|(_, &distance)| u64::from(distance)).sum(),
+                farthest: ways().map(|(_, &distance)| distance).max().unwrap_or(0),
+            });
+            Ok::<_, RunError>(())
+        };
+        apsp::rows(&graph, &mut (), take).unwrap();
+        assert_eq!(apsp::reach(&graph, &mut ()).unwrap(), of_rows);
+        expected.extend(of_rows);
+    }
+    for threads in [1, 3] {
+        let found = on(threads, || apsp::reach_of_batch(whole.all(), &mut ()));
+        assert_eq!(found.unwrap(), expected, "{threads} threads");
+    }
 }
 
 proptest! {
@@ -95,7 +139,9 @@ fn a_batch_of_nothing_and_plans() {
     let plan = |measure| closeness::plan_of_batch(some.all(), measure, 2).bytes();
     assert_eq!(plan(Closeness::WassermanFaust), 8 * 140 + 2 * (32 + 2 * 16) * 100);
     assert_eq!(plan(Closeness::Harmonic), 8 * 140 + 2 * (32 + 2 * 8) * 100);
-    assert_eq!(betweenness::plan_of_batch(some.all(), 2).bytes(), 8 * 140 + 2 * 2616 * 100);
+    let links = 512 * 200 + 32;
+    let found = betweenness::plan_of_batch(some.all(), 2).bytes();
+    assert_eq!(found, 8 * 140 + 2 * (1576 * 100 + links));
 }
 
 /// Cancels at once.

@@ -11,7 +11,7 @@
 //! ascend are numbered by graph first, which takes 8 bytes a row; where they ascend, as in most
 //! files, nothing.
 
-use super::{BatchAdjacency, BatchRows, BatchTable, GraphBatch, Members};
+use super::{BatchAdjacency, BatchRows, BatchTable, GraphBatch, InvalidBatch, Members};
 use crate::memory::{self, OutOfMemory};
 use crate::{Direction, Duplicates, MAX_SHARD_ARCS, SelfLoops, VertexId, WeightScale};
 use rayon::prelude::*;
@@ -30,7 +30,7 @@ const TASK: u64 = 1 << 13;
 /// rows, with the same options and the same defaults.
 #[derive(Clone, Debug, Default)]
 pub struct BatchBuilder {
-    direction: Direction,
+    pub(super) direction: Direction,
     self_loops: SelfLoops,
     duplicates: Duplicates,
 }
@@ -47,6 +47,15 @@ pub enum BatchError {
         arcs: u64,
         /// Arcs that one graph may have.
         limit: u64,
+    },
+    /// The graphs' ids do not ascend, or are not as many as the graphs.
+    #[error("building the batch: {0}")]
+    Members(#[from] InvalidBatch),
+    /// Some graphs have weights and others have none.
+    #[error("some graphs have weights and others have none: graph {graph} is unlike the first")]
+    Weights {
+        /// The external id of the first graph that is unlike the first of all.
+        graph: String,
     },
     /// The arrays do not fit the memory.
     #[error("building the batch: {0}")]
@@ -97,7 +106,7 @@ impl BatchBuilder {
         let incoming = match (directed, owner) {
             (false, _) => None,
             // What enters is what leaves.
-            (true, Owner::Both) => Some(out.try_clone()?),
+            (true, Owner::Both) => Some(out.flat(&members, 0..members.len()).copied()?),
             // The sums of duplicates are those of the other direction, so its scales suffice.
             (true, _) => Some(work.build(Owner::Target, false, &mut exponents)?),
         };
@@ -117,7 +126,7 @@ enum Owner {
 }
 
 /// Which rows belong to which graph.
-struct Grouped {
+pub(super) struct Grouped {
     /// Where each graph's rows begin, and after them the end of the last.
     starts: Vec<u64>,
     /// The rows, graph by graph in any order, where the table's do not stand so.
@@ -125,7 +134,7 @@ struct Grouped {
 }
 
 impl Grouped {
-    fn of(rows: &BatchRows, graphs: usize) -> Result<Grouped, OutOfMemory> {
+    pub(super) fn of(rows: &BatchRows, graphs: usize) -> Result<Grouped, OutOfMemory> {
         let of_row = &rows.graphs[..];
         if of_row.par_windows(2).with_min_len(1 << 14).all(|pair| pair[0] <= pair[1]) {
             let mut starts = memory::zeros(graphs + 1)?;
@@ -153,12 +162,12 @@ impl Grouped {
         Ok(Grouped { starts, order: Some(order) })
     }
 
-    fn count(&self, graph: usize) -> u64 {
+    pub(super) fn count(&self, graph: usize) -> u64 {
         self.starts[graph + 1] - self.starts[graph]
     }
 
     /// The rows of a graph, ascending, so that sums of weights do not depend on threads.
-    fn rows_of<'a>(
+    pub(super) fn rows_of<'a>(
         &self,
         graph: usize,
         sorted: &'a mut Vec<u64>,
@@ -174,13 +183,13 @@ impl Grouped {
 }
 
 /// The rows of one graph.
-enum RowsOf<'a> {
+pub(super) enum RowsOf<'a> {
     Run(Range<usize>),
     Listed(&'a [u64]),
 }
 
 impl RowsOf<'_> {
-    fn for_each(&self, mut visit: impl FnMut(usize)) {
+    pub(super) fn for_each(&self, mut visit: impl FnMut(usize)) {
         match self {
             RowsOf::Run(rows) => rows.clone().for_each(visit),
             RowsOf::Listed(rows) => rows.iter().for_each(|&row| visit(row as usize)),

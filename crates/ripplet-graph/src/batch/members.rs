@@ -1,7 +1,8 @@
 //! Which graphs a batch has, where their vertices stand, and what both are called outside.
 
 use super::InvalidBatch;
-use crate::{Buffer, ExternalId, MAX_VERTICES, Names, VertexId, VertexIds, memory};
+use crate::memory::{self, OutOfMemory};
+use crate::{Buffer, ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -72,6 +73,17 @@ impl BatchIds {
             BatchIds::Signed(ids) => ExternalId::Signed(ids[place.index()]),
             BatchIds::Names(names) => ExternalId::Name(names.get(place.index())),
         }
+    }
+
+    /// The ids of the vertices at some places, copied.
+    fn copied(&self, places: Range<usize>) -> Result<BatchIds, OutOfMemory> {
+        Ok(match self {
+            BatchIds::InGraph { first } => BatchIds::InGraph { first: *first },
+            BatchIds::InBatch { first } => BatchIds::InBatch { first: first + places.start as u64 },
+            BatchIds::Unsigned(ids) => BatchIds::Unsigned(memory::copied(&ids[places])?.into()),
+            BatchIds::Signed(ids) => BatchIds::Signed(memory::copied(&ids[places])?.into()),
+            BatchIds::Names(names) => BatchIds::Names(names.copied(places)?),
+        })
     }
 
     /// Whether there is an id for each of so many vertices, of which the largest graph has `most`.
@@ -165,6 +177,17 @@ impl Members {
         Members::new(graph_ids, starts.into(), BatchIds::InGraph { first: 0 })
     }
 
+    /// Some neighbouring graphs, copied.
+    pub(super) fn copied(&self, graphs: Range<usize>) -> Result<Members, OutOfMemory> {
+        let Range { start, end } = self.range(graphs.clone());
+        let starts = self.vertex_starts[graphs.start..=graphs.end].iter();
+        Ok(Members {
+            graph_ids: self.graph_ids.copied(graphs)?,
+            vertex_starts: memory::collected(starts.map(|at| at - start.place()))?.into(),
+            vertex_ids: self.vertex_ids.copied(start.index()..end.index())?,
+        })
+    }
+
     /// How many graphs there are.
     pub fn len(&self) -> usize {
         self.graph_ids.len()
@@ -221,6 +244,19 @@ impl Members {
     pub(super) fn offsets(&self, graphs: Range<usize>) -> Range<usize> {
         let Range { start, end } = graphs;
         self.vertex_starts[start] as usize + start..self.vertex_starts[end] as usize + end
+    }
+
+    /// The ids of the vertices of the only graph.
+    pub(super) fn into_ids_of_one(self) -> VertexIds {
+        let count = self.vertices() as u32;
+        match self.vertex_ids {
+            BatchIds::InGraph { first } | BatchIds::InBatch { first } => {
+                VertexIds::Consecutive { first, count }
+            }
+            BatchIds::Unsigned(ids) => VertexIds::Unsigned(ids),
+            BatchIds::Signed(ids) => VertexIds::Signed(ids),
+            BatchIds::Names(names) => VertexIds::Names(names),
+        }
     }
 
     /// Bytes that the ids occupy.

@@ -27,7 +27,9 @@
 //! copies nothing.
 
 mod build;
+mod collect;
 mod members;
+mod scatter;
 mod table;
 
 pub use build::{BatchBuilder, BatchError};
@@ -36,7 +38,8 @@ pub use table::{BatchRows, BatchTable, BatchTableError};
 
 use crate::memory::{self, OutOfMemory};
 use crate::{
-    Buffer, Direction, ExternalId, GraphBytes, MAX_SHARD_ARCS, Neighbors, VertexId, WeightScale,
+    Adjacency, Buffer, Direction, ExternalId, Graph, GraphBytes, MAX_SHARD_ARCS, Neighbors, Shard,
+    VertexId, WeightScale,
 };
 use rayon::prelude::*;
 use std::ops::Range;
@@ -210,14 +213,17 @@ impl BatchAdjacency {
         }
         Ok(())
     }
+}
 
-    /// A copy with arrays of its own.
-    fn try_clone(&self) -> Result<BatchAdjacency, OutOfMemory> {
-        let weights = self.weights.as_ref().map(|weights| memory::copied(weights)).transpose()?;
+impl FlatLists<'_> {
+    /// The lists as a batch of their own has them: the starts count from the first graph's.
+    fn copied(&self) -> Result<BatchAdjacency, OutOfMemory> {
+        let weights = self.weights.map(memory::copied).transpose()?;
+        let starts = self.arc_starts.iter().map(|start| start - self.arc_starts[0]);
         Ok(BatchAdjacency {
-            arc_starts: memory::copied(&self.arc_starts)?.into(),
-            offsets: memory::copied(&self.offsets)?.into(),
-            neighbors: memory::copied(&self.neighbors)?.into(),
+            arc_starts: memory::collected(starts)?.into(),
+            offsets: memory::copied(self.offsets)?.into(),
+            neighbors: memory::copied(self.neighbors)?.into(),
             weights: weights.map(Into::into),
         })
     }
@@ -302,6 +308,15 @@ impl GraphBatch {
         BatchSlice { batch: self, first: 0, end: self.len() }
     }
 
+    /// The batch with its weights left out.
+    pub fn without_weights(mut self) -> GraphBatch {
+        self.scales = None;
+        for lists in [Some(&mut self.out), self.incoming.as_mut()].into_iter().flatten() {
+            lists.weights = None;
+        }
+        self
+    }
+
     /// Some neighbouring graphs, borrowed: nothing is copied.
     ///
     /// # Panics
@@ -372,6 +387,49 @@ impl<'a> BatchSlice<'a> {
         let Range { start, end } = graphs;
         assert!(start <= end && end <= self.len(), "graphs {start}..{end} of {}", self.len());
         BatchSlice { batch: self.batch, first: self.first + start, end: self.first + end }
+    }
+
+    /// The first graphs that have at most so many arcs and vertices together, each graph counted as
+    /// one more; at least one graph where there is one.
+    pub fn leading(self, size: u64) -> BatchSlice<'a> {
+        let (vertices, arcs) = (self.vertex_starts(), self.out().arc_starts);
+        let fits = |graphs: usize| {
+            vertices[graphs] - vertices[0] + arcs[graphs] - arcs[0] + graphs as u64 <= size
+        };
+        let (mut low, mut high) = (self.len().min(1), self.len());
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if fits(middle) { low = middle } else { high = middle - 1 }
+        }
+        self.slice(0..low)
+    }
+
+    /// These graphs as members of a batch of their own, copied.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    pub fn members(self) -> Result<Members, OutOfMemory> {
+        self.batch.members.copied(self.first..self.end)
+    }
+
+    /// These graphs as a batch of their own, copied.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    pub fn to_batch(self) -> Result<GraphBatch, OutOfMemory> {
+        let scales = self.weight_exponents().map(memory::copied).transpose()?;
+        Ok(GraphBatch {
+            members: self.members()?,
+            direction: self.batch.direction,
+            scales: scales.map(Into::into),
+            out: self.out().copied()?,
+            incoming: self.incoming().map(|lists| lists.copied()).transpose()?,
+        })
+    }
+
+    /// The exponent of each graph's [`WeightScale`], where the batch has weights.
+    pub fn weight_exponents(self) -> Option<&'a [i32]> {
+        Some(&self.batch.scales.as_ref()?[self.first..self.end])
     }
 
     /// The places of the graphs' vertices in the batch.
@@ -450,6 +508,27 @@ impl<'a> BatchGraph<'a> {
     /// Where `vertex` is not below [`BatchGraph::vertices`].
     pub fn vertex_id(self, vertex: VertexId) -> ExternalId<'a> {
         self.batch.members.vertex_ids().get(self.place_of(vertex), vertex)
+    }
+
+    /// The graph by itself, copied.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    pub fn to_graph(self) -> Result<Graph, OutOfMemory> {
+        let alone = BatchSlice { batch: self.batch, first: self.index, end: self.index + 1 };
+        let ids = alone.members()?.into_ids_of_one();
+        let copied = |lists: Neighbors<'_>| {
+            let weights = lists.weights().map(memory::copied).transpose()?;
+            Ok::<_, OutOfMemory>(Adjacency::new(
+                memory::copied(lists.offsets())?.into(),
+                memory::copied(lists.neighbors())?.into(),
+                weights.map(Into::into),
+            ))
+        };
+        let incoming = self.incoming().map(copied).transpose()?;
+        let shard = Shard::new(0..self.vertices(), copied(self.out())?, incoming);
+        let graph = Graph::from_shards(ids, self.batch.direction, self.weight_scale(), vec![shard]);
+        Ok(graph.expect("a graph of a batch is one"))
     }
 
     /// The arcs that leave the vertices; where edges have no direction, all their arcs.

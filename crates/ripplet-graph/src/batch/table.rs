@@ -1,7 +1,7 @@
 //! Edges of many graphs as they come from a reader: unsorted rows, before they are a batch.
 
-use super::Members;
-use crate::VertexId;
+use super::{InvalidBatch, Members};
+use crate::{OutOfMemory, VertexId};
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -76,6 +76,22 @@ pub enum BatchTableError {
         /// Its weight.
         weight: f64,
     },
+    /// The graphs and their vertices do not fit together.
+    #[error(transparent)]
+    Members(#[from] InvalidBatch),
+    /// Memory was refused.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+}
+
+/// What is wrong with the columns' lengths.
+pub(super) fn flaw_of_columns(rows: &BatchRows) -> Option<BatchTableError> {
+    let [graphs, sources, targets] =
+        [&rows.graphs, &rows.sources, &rows.targets].map(|column| column.len());
+    let weights = rows.weights.as_ref().map_or(0, Vec::len);
+    let even =
+        sources == graphs && targets == graphs && (rows.weights.is_none() || weights == graphs);
+    (!even).then_some(BatchTableError::Ragged { graphs, sources, targets, weights })
 }
 
 impl BatchTable {
@@ -85,16 +101,10 @@ impl BatchTable {
     /// Where the columns do not fit together, a row names a graph or a vertex that is not there, or
     /// a weight is NaN, infinite or negative: the first such row.
     pub fn new(members: Members, rows: BatchRows) -> Result<BatchTable, BatchTableError> {
-        let BatchRows { graphs, sources, targets, weights } = &rows;
-        let length = graphs.len();
-        let even = sources.len() == length
-            && targets.len() == length
-            && weights.as_ref().is_none_or(|weights| weights.len() == length);
-        if !even {
-            let weights = weights.as_ref().map_or(0, Vec::len);
-            let (sources, targets) = (sources.len(), targets.len());
-            return Err(BatchTableError::Ragged { graphs: length, sources, targets, weights });
+        if let Some(flaw) = flaw_of_columns(&rows) {
+            return Err(flaw);
         }
+        let length = rows.graphs.len();
         let wrong = |row| rows.flaw(row, &members);
         match (0..length).into_par_iter().with_min_len(1 << 14).find_map_first(wrong) {
             Some(flaw) => Err(flaw),

@@ -5,6 +5,8 @@ mod columnar;
 mod graphs;
 mod labels;
 mod rg;
+mod swarm_file;
+mod tables;
 mod text;
 mod tu;
 mod vertex_tables;

@@ -1,0 +1,169 @@
+//! Arrays in a file as they lie in memory, under checksums: what `.rg` and `.swarm` are made of.
+//!
+//! ```text
+//! 0         the first section
+//!           sections, each from a multiple of 64, with zero bytes between them
+//! data_end  checksums, u32 each: CRC-32 (IEEE) of every MiB from byte 0 to data_end
+//! end - 4   CRC-32 of the checksums
+//! ```
+
+use crate::{Place, ReadError};
+use rayon::prelude::*;
+use ripplet_graph::memory;
+use std::io::{self, ErrorKind, Write};
+use std::ops::Range;
+use std::path::Path;
+
+/// A cache line, and more than any value's alignment.
+pub(crate) const ALIGNMENT: u64 = 64;
+/// Bytes under one checksum: enough of them for many threads, few enough to need little room.
+const BLOCK: usize = 1 << 20;
+
+/// Where the next section may begin.
+pub(crate) fn aligned(at: u64) -> u64 {
+    at.next_multiple_of(ALIGNMENT)
+}
+
+/// Two halves of a word.
+pub(crate) fn pair(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// The word at an index; the bytes have it.
+pub(crate) fn word(bytes: &[u8], index: usize) -> u64 {
+    bytemuck::pod_read_unaligned(&bytes[index * 8..][..8])
+}
+
+/// The length of sections that end at `data_end`, with their checksums.
+pub(crate) fn sealed(data_end: u64) -> Option<u64> {
+    data_end.checked_add(4 * (data_end.div_ceil(BLOCK as u64) + 1))
+}
+
+/// Sections one after the other, borrowed.
+#[derive(Default)]
+pub(crate) struct Sections<'a> {
+    /// Where each begins.
+    all: Vec<(u64, &'a [u8])>,
+    end: u64,
+}
+
+impl<'a> Sections<'a> {
+    /// Appends a section, from the next multiple of 64.
+    pub(crate) fn push(&mut self, bytes: &'a [u8]) {
+        let begin = aligned(self.end);
+        self.all.push((begin, bytes));
+        self.end = begin + bytes.len() as u64;
+    }
+
+    /// Where the last section ends.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Writes the sections and their checksums, which are made meanwhile, in parallel.
+    pub(crate) fn write(&self, out: &mut (dyn Write + Send)) -> io::Result<()> {
+        let blocks = self.end.div_ceil(BLOCK as u64) as usize;
+        let mut sums = memory::zeros::<u32>(blocks)
+            .map_err(|refused| io::Error::new(ErrorKind::OutOfMemory, refused))?;
+        let fill = || {
+            let blocks = sums.par_iter_mut().enumerate();
+            blocks.for_each(|(block, sum)| *sum = self.checksum(block));
+        };
+        let ((), written) = rayon::join(fill, || self.write_data(out));
+        written?;
+        let sums: &[u8] = bytemuck::cast_slice(&sums);
+        out.write_all(sums)?;
+        out.write_all(&crc32fast::hash(sums).to_le_bytes())
+    }
+
+    fn write_data(&self, out: &mut (dyn Write + Send)) -> io::Result<()> {
+        let mut at = 0;
+        for &(begin, bytes) in &self.all {
+            out.write_all(gap(at..begin))?;
+            out.write_all(bytes)?;
+            at = begin + bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn checksum(&self, block: usize) -> u32 {
+        let mut at = block as u64 * BLOCK as u64;
+        let end = self.end.min(at + BLOCK as u64);
+        let ended = |&(begin, bytes): &(u64, &[u8])| begin + bytes.len() as u64 <= at;
+        let mut sum = crc32fast::Hasher::new();
+        let rest = &self.all[self.all.partition_point(ended)..];
+        for &(begin, bytes) in rest.iter().take_while(|&&(begin, _)| begin < end) {
+            let from = begin.max(at);
+            sum.update(gap(at..from));
+            at = end.min(begin + bytes.len() as u64);
+            sum.update(&bytes[(from - begin) as usize..(at - begin) as usize]);
+        }
+        sum.update(gap(at..end));
+        sum.finalize()
+    }
+}
+
+/// The zero bytes between two sections.
+fn gap(between: Range<u64>) -> &'static [u8] {
+    &[0; ALIGNMENT as usize][..(between.end - between.start) as usize]
+}
+
+/// Compares every MiB of sections, which end at `data_end`, with its checksum; the bytes begin at
+/// `begin` in the file, for the words of an error, and end with the checksums.
+pub(crate) fn verify(
+    bytes: &[u8],
+    data_end: usize,
+    path: &Path,
+    begin: u64,
+) -> Result<(), ReadError> {
+    let (data, tail) = bytes.split_at(data_end);
+    let (sums, last) = tail.split_at(tail.len() - 4);
+    let differs = |block: &[u8], sum: &[u8]| crc32fast::hash(block).to_le_bytes() != sum[..];
+    let damaged = |from: usize, to: usize| {
+        let sentence = format!(
+            "the bytes up to {} do not match their checksum: the file is damaged, copy or \
+             convert it again",
+            begin + to as u64
+        );
+        Err(ReadError::content(path, Place::Byte(begin + from as u64), sentence))
+    };
+    if differs(sums, last) {
+        return damaged(data.len(), bytes.len());
+    }
+    let blocks = data.par_chunks(BLOCK).zip(sums.par_chunks(4));
+    match blocks.position_first(|(block, sum)| differs(block, sum)) {
+        Some(block) => damaged(block * BLOCK, data.len().min((block + 1) * BLOCK)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_verified_wherever_sections_begin() {
+        let bytes: Vec<u8> = (0..3 * BLOCK + 100).map(|at| (at % 251) as u8).collect();
+        for lengths in [
+            &[][..],
+            &[0],
+            &[1, 0, 64, 63],
+            &[BLOCK - 1, 5, BLOCK],
+            &[BLOCK, BLOCK, 1],
+            &[BLOCK - 64, 64, 2 * BLOCK + 1],
+            &[BLOCK - 70, 0, 3, 7, 3 * BLOCK],
+        ] {
+            let mut sections = Sections::default();
+            lengths.iter().for_each(|&length| sections.push(&bytes[..length]));
+            let mut file = Vec::new();
+            sections.write(&mut file).unwrap();
+            assert_eq!(Some(file.len() as u64), sealed(sections.end()));
+            let verify = |file: &[u8]| verify(file, sections.end() as usize, Path::new("x"), 7);
+            verify(&file).unwrap();
+            if let Some(last) = (sections.end() as usize).checked_sub(1) {
+                file[last] ^= 1;
+                assert!(verify(&file).is_err(), "{lengths:?}");
+            }
+        }
+    }
+}
