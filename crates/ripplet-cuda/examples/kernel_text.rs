@@ -1,6 +1,6 @@
 //! Prints the text that is compiled for a program on a small graph: `cargo run --example kernel_text
 //! -- lpa phased mg:8`, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
-//! `-- swarm harmonic`, `-- swarm summaries`, `-- swarm betweenness directed` for graphs of a batch. For a
+//! `-- swarm harmonic`, `-- swarm distances`, `-- swarm betweenness directed` for graphs of a batch. For a
 //! look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
 
 use ripplet_analytics::closeness::Closeness;
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let question = match argument(1, "closeness") {
             "betweenness" => Question::Betweenness { normalized },
             "harmonic" => Question::Closeness { measure: Closeness::Harmonic, normalized },
-            "summaries" => Question::Summaries { eccentricities: true },
+            "distances" => Question::Summaries,
             _ => Question::Closeness { measure: Closeness::Reciprocal, normalized },
         };
         let directed = argument(2, "undirected") == "directed";

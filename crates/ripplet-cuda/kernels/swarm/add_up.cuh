@@ -24,15 +24,12 @@ RIPPLET_FN void add_up(const State& state, const Piece& piece) {
     for (u32 at = threadIdx.x; at < PIECE; at += blockDim.x) {
         const u32 v = piece.first + at;
         const bool there = v < n;
-        f64* const value = state.values + graph.at + v;
-        const u64 sums = split.sums + v;
-        if constexpr (QUESTION == SPAN) {
-            add_to_graph(state, graph, v, there, there ? state.reached[sums] : 0, there ? state.far[sums] : 0,
-                         there ? state.farthest[sums] : 0);
-        } else if constexpr (QUESTION == FAR) {
-            if (there) *value = value_of_far(state, n, state.reached[sums], state.far[sums]);
-        } else {
-            if (!there) continue;
+        if constexpr (QUESTION == FAR || QUESTION == SPAN) {
+            const Reach found = there ? state.sums[split.sums + v] : Reach{};
+            if (QUESTION == SPAN) give_reach(state, graph, v, there, found);
+            if (QUESTION == FAR && there) state.values[graph.at + v] = value_of_far(state, n, found);
+        } else if (there) {
+            f64* const value = state.values + graph.at + v;
             const f64 sum = add_partials(state, split, n, v, split.first == 0 ? 0.0 : *value);
             const f64 whole = QUESTION == NEAR ? value_of_near(state, n, sum) : sum * scale_of_ways(state, n);
             *value = split.is_last ? whole : sum;

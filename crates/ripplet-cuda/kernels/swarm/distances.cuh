@@ -35,6 +35,10 @@ template <class Sum> struct Tally {
         if (QUESTION == SPAN) farthest[v] = 0;
     }
 
+    RIPPLET_FN Reach reach(u32 v) const {
+        return Reach{far[v], reached[v], QUESTION == SPAN ? farthest[v] : 0};
+    }
+
     // So many sources arrive at a vertex.
     RIPPLET_FN void add(u32 v, u32 count, u32 step) const {
         if (QUESTION == NEAR) {
@@ -105,31 +109,28 @@ RIPPLET_FN void search(const Team& team, const Lists& behind, const Tally<Sum>& 
     }
 }
 
-// What was found from all sources, as the values of a graph that nobody shares.
+// What was found from all sources of a graph, as its values.
 template <class Team, class Sum>
 RIPPLET_FN void conclude(const State& state, const Team& team, const Member& graph, const Tally<Sum>& tally) {
     const u32 n = graph.vertices;
     for (u32 first = 0; first < n; first += team.size()) {
         const u32 v = first + team.rank();
-        const bool there = v < n;
-        if constexpr (QUESTION == FAR) {
-            if (there) state.values[graph.at + v] = value_of_far(state, n, tally.reached[v], tally.far[v]);
-        } else if constexpr (QUESTION == SPAN) {
-            add_to_graph(state, graph, v, there, there ? tally.reached[v] : 0, there ? tally.far[v] : 0,
-                         there ? tally.farthest[v] : 0);
-        }
+        const Reach found = v < n ? tally.reach(v) : Reach{};
+        if (QUESTION == SPAN) give_reach(state, graph, v, v < n, found);
+        if (QUESTION == FAR && v < n) state.values[graph.at + v] = value_of_far(state, n, found);
     }
 }
 
 // The same, added to what others found of a split graph.
 template <class Team, class Sum>
 RIPPLET_FN void share(const State& state, const Team& team, const Split& split, u32 n, const Tally<Sum>& tally) {
-    if (QUESTION == NEAR) return;
     for (u32 v = team.rank(); v < n; v += team.size()) {
-        if (tally.reached[v] == 0) continue;
-        atomicAdd(state.reached + split.sums + v, tally.reached[v]);
-        atomicAdd(state.far + split.sums + v, (u64)tally.far[v]);
-        if (QUESTION == SPAN) atomicMax(state.farthest + split.sums + v, tally.farthest[v]);
+        const Reach found = tally.reach(v);
+        if (found.reached == 0) continue;
+        Reach* const sum = state.sums + split.sums + v;
+        atomicAdd(&sum->far, found.far);
+        atomicAdd(&sum->reached, found.reached);
+        if (QUESTION == SPAN) atomicMax(&sum->farthest, found.farthest);
     }
 }
 
@@ -146,29 +147,32 @@ RIPPLET_FN void hand_over(const State& state, const Team& team, const Member& gr
     }
 }
 
-// Does an item; what the team keeps is in `room`, which has some room behind where the lists are held.
+// Does an item.
 template <class Team, class Lists, class Sum>
 RIPPLET_FN void measure(const State& state, const Team& team, const Member& graph, const Item& item,
                         const Lists& behind, const Tally<Sum>& tally) {
     const u32 n = graph.vertices;
+    const bool is_split = item.split != NO_SPLIT;
     for (u32 v = team.rank(); v < n; v += team.size()) tally.clear(v);
     const u32 lanes = lanes_of_vertex(team.size(), n, behind.begin(n));
     for (u32 unit = item.first; unit < item.end; unit++) {
         search(team, behind, tally, n, unit, lanes);
         if constexpr (QUESTION == NEAR) {
-            if (item.split == NO_SPLIT) {
-                hand_over(state, team, graph, item, unit, tally);
-            } else {
+            if (is_split) {
                 const Split split = state.splits[item.split];
                 f64* const partials = state.partials + split.partials + (u64)(unit - split.first) * n;
                 for (u32 v = team.rank(); v < n; v += team.size()) partials[v] = tally.near[v];
+            } else {
+                hand_over(state, team, graph, item, unit, tally);
             }
         }
     }
-    if (item.split == NO_SPLIT)
-        conclude(state, team, graph, tally);
-    else
-        share(state, team, state.splits[item.split], n, tally);
+    if constexpr (QUESTION != NEAR) {
+        if (is_split)
+            share(state, team, state.splits[item.split], n, tally);
+        else
+            conclude(state, team, graph, tally);
+    }
 }
 
 }  // namespace ripplet

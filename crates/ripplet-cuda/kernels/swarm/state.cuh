@@ -19,7 +19,7 @@ typedef double f64;
 
 // FAR     how many others there are, and the sum of their distances
 // NEAR    the sum of 1 / distance
-// SPAN    what all distances of a graph come to
+// SPAN    the same with the largest of them, of a vertex or of all vertices of a graph
 // WAYS    how many shortest ways lead through a vertex
 constexpr u32 FAR = 0, NEAR = 1, SPAN = 2, WAYS = 3;
 
@@ -54,6 +54,19 @@ struct Split {
     u32 graph, first, end, is_last;
 };
 
+// What the distances from a vertex come to.
+struct Reach {
+    u64 far;
+    u32 reached, farthest;
+};
+
+// What all distances of a graph come to. Of the smallest eccentricity all bits are turned, so that it begins
+// with 0, as the rest does.
+struct Summary {
+    u64 pairs, sum;
+    u32 diameter, radius_turned;
+};
+
 // Vertices of a split graph that a block adds up, from `first` on.
 struct Piece {
     u32 split, first;
@@ -73,13 +86,10 @@ struct State {
     f64* values;
     // Of split graphs: a sum of each unit and vertex, and of each vertex what its units found.
     f64* partials;
-    u64* far;
-    u32 *reached, *farthest;
-    // Of each graph.
-    u64 *pairs, *sums;
-    u32 *diameters, *radii;
-    // Of each vertex, or null.
-    u32* eccentricities;
+    Reach* sums;
+    // Of each vertex, and of each graph; null where nobody asks.
+    Reach* reach;
+    Summary* summaries;
     // The state of those that have no shared memory, block by block.
     unsigned char* scratch;
     u64 stride;

@@ -5,10 +5,10 @@ namespace ripplet {
 
 RIPPLET_FN f64 others(u32 vertices) { return (f64)vertices - 1.0; }
 
-// Of a vertex that so many reach, from so far in sum.
-RIPPLET_FN f64 value_of_far(const State& state, u32 vertices, u32 reached, u64 far) {
-    if (reached == 0) return 0.0;
-    const f64 count = (f64)reached, sum = (f64)far;
+// Of a vertex that is reached from so far.
+RIPPLET_FN f64 value_of_far(const State& state, u32 vertices, const Reach& found) {
+    if (found.reached == 0) return 0.0;
+    const f64 count = (f64)found.reached, sum = (f64)found.far;
     if (state.measure == WASSERMAN_FAUST) return count / others(vertices) * (count / sum);
     return state.is_normalized ? count / sum : 1.0 / sum;
 }
@@ -24,17 +24,19 @@ RIPPLET_FN f64 scale_of_ways(const State& state, u32 vertices) {
     return pairs > 0.0 ? 1.0 / pairs : 0.0;
 }
 
-// What a vertex knows of its distances, one a lane, adds to its graph's; nothing of lanes without one.
-RIPPLET_FN void add_to_graph(const State& state, const Member& graph, u32 v, bool there, u32 reached, u64 far,
-                             u32 farthest) {
-    if (there && state.eccentricities) state.eccentricities[graph.at + v] = farthest;
-    const u64 pairs = warp_sum(there ? (u64)reached : 0), sum = warp_sum(there ? far : 0);
-    const u32 largest = warp_max(there ? farthest : 0), smallest = warp_min(there ? farthest : U32_MAX);
+// What the distances from a vertex come to, one a lane, for those who ask; lanes that are not `there` have none.
+RIPPLET_FN void give_reach(const State& state, const Member& graph, u32 v, bool there, const Reach& found) {
+    if (there && state.reach) state.reach[graph.at + v] = found;
+    if (!state.summaries) return;
+    const u64 pairs = warp_sum(there ? (u64)found.reached : 0), sum = warp_sum(there ? found.far : 0);
+    const u32 largest = warp_max(there ? found.farthest : 0);
+    const u32 turned = warp_max(there ? ~found.farthest : 0);
     if (lane_id() > 0) return;
-    atomicAdd(state.pairs + graph.index, pairs);
-    atomicAdd(state.sums + graph.index, sum);
-    atomicMax(state.diameters + graph.index, largest);
-    atomicMin(state.radii + graph.index, smallest);
+    Summary* const summary = state.summaries + graph.index;
+    atomicAdd(&summary->pairs, pairs);
+    atomicAdd(&summary->sum, sum);
+    atomicMax(&summary->diameter, largest);
+    atomicMax(&summary->radius_turned, turned);
 }
 
 }  // namespace ripplet

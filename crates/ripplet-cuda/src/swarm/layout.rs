@@ -2,7 +2,7 @@
 
 use super::graphs::Graphs;
 use super::schedule::{Machine, Schedule, WORD_BYTES};
-use super::{Question, Tuning};
+use super::{GraphSummary, Question, Reach, Tuning};
 use crate::device::Address;
 use crate::places::Places;
 use bytemuck::{Pod, Zeroable};
@@ -73,14 +73,9 @@ pub struct State {
     taken: Address,
     values: Address,
     partials: Address,
-    far: Address,
-    reached: Address,
-    farthest: Address,
-    pairs: Address,
     sums: Address,
-    diameters: Address,
-    radii: Address,
-    eccentricities: Address,
+    reach: Address,
+    summaries: Address,
     scratch: Address,
     stride: u64,
     first_vertex: u64,
@@ -129,7 +124,7 @@ impl Kind {
         let asked = match question {
             Question::Closeness { measure: Closeness::Harmonic, .. } => Asked::Near,
             Question::Closeness { .. } => Asked::Far,
-            Question::Summaries { .. } => Asked::Span,
+            Question::Reach | Question::Summaries => Asked::Span,
             Question::Betweenness { .. } => Asked::Ways,
         };
         Kind { asked, two_sided: is_directed && asked == Asked::Ways }
@@ -139,7 +134,7 @@ impl Kind {
         match self.asked {
             Asked::Far => "closeness",
             Asked::Near => "harmonic closeness",
-            Asked::Span => "summaries",
+            Asked::Span => "distances",
             Asked::Ways => "betweenness",
         }
     }
@@ -199,6 +194,8 @@ pub fn checks() -> String {
         ("Item", size_of::<Item>()),
         ("Split", size_of::<Split>()),
         ("Piece", size_of::<Piece>()),
+        ("Reach", size_of::<Reach>()),
+        ("Summary", size_of::<GraphSummary>()),
         ("State", size_of::<State>()),
         ("Work", size_of::<Work>()),
     ];
@@ -253,16 +250,10 @@ pub struct Layout {
     pub values: Range<u64>,
     partials: Range<u64>,
     /// What split graphs add up, from nothing.
-    pub columns: Range<u64>,
-    far: Range<u64>,
-    reached: Range<u64>,
-    farthest: Range<u64>,
-    /// Of each graph.
-    pub pairs: Range<u64>,
     pub sums: Range<u64>,
-    pub diameters: Range<u64>,
-    pub radii: Range<u64>,
-    pub eccentricities: Range<u64>,
+    /// Of each vertex, and of each graph, from nothing.
+    pub reach: Range<u64>,
+    pub summaries: Range<u64>,
     scratch: Range<u64>,
     /// All bytes.
     pub bytes: u64,
@@ -292,15 +283,18 @@ impl Layout {
         to.pieces = places.take(size_of::<Piece>() as u64, schedule.pieces.len() as u64);
         to.taken = places.take(4, 1);
         let work = places.bytes;
-        to.place_results(&mut places, graphs, question, kind);
+        let (vertices, count) = (graphs.vertices(), graphs.len() as u64);
+        match question {
+            Question::Reach => to.reach = places.take(size_of::<Reach>() as u64, vertices),
+            Question::Summaries => {
+                to.summaries = places.take(size_of::<GraphSummary>() as u64, count);
+            }
+            _ => to.values = places.take(8, vertices),
+        }
         let results = places.bytes;
         to.partials = places.take(8, schedule.partials);
-        to.columns.start = places.bytes;
-        let summed = |is_summed: bool| if is_summed { schedule.sums } else { 0 };
-        to.far = places.take(8, summed(!kind.has_partials()));
-        to.reached = places.take(4, summed(!kind.has_partials()));
-        to.farthest = places.take(4, summed(kind.asked == Asked::Span));
-        to.columns.end = places.bytes;
+        let sums = if kind.has_partials() { 0 } else { schedule.sums };
+        to.sums = places.take(size_of::<Reach>() as u64, sums);
         let parts = places.bytes;
         let scratch = u64::from(schedule.memory_blocks).saturating_mul(schedule.stride);
         to.scratch = places.take(1, scratch);
@@ -314,27 +308,6 @@ impl Layout {
             .with_device("searches in graphs too large for shared memory", to.bytes - parts);
         to.schedule = schedule;
         Ok(to)
-    }
-
-    fn place_results(
-        &mut self,
-        places: &mut Places,
-        graphs: Graphs<'_>,
-        question: Question,
-        kind: Kind,
-    ) {
-        let (vertices, count) = (graphs.vertices(), graphs.len() as u64);
-        if kind.asked != Asked::Span {
-            self.values = places.take(8, vertices);
-            return;
-        }
-        self.pairs = places.take(8, count);
-        self.sums = places.take(8, count);
-        self.diameters = places.take(4, count);
-        self.radii = places.take(4, count);
-        if question == (Question::Summaries { eccentricities: true }) {
-            self.eccentricities = places.take(4, vertices);
-        }
     }
 
     /// What a run begins with, as places and bytes.
@@ -371,10 +344,10 @@ impl Layout {
                 (u32::from(measure == Closeness::WassermanFaust), normalized)
             }
             Question::Betweenness { normalized } => (0, normalized),
-            Question::Summaries { .. } => (0, false),
+            Question::Reach | Question::Summaries => (0, false),
         };
-        // Where nobody asks for them there is no place.
-        let eccentricities = &self.eccentricities;
+        // Where nobody asks there is no place.
+        let asked = |range: &Range<u64>| if range.is_empty() { Address(0) } else { at(range) };
         State {
             vertex_starts: at(&self.vertex_starts),
             behind: self.behind.lists(base, behind),
@@ -385,14 +358,9 @@ impl Layout {
             taken: at(&self.taken),
             values: at(&self.values),
             partials: at(&self.partials),
-            far: at(&self.far),
-            reached: at(&self.reached),
-            farthest: at(&self.farthest),
-            pairs: at(&self.pairs),
             sums: at(&self.sums),
-            diameters: at(&self.diameters),
-            radii: at(&self.radii),
-            eccentricities: if eccentricities.is_empty() { Address(0) } else { at(eccentricities) },
+            reach: asked(&self.reach),
+            summaries: asked(&self.summaries),
             scratch: at(&self.scratch),
             stride: self.schedule.stride,
             first_vertex: graphs.vertex_starts[0],

@@ -20,14 +20,17 @@
 
 mod graphs;
 mod layout;
+mod profile;
 mod run;
 mod schedule;
 mod source;
 
+pub use profile::Step;
 pub use source::source;
 
 use crate::device::Device;
 use crate::lp::{DeviceExecutor, failed};
+use bytemuck::{Pod, Zeroable};
 use graphs::{Alone, Graphs};
 use layout::{Kind, Layout};
 use ripplet_analytics::Observer;
@@ -60,15 +63,27 @@ pub enum Question {
         /// As [`ripplet_analytics::betweenness`] says.
         normalized: bool,
     },
-    /// What all distances come to.
-    Summaries {
-        /// Whether each vertex's largest distance is asked for, too.
-        eccentricities: bool,
-    },
+    /// What the distances from each vertex come to.
+    Reach,
+    /// What all distances of a graph come to.
+    Summaries,
 }
 
-/// What all distances of a graph come to, as in [`ripplet_analytics::apsp::Summary`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What the distances from a vertex come to; it does not count itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Reach {
+    /// The sum of the distances.
+    pub far: u64,
+    /// How many vertices it has a way to.
+    pub reached: u32,
+    /// The largest distance, its eccentricity; 0 without any.
+    pub farthest: u32,
+}
+
+/// What all distances of a graph come to. A pair is of two different vertices, in one order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
 pub struct GraphSummary {
     /// How many pairs (s, t) have a way from s to t.
     pub pairs: u64,
@@ -76,7 +91,7 @@ pub struct GraphSummary {
     pub sum: u64,
     /// The largest distance.
     pub diameter: u32,
-    /// The smallest eccentricity.
+    /// The smallest eccentricity; 0 without vertices.
     pub radius: u32,
 }
 
@@ -126,16 +141,16 @@ impl Default for Tuning {
 ///
 /// It keeps compiled kernels and memory from run to run. Two of them, each with a device of its own on one GPU,
 /// let one move graphs while the other computes.
-pub struct DeviceSwarm<'a, D: Device> {
-    executor: &'a DeviceExecutor<D>,
+pub struct DeviceSwarm<D: Device> {
+    executor: DeviceExecutor<D>,
     tuning: Tuning,
     modules: Vec<(Kind, D::Module)>,
     memory: Option<(D::Memory, u64)>,
 }
 
-impl<'a, D: Device> DeviceSwarm<'a, D> {
+impl<D: Device> DeviceSwarm<D> {
     /// On this executor's device.
-    pub fn new(executor: &'a DeviceExecutor<D>) -> Self {
+    pub fn new(executor: DeviceExecutor<D>) -> Self {
         DeviceSwarm { executor, tuning: Tuning::default(), modules: Vec::new(), memory: None }
     }
 
@@ -143,6 +158,11 @@ impl<'a, D: Device> DeviceSwarm<'a, D> {
     #[must_use]
     pub fn with_tuning(self, tuning: Tuning) -> Self {
         DeviceSwarm { tuning, ..self }
+    }
+
+    /// Whose device it is.
+    pub fn executor(&self) -> &DeviceExecutor<D> {
+        &self.executor
     }
 
     /// The memory that a run over these graphs at once will need.
@@ -184,30 +204,34 @@ impl<'a, D: Device> DeviceSwarm<'a, D> {
         self.values(graphs.into(), Question::Betweenness { normalized }, observer)
     }
 
-    /// What all distances of each graph come to.
+    /// What the distances from each vertex to the others of its graph come to, likewise.
     ///
     /// # Errors
     /// As above; and where a graph has more than 2²¹ vertices, whose distances may come to more than
     /// is counted.
+    pub fn reach(
+        &mut self,
+        graphs: BatchSlice<'_>,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<Reach>, SwarmSeconds), RunError> {
+        self.distances(graphs.into(), observer)
+    }
+
+    /// What all distances of each graph come to.
+    ///
+    /// # Errors
+    /// As above.
     pub fn summaries(
         &mut self,
         graphs: BatchSlice<'_>,
         observer: &dyn Observer,
     ) -> Result<(Vec<GraphSummary>, SwarmSeconds), RunError> {
-        let (summaries, _, seconds) = self.distances(graphs.into(), false, observer)?;
+        let graphs = Graphs::from(graphs);
+        check_sums(graphs)?;
+        let mut summaries = memory::zeros(graphs.len()).map_err(refused)?;
+        let to = Results { summaries: &mut summaries, ..Results::default() };
+        let seconds = self.ask_all(graphs, Question::Summaries, to, observer)?;
         Ok((summaries, seconds))
-    }
-
-    /// The same, and the eccentricity of each vertex in its graph.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn eccentricities(
-        &mut self,
-        graphs: BatchSlice<'_>,
-        observer: &dyn Observer,
-    ) -> Result<(Vec<GraphSummary>, Vec<u32>, SwarmSeconds), RunError> {
-        self.distances(graphs.into(), true, observer)
     }
 
     /// The closeness of each vertex of a graph alone.
@@ -239,18 +263,16 @@ impl<'a, D: Device> DeviceSwarm<'a, D> {
         self.values(Alone::new(graph)?.graphs(), question, observer)
     }
 
-    /// What all distances of a graph come to, and the eccentricity of each vertex.
+    /// What the distances from each vertex of a graph alone come to.
     ///
     /// # Errors
     /// As above.
-    pub fn summary_of_graph(
+    pub fn reach_of_graph(
         &mut self,
         graph: &Graph,
         observer: &dyn Observer,
-    ) -> Result<(GraphSummary, Vec<u32>, SwarmSeconds), RunError> {
-        let (summaries, eccentricities, seconds) =
-            self.distances(Alone::new(graph)?.graphs(), true, observer)?;
-        Ok((summaries.first().copied().unwrap_or_default(), eccentricities, seconds))
+    ) -> Result<(Vec<Reach>, SwarmSeconds), RunError> {
+        self.distances(Alone::new(graph)?.graphs(), observer)
     }
 
     /// The memory that a run over a graph alone will need.
@@ -279,39 +301,33 @@ impl<'a, D: Device> DeviceSwarm<'a, D> {
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
         let mut values = memory::zeros(graphs.vertices() as usize).map_err(refused)?;
-        let mut seconds = SwarmSeconds::default();
         let to = Results { values: &mut values, ..Results::default() };
-        self.ask(graphs, question, to, &mut seconds, observer)?;
+        let seconds = self.ask_all(graphs, question, to, observer)?;
         Ok((values, seconds))
     }
 
     fn distances(
         &mut self,
         graphs: Graphs<'_>,
-        eccentricities: bool,
         observer: &dyn Observer,
-    ) -> Result<(Vec<GraphSummary>, Vec<u32>, SwarmSeconds), RunError> {
-        let too_large = |graph: &usize| graphs.vertices_of(*graph) > MOST_SUMMED;
-        if let Some(graph) = (0..graphs.len()).find(too_large) {
-            return Err(RunError::Device(format!(
-                "a graph has {} vertices, and a GPU sums up the distances of at most {MOST_SUMMED}; \
-                 compute on the CPU (--device cpu)",
-                graphs.vertices_of(graph)
-            )));
-        }
-        let vertices = if eccentricities { graphs.vertices() } else { 0 };
-        let mut of_vertices = memory::zeros(vertices as usize).map_err(refused)?;
-        let nothing = GraphSummary::default();
-        let mut of_graphs = memory::filled(nothing, graphs.len()).map_err(refused)?;
+    ) -> Result<(Vec<Reach>, SwarmSeconds), RunError> {
+        check_sums(graphs)?;
+        let mut reach = memory::zeros(graphs.vertices() as usize).map_err(refused)?;
+        let to = Results { reach: &mut reach, ..Results::default() };
+        let seconds = self.ask_all(graphs, Question::Reach, to, observer)?;
+        Ok((reach, seconds))
+    }
+
+    fn ask_all(
+        &mut self,
+        graphs: Graphs<'_>,
+        question: Question,
+        to: Results<'_>,
+        observer: &dyn Observer,
+    ) -> Result<SwarmSeconds, RunError> {
         let mut seconds = SwarmSeconds::default();
-        let to = Results {
-            summaries: &mut of_graphs,
-            eccentricities: &mut of_vertices,
-            ..Results::default()
-        };
-        let question = Question::Summaries { eccentricities };
         self.ask(graphs, question, to, &mut seconds, observer)?;
-        Ok((of_graphs, of_vertices, seconds))
+        Ok(seconds)
     }
 
     /// Asks all graphs at once, or where they do not fit, one half after the other.
@@ -329,9 +345,8 @@ impl<'a, D: Device> DeviceSwarm<'a, D> {
         let start = Instant::now();
         let layout = Layout::new(graphs, question, self.machine(), self.tuning);
         let layout = layout.map_err(refused)?;
-        let kept = self.memory.as_ref().map_or(0, |(_, bytes)| *bytes);
-        if layout.bytes > kept {
-            let fits = self.executor.check_memory_beside(&layout.plan, kept);
+        if layout.bytes > self.kept() {
+            let fits = self.executor.check_memory_beside(&layout.plan, self.kept());
             if graphs.len() > 1 && matches!(fits, Err(RunError::DeviceMemory { .. })) {
                 drop(layout);
                 let middle = graphs.len() / 2;
@@ -354,26 +369,43 @@ impl<'a, D: Device> DeviceSwarm<'a, D> {
         seconds: &mut SwarmSeconds,
         observer: &dyn Observer,
     ) -> Result<(), RunError> {
-        let kind = Kind::new(question, graphs.is_directed());
+        let start = Instant::now();
+        self.module(Kind::new(question, graphs.is_directed()))?;
+        seconds.kernels += start.elapsed().as_secs_f64();
         let mut watch = Instant::now();
         let mut lap = |seconds: &mut f64| {
             *seconds += watch.elapsed().as_secs_f64();
             watch = Instant::now();
         };
-        let module = self.module(kind)?;
-        lap(&mut seconds.kernels);
+        self.with_run(layout, (graphs, question), |run| {
+            lap(&mut seconds.upload);
+            run.perform(observer)?;
+            lap(&mut seconds.compute);
+            to.read(run, graphs)?;
+            lap(&mut seconds.download);
+            Ok(())
+        })
+    }
+
+    /// Does something with graphs that are on the device.
+    fn with_run(
+        &mut self,
+        layout: &Layout,
+        (graphs, question): (Graphs<'_>, Question),
+        work: impl FnOnce(&Run<'_, D>) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let module = self.module(Kind::new(question, graphs.is_directed()))?;
         self.make_room(layout)?;
         let Some((memory, _)) = &self.memory else { return Ok(()) };
-        let device = self.executor.device();
         let on_device = (&self.modules[module].1, memory);
+        let device = self.executor.device();
         let run = Run::new(device, on_device, layout, (graphs, question), self.tuning);
-        let run = run.map_err(failed)?;
-        lap(&mut seconds.upload);
-        run.perform(observer)?;
-        lap(&mut seconds.compute);
-        to.read(&run, graphs)?;
-        lap(&mut seconds.download);
-        Ok(())
+        work(&run.map_err(failed)?)
+    }
+
+    /// Bytes of the device's memory that are kept.
+    fn kept(&self) -> u64 {
+        self.memory.as_ref().map_or(0, |(_, bytes)| *bytes)
     }
 
     /// The place of the kernels among those that are kept.
@@ -388,7 +420,7 @@ impl<'a, D: Device> DeviceSwarm<'a, D> {
 
     /// Reserves memory, where what is kept does not suffice.
     fn make_room(&mut self, layout: &Layout) -> Result<(), RunError> {
-        if self.memory.as_ref().is_some_and(|(_, bytes)| *bytes >= layout.bytes) {
+        if self.memory.is_some() && self.kept() >= layout.bytes {
             return Ok(());
         }
         // Before more is asked for.
@@ -403,8 +435,8 @@ impl<'a, D: Device> DeviceSwarm<'a, D> {
 #[derive(Default)]
 struct Results<'a> {
     values: &'a mut [f64],
+    reach: &'a mut [Reach],
     summaries: &'a mut [GraphSummary],
-    eccentricities: &'a mut [u32],
 }
 
 impl<'a> Results<'a> {
@@ -414,36 +446,34 @@ impl<'a> Results<'a> {
             all.split_at_mut(all.len().min(at as usize))
         }
         let (values, more_values) = cut(self.values, left.vertices());
+        let (reach, more_reach) = cut(self.reach, left.vertices());
         let (summaries, more_summaries) = cut(self.summaries, left.len() as u64);
-        let (eccentricities, more_eccentricities) = cut(self.eccentricities, left.vertices());
-        let others = Results {
-            values: more_values,
-            summaries: more_summaries,
-            eccentricities: more_eccentricities,
-        };
-        (Results { values, summaries, eccentricities }, others)
+        let others = Results { values: more_values, reach: more_reach, summaries: more_summaries };
+        (Results { values, reach, summaries }, others)
     }
 
     fn read<D: Device>(self, run: &Run<'_, D>, graphs: Graphs<'_>) -> Result<(), RunError> {
         let layout = run.layout;
         run.read(&layout.values, self.values)?;
-        run.read(&layout.eccentricities, self.eccentricities)?;
-        if self.summaries.is_empty() {
-            return Ok(());
-        }
-        let mut wide: Vec<u64> = memory::zeros(graphs.len()).map_err(refused)?;
-        let mut narrow: Vec<u32> = memory::zeros(graphs.len()).map_err(refused)?;
-        run.read(&layout.pairs, &mut wide)?;
-        self.summaries.iter_mut().zip(&wide).for_each(|(to, pairs)| to.pairs = *pairs);
-        run.read(&layout.sums, &mut wide)?;
-        self.summaries.iter_mut().zip(&wide).for_each(|(to, sum)| to.sum = *sum);
-        run.read(&layout.diameters, &mut narrow)?;
-        self.summaries.iter_mut().zip(&narrow).for_each(|(to, largest)| to.diameter = *largest);
-        run.read(&layout.radii, &mut narrow)?;
-        for (graph, (to, smallest)) in self.summaries.iter_mut().zip(&narrow).enumerate() {
-            to.radius = if graphs.vertices_of(graph) > 0 { *smallest } else { 0 };
+        run.read(&layout.reach, self.reach)?;
+        run.read(&layout.summaries, self.summaries)?;
+        for (graph, summary) in self.summaries.iter_mut().enumerate() {
+            let turned = if graphs.vertices_of(graph) > 0 { summary.radius } else { u32::MAX };
+            summary.radius = !turned;
         }
         Ok(())
+    }
+}
+
+/// Refuses graphs whose distances may come to more than is counted.
+fn check_sums(graphs: Graphs<'_>) -> Result<(), RunError> {
+    let vertices = (0..graphs.len()).map(|graph| graphs.vertices_of(graph));
+    match vertices.max() {
+        Some(most) if most > MOST_SUMMED => Err(RunError::Device(format!(
+            "a graph has {most} vertices, and a GPU sums up the distances of at most {MOST_SUMMED}; \
+             compute on the CPU (--device cpu)"
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Launches that take less are followed by larger ones.
 const LONG: Duration = Duration::from_millis(250);
 /// Threads of blocks that add up, as in `kernels.cuh`.
-const BLOCK: u32 = 256;
+pub(super) const BLOCK: u32 = 256;
 
 /// Work on the device, in the memory that is kept from run to run.
 pub(super) struct Run<'a, D: Device> {
@@ -40,14 +40,9 @@ impl<'a, D: Device> Run<'a, D> {
         for (place, bytes) in layout.uploads(graphs, kind) {
             device.write(memory, place.start, bytes)?;
         }
-        let fill = |place: &Range<u64>, value| {
-            device.fill(memory, place.start, place.end - place.start, value)
-        };
-        for place in [&layout.columns, &layout.pairs, &layout.sums, &layout.diameters] {
-            fill(place, 0)?;
+        for place in [&layout.sums, &layout.summaries] {
+            device.fill(memory, place.start, place.end - place.start, 0)?;
         }
-        // The smallest of nothing.
-        fill(&layout.radii, 0xff)?;
         let state = layout.state(device.address(memory), graphs, question);
         device.wait()?;
         Ok(Run { device, module, memory, layout, state, tuning })
@@ -94,7 +89,7 @@ impl<'a, D: Device> Run<'a, D> {
     }
 
     /// The blocks of a tier that are there at once.
-    fn resident(&self, tier: Tier, index: usize) -> Result<u32, DeviceError> {
+    pub(super) fn resident(&self, tier: Tier, index: usize) -> Result<u32, DeviceError> {
         let schedule = &self.layout.schedule;
         if index + 1 == schedule.tiers.len() {
             return Ok(schedule.memory_blocks);
@@ -105,7 +100,12 @@ impl<'a, D: Device> Run<'a, D> {
     }
 
     /// Launches teams that take these items; no more blocks than are there at once.
-    fn launch(&self, tier: Tier, items: Range<u32>, resident: u32) -> Result<(), DeviceError> {
+    pub(super) fn launch(
+        &self,
+        tier: Tier,
+        items: Range<u32>,
+        resident: u32,
+    ) -> Result<(), DeviceError> {
         let Tier { kernel, threads, shared, teams, bytes, .. } = tier;
         let taken = &self.layout.taken;
         self.device.fill(self.memory, taken.start, taken.end - taken.start, 0)?;
@@ -115,7 +115,7 @@ impl<'a, D: Device> Run<'a, D> {
     }
 
     /// Adds up what a wave found of split graphs.
-    fn add_up(&self, wave: &Wave) -> Result<(), DeviceError> {
+    pub(super) fn add_up(&self, wave: &Wave) -> Result<(), DeviceError> {
         if wave.pieces.is_empty() {
             return Ok(());
         }

@@ -344,3 +344,119 @@ impl Planner {
         to.memory_blocks = blocks.clamp(1, u64::from(self.machine.multiprocessors.max(1))) as u32;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Question, Tuning};
+    use super::*;
+    use ripplet_graph::Direction;
+    use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
+
+    /// What an H200 has.
+    const MACHINE: Machine = Machine { multiprocessors: 132, shared: 227 << 10, scratch: 16 << 30 };
+
+    /// Rings of so many vertices.
+    fn rings(sizes: &[u32]) -> GraphBatch {
+        let members = Members::of_sizes(sizes.iter().copied()).unwrap();
+        let mut rows = BatchRows::default();
+        for (graph, &size) in (0..).zip(sizes) {
+            for vertex in 0..size {
+                rows.graphs.push(graph);
+                rows.sources.push(vertex);
+                rows.targets.push((vertex + 1) % size);
+            }
+        }
+        let builder = BatchBuilder::new().direction(Direction::Undirected);
+        builder.build(BatchTable::new(members, rows).unwrap()).unwrap()
+    }
+
+    fn schedule(sizes: &[u32], question: Question, tuning: Tuning) -> Schedule {
+        let batch = rings(sizes);
+        let graphs = Graphs::from(batch.all());
+        Schedule::new(graphs, Kind::new(question, false), MACHINE, tuning).unwrap()
+    }
+
+    const WAYS: Question = Question::Betweenness { normalized: false };
+
+    /// Each unit of each graph once, in waves that have room for what they find.
+    fn check(sizes: &[u32], question: Question, tuning: Tuning) -> Schedule {
+        let schedule = schedule(sizes, question, tuning);
+        let kind = Kind::new(question, false);
+        let mut done = vec![Vec::new(); sizes.len()];
+        let mut listed = 0;
+        for wave in &schedule.waves {
+            for share in &wave.shares {
+                assert_eq!(share.items.start, listed);
+                listed = share.items.end;
+                for item in &schedule.items[share.items.start as usize..listed as usize] {
+                    done[item.graph as usize].extend(item.first..item.end);
+                    if item.split == NO_SPLIT {
+                        continue;
+                    }
+                    let part = schedule.splits[item.split as usize];
+                    assert!(part.graph == item.graph && part.first <= item.first);
+                    let vertices = u64::from(sizes[item.graph as usize]);
+                    let end = part.partials + u64::from(item.end - part.first) * vertices;
+                    assert!(!kind.has_partials() || end <= schedule.partials);
+                }
+            }
+        }
+        assert_eq!(listed as usize, schedule.items.len());
+        for (units, &size) in done.iter_mut().zip(sizes) {
+            units.sort_unstable();
+            assert!(units.iter().copied().eq(0..kind.units(size)), "{size}");
+        }
+        schedule
+    }
+
+    #[test]
+    fn small_graphs_share_a_block_and_large_ones_have_one() {
+        let tiers = tiers(MACHINE, Kind::new(WAYS, false));
+        let of = |size: u32| {
+            let sizes = vec![size; 4000];
+            let schedule = check(&sizes, WAYS, Tuning { split_over: 0, ..Tuning::default() });
+            let [share] = &schedule.waves[0].shares[..] else { panic!("{size}") };
+            tiers[share.tier]
+        };
+        assert_eq!((of(20).kernel, of(20).teams), ("ripplet_swarm_by_warp", 4));
+        assert_eq!((of(512).kernel, of(512).blocks), ("ripplet_swarm_by_block", 2));
+        assert_eq!((of(1024).blocks, of(1024).threads), (1, 1024));
+        assert_eq!(of(1500).kernel, "ripplet_swarm_reading");
+        assert_eq!(of(1600).kernel, "ripplet_swarm_in_memory");
+        assert!(tiers.iter().all(|tier| tier.shared <= MACHINE.shared && tier.threads <= LARGEST));
+    }
+
+    #[test]
+    fn few_graphs_of_many_sizes_are_few_launches() {
+        let sizes: Vec<u32> = (1..150).collect();
+        let schedule = check(&sizes, WAYS, Tuning { split_over: 0, ..Tuning::default() });
+        assert_eq!(schedule.waves.len(), 1);
+        assert_eq!(schedule.waves[0].shares.len(), 1, "{:?}", schedule.waves);
+    }
+
+    #[test]
+    fn a_graph_that_others_would_wait_for_is_split() {
+        let mut sizes = vec![30; 1000];
+        sizes.push(900);
+        let schedule = check(&sizes, WAYS, Tuning::default());
+        assert_eq!(schedule.splits.len(), 1);
+        assert_eq!(schedule.splits[0].graph, 1000);
+        assert_eq!(schedule.sums, 900);
+        // Of a million like it nobody waits for one.
+        let schedule = check(&vec![300; 20_000], WAYS, Tuning::default());
+        assert!(schedule.splits.is_empty() && schedule.pieces.is_empty());
+    }
+
+    #[test]
+    fn sums_of_units_are_bounded_by_waves() {
+        let tuning = Tuning { partials: 1 << 20, ..Tuning::default() };
+        for question in [WAYS, Question::Summaries] {
+            let schedule = check(&[3000, 40, 2000], question, tuning);
+            // Sums of a graph's units have room for all multiprocessors at least.
+            assert!(schedule.partials <= 8 * 17 * 3000);
+            assert_eq!(schedule.waves.len() > 1, question == WAYS);
+        }
+        assert_eq!(check(&[], WAYS, tuning).items.len(), 0);
+        assert_eq!(check(&[0, 1, 0], WAYS, tuning).items.len(), 1);
+    }
+}

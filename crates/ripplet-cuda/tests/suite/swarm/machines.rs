@@ -2,14 +2,14 @@
 //! compared.
 
 use super::graphs::Edges;
-use crate::machines::{gpu, on_gpu};
-use ripplet_analytics::apsp::summary;
+use crate::machines::on_gpu;
+use ripplet_analytics::apsp::{reach, summary};
 use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
-use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::device::Device;
 use ripplet_cuda::shim::ShimDevice;
-use ripplet_cuda::swarm::{DeviceSwarm, GraphSummary, Tuning};
+use ripplet_cuda::swarm::{DeviceSwarm, GraphSummary, Reach, Tuning};
+use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
 use ripplet_graph::{Direction, Duplicates, SelfLoops};
 
@@ -58,7 +58,7 @@ pub struct Expected {
     closeness: Vec<(Closeness, bool, Vec<u64>)>,
     betweenness: Vec<(bool, Vec<u64>)>,
     summaries: Vec<GraphSummary>,
-    eccentricities: Vec<u32>,
+    reach: Vec<Reach>,
 }
 
 impl Expected {
@@ -68,7 +68,7 @@ impl Expected {
             closeness: Vec::new(),
             betweenness: Vec::new(),
             summaries: Vec::new(),
-            eccentricities: Vec::new(),
+            reach: Vec::new(),
         };
         for normalized in [false, true] {
             for measure in MEASURES {
@@ -88,13 +88,17 @@ impl Expected {
                 diameter: of_graph.diameter(),
                 radius: of_graph.radius(),
             });
-            found.eccentricities.extend(of_graph.eccentricities);
+            found.reach.extend(reach(&graph, &mut ()).unwrap().iter().map(|found| Reach {
+                far: found.far,
+                reached: found.reached as u32,
+                farthest: found.farthest,
+            }));
         }
         found
     }
 
     /// Compares with what a device finds.
-    fn check_on<D: Device>(&self, swarm: &mut DeviceSwarm<'_, D>, whole: &GraphBatch, name: &str) {
+    fn check_on<D: Device>(&self, swarm: &mut DeviceSwarm<D>, whole: &GraphBatch, name: &str) {
         for (measure, normalized, expected) in &self.closeness {
             let found = swarm.closeness(whole.all(), *measure, *normalized, &()).unwrap().0;
             assert!(bits(&found) == *expected, "{measure:?}, {normalized}, {name}");
@@ -103,9 +107,7 @@ impl Expected {
             let found = swarm.betweenness(whole.all(), *normalized, &()).unwrap().0;
             assert!(bits(&found) == *expected, "betweenness, {normalized}, {name}");
         }
-        let (summaries, eccentricities, _) = swarm.eccentricities(whole.all(), &()).unwrap();
-        assert!(summaries == self.summaries, "{name}");
-        assert!(eccentricities == self.eccentricities, "{name}");
+        assert!(swarm.reach(whole.all(), &()).unwrap().0 == self.reach, "{name}");
         assert!(swarm.summaries(whole.all(), &()).unwrap().0 == self.summaries, "{name}");
     }
 }
@@ -117,12 +119,13 @@ pub fn check(graphs: &[Edges], directed: bool, keep: bool, tuning: Tuning, order
     let expected = Expected::new(&whole, graphs);
     let name = format!("directed {directed}, keep {keep}, order {order}, {tuning:?}");
     if on_gpu() {
-        let executor = gpu(Default::default());
-        let mut swarm = DeviceSwarm::new(executor).with_tuning(tuning);
+        let device = CudaDevice::new(0);
+        let device = device.unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"));
+        let mut swarm = DeviceSwarm::new(DeviceExecutor::new(device)).with_tuning(tuning);
         expected.check_on(&mut swarm, &whole, &name);
     } else {
-        let executor = DeviceExecutor::new(ShimDevice::with_order(order));
-        let mut swarm = DeviceSwarm::new(&executor).with_tuning(tuning);
+        let device = ShimDevice::with_order(order);
+        let mut swarm = DeviceSwarm::new(DeviceExecutor::new(device)).with_tuning(tuning);
         expected.check_on(&mut swarm, &whole, &name);
     }
 }

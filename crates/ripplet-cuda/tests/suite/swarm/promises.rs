@@ -3,11 +3,13 @@
 use super::graphs::Edges;
 use super::machines::{batch, bits};
 use ripplet_analytics::Observer;
+use ripplet_analytics::apsp::reach;
 use ripplet_analytics::betweenness::betweenness;
 use ripplet_analytics::closeness::{Closeness, closeness};
-use ripplet_cuda::DeviceExecutor;
+use ripplet_cuda::device::Device;
 use ripplet_cuda::shim::ShimDevice;
-use ripplet_cuda::swarm::{DeviceSwarm, Question, Tuning};
+use ripplet_cuda::swarm::{DeviceSwarm, GraphSummary, Question, Reach, Tuning};
+use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::Graph;
 use ripplet_graph::batch::GraphBatch;
 use ripplet_lp::RunError;
@@ -18,8 +20,8 @@ const QUESTIONS: [Question; 5] = [
     Question::Closeness { measure: Closeness::Reciprocal, normalized: false },
     Question::Closeness { measure: Closeness::Harmonic, normalized: true },
     Question::Betweenness { normalized: true },
-    Question::Summaries { eccentricities: false },
-    Question::Summaries { eccentricities: true },
+    Question::Reach,
+    Question::Summaries,
 ];
 
 fn rings(directed: bool) -> GraphBatch {
@@ -28,7 +30,7 @@ fn rings(directed: bool) -> GraphBatch {
 }
 
 fn ask(
-    swarm: &mut DeviceSwarm<'_, ShimDevice>,
+    swarm: &mut DeviceSwarm<ShimDevice>,
     batch: &GraphBatch,
     question: Question,
 ) -> Result<Vec<u64>, RunError> {
@@ -37,7 +39,7 @@ fn ask(
 
 /// All that is found, as bits.
 fn ask_watched(
-    swarm: &mut DeviceSwarm<'_, ShimDevice>,
+    swarm: &mut DeviceSwarm<ShimDevice>,
     batch: &GraphBatch,
     question: Question,
     observer: &dyn Observer,
@@ -50,20 +52,26 @@ fn ask_watched(
         Question::Betweenness { normalized } => {
             bits(&swarm.betweenness(all, normalized, observer)?.0)
         }
-        Question::Summaries { eccentricities } => {
-            let (summaries, of_vertices) = match eccentricities {
-                true => {
-                    let found = swarm.eccentricities(all, observer)?;
-                    (found.0, found.1)
-                }
-                false => (swarm.summaries(all, observer)?.0, Vec::new()),
-            };
-            let of_graph = summaries.iter().flat_map(|found| {
-                [found.pairs, found.sum, found.diameter.into(), found.radius.into()]
-            });
-            of_graph.chain(of_vertices.into_iter().map(u64::from)).collect()
+        Question::Reach => {
+            let found = swarm.reach(all, observer)?.0;
+            let bits = |of: &Reach| [of.far, of.reached.into(), of.farthest.into()];
+            found.iter().flat_map(bits).collect()
+        }
+        Question::Summaries => {
+            let found = swarm.summaries(all, observer)?.0;
+            let bits = |of: &GraphSummary| [of.pairs, of.sum, of.diameter.into(), of.radius.into()];
+            found.iter().flat_map(bits).collect()
         }
     })
+}
+
+fn on_shim() -> DeviceSwarm<ShimDevice> {
+    DeviceSwarm::new(DeviceExecutor::new(ShimDevice::new()))
+}
+
+fn on_shim_with(limit: u64, tuning: Tuning) -> DeviceSwarm<ShimDevice> {
+    let executor = DeviceExecutor::new(ShimDevice::new()).with_memory(Some(limit));
+    DeviceSwarm::new(executor).with_tuning(tuning)
 }
 
 #[test]
@@ -77,19 +85,16 @@ fn a_run_needs_what_is_planned_and_no_more() {
     ] {
         let graphs = rings(directed);
         for question in QUESTIONS {
-            let plan = |executor: &DeviceExecutor<ShimDevice>| {
-                let swarm = DeviceSwarm::new(executor).with_tuning(tuning);
-                swarm.plan(graphs.all(), question).unwrap().total_device()
-            };
-            // What a device has memory for decides how many large graphs are searched at once.
-            let needed = plan(&DeviceExecutor::new(ShimDevice::new()));
-            let executor = DeviceExecutor::new(ShimDevice::new()).with_memory(Some(needed));
-            let mut swarm = DeviceSwarm::new(&executor).with_tuning(tuning);
+            let planned = on_shim().with_tuning(tuning).plan(graphs.all(), question);
+            let needed = planned.unwrap().total_device();
+            let mut swarm = on_shim_with(needed, tuning);
             let expected = ask(&mut swarm, &graphs, question).unwrap();
+            let device = swarm.executor().device();
+            let taken = device.properties().memory - device.free_memory().unwrap();
+            assert_eq!(taken, needed, "{question:?}");
             // Half of it: one part after the other.
-            let executor = DeviceExecutor::new(ShimDevice::new()).with_memory(Some(needed / 2));
-            let mut swarm = DeviceSwarm::new(&executor).with_tuning(tuning);
-            assert_eq!(ask(&mut swarm, &graphs, question), Ok(expected), "{question:?}");
+            let found = ask(&mut on_shim_with(needed / 2, tuning), &graphs, question);
+            assert_eq!(found, Ok(expected), "{question:?}");
         }
     }
 }
@@ -99,7 +104,7 @@ fn a_graph_that_does_not_fit_is_refused_with_its_plan() {
     let graphs = rings(false);
     for question in QUESTIONS {
         let executor = DeviceExecutor::new(ShimDevice::new().with_memory(1500));
-        let mut swarm = DeviceSwarm::new(&executor);
+        let mut swarm = DeviceSwarm::new(executor);
         let refused = ask(&mut swarm, &graphs, question);
         let Err(RunError::DeviceMemory { needed, room: 1500, limited: false, .. }) = refused else {
             panic!("{refused:?}");
@@ -127,9 +132,8 @@ impl Observer for Watch {
 #[test]
 fn a_run_can_be_ended_and_another_begun() {
     let graphs = rings(true);
-    let executor = DeviceExecutor::new(ShimDevice::new());
     let tuning = Tuning { first_items: 2, split_over: 1, ..Tuning::default() };
-    let mut swarm = DeviceSwarm::new(&executor).with_tuning(tuning);
+    let mut swarm = on_shim().with_tuning(tuning);
     for question in QUESTIONS {
         let watch = |patience| Watch { patience, asked: AtomicUsize::new(0) };
         let patient = watch(usize::MAX);
@@ -146,18 +150,23 @@ fn a_run_can_be_ended_and_another_begun() {
 
 #[test]
 fn a_batch_of_nothing() {
-    let executor = DeviceExecutor::new(ShimDevice::new());
-    let mut swarm = DeviceSwarm::new(&executor);
+    let mut swarm = on_shim();
     for question in QUESTIONS {
         assert_eq!(ask(&mut swarm, &batch(&[], true, false), question), Ok(Vec::new()));
     }
 }
 
+/// A pipeline has one on a thread of its own.
+#[test]
+fn it_can_be_handed_to_a_thread() {
+    fn is_send<T: Send>() {}
+    is_send::<DeviceSwarm<CudaDevice>>();
+}
+
 #[test]
 fn some_graphs_of_a_batch() {
     let whole = rings(true);
-    let executor = DeviceExecutor::new(ShimDevice::new());
-    let mut swarm = DeviceSwarm::new(&executor);
+    let mut swarm = on_shim();
     let all = swarm.betweenness(whole.all(), false, &()).unwrap().0;
     let some = swarm.betweenness(whole.slice(13..29), false, &()).unwrap().0;
     let skipped = whole.slice(0..13).vertices() as usize;
@@ -171,18 +180,20 @@ fn alone(directed: bool) -> Graph {
 
 #[test]
 fn a_graph_alone() {
-    let executor = DeviceExecutor::new(ShimDevice::new());
-    let mut swarm = DeviceSwarm::new(&executor);
+    let mut swarm = on_shim();
     for graph in [alone(false), alone(true)] {
         let found = swarm.betweenness_of_graph(&graph, true, &()).unwrap().0;
         assert_eq!(bits(&found), bits(&betweenness(&graph, true, &mut ()).unwrap()));
         let near = Closeness::Harmonic;
         let found = swarm.closeness_of_graph(&graph, near, true, &()).unwrap().0;
         assert_eq!(bits(&found), bits(&closeness(&graph, near, true, &mut ()).unwrap()));
-        let expected = ripplet_analytics::apsp::summary(&graph, &mut ()).unwrap();
-        let (found, eccentricities, _) = swarm.summary_of_graph(&graph, &()).unwrap();
-        assert_eq!(eccentricities, expected.eccentricities);
-        assert_eq!((found.pairs, u128::from(found.sum)), (expected.pairs, expected.sum));
+        let found = swarm.reach_of_graph(&graph, &()).unwrap().0;
+        let expected = reach(&graph, &mut ()).unwrap();
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!((found.far, found.farthest), (expected.far, expected.farthest));
+            assert_eq!(u64::from(found.reached), expected.reached);
+        }
         let plan = swarm.plan_of_graph(&graph, Question::Betweenness { normalized: true });
         assert!(plan.unwrap().total_device() > 0);
     }
