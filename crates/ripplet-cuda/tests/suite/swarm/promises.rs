@@ -195,8 +195,8 @@ fn a_graph_alone() {
         let expected = reach(&graph, Lengths::Hops, &mut ()).unwrap();
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(expected) {
-            let found = (u128::from(found.far), u64::from(found.farthest));
-            assert_eq!(found, (expected.far, expected.farthest));
+            let of_device = (u128::from(found.far), u64::from(found.farthest));
+            assert_eq!(of_device, (expected.far, expected.farthest));
             assert_eq!(u64::from(found.reached), expected.reached);
         }
         let plan = swarm.plan_of_graph(&graph, Question::Betweenness { normalized: true });
