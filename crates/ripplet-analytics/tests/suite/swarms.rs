@@ -20,7 +20,7 @@ use ripplet_graph::{Direction, Duplicates, Graph};
 const MEASURES: [Closeness; 3] =
     [Closeness::Reciprocal, Closeness::WassermanFaust, Closeness::Harmonic];
 
-fn batch(graphs: &[Edges], directed: bool) -> GraphBatch {
+pub fn batch(graphs: &[Edges], directed: bool) -> GraphBatch {
     let members = Members::of_sizes(graphs.iter().map(|graph| graph.vertices)).unwrap();
     let mut rows = BatchRows::default();
     for (index, graph) in (0u32..).zip(graphs) {
