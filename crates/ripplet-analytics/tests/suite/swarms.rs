@@ -7,9 +7,12 @@ use proptest::prelude::*;
 use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
 use ripplet_analytics::closeness::{self, Closeness, closeness, closeness_of_batch};
+use ripplet_analytics::components::{components, components_of_batch};
 use ripplet_analytics::edge_betweenness::{
     EdgeValues, edge_betweenness, edge_betweenness_of_batch, ends_of_member,
 };
+use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_analytics::pagerank::{PageRank, Stop};
 use ripplet_analytics::{Lengths, RunError};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
 use ripplet_graph::{Direction, Duplicates, Graph};
@@ -17,7 +20,7 @@ use ripplet_graph::{Direction, Duplicates, Graph};
 const MEASURES: [Closeness; 3] =
     [Closeness::Reciprocal, Closeness::WassermanFaust, Closeness::Harmonic];
 
-fn batch(graphs: &[Edges], directed: bool) -> GraphBatch {
+pub fn batch(graphs: &[Edges], directed: bool) -> GraphBatch {
     let members = Members::of_sizes(graphs.iter().map(|graph| graph.vertices)).unwrap();
     let mut rows = BatchRows::default();
     for (index, graph) in (0u32..).zip(graphs) {
@@ -48,6 +51,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 
 fn check(graphs: &[Edges], directed: bool, lengths: Lengths) {
     let whole = batch(graphs, directed);
+    check_others(graphs, directed, &whole);
     let each = || graphs.iter().map(|edges| Edges { directed, ..edges.clone() }.graph());
     let alone = |of: &dyn Fn(&Graph) -> Vec<f64>| -> Vec<u64> {
         each().flat_map(|graph| bits(&of(&graph))).collect()
@@ -146,6 +150,47 @@ fn check_reach(graphs: &[Edges], directed: bool, whole: &GraphBatch) {
     for threads in [1, 3] {
         let found = on(threads, || apsp::reach_of_batch(whole.all(), Lengths::Hops, &mut ()));
         assert_eq!(found.unwrap(), expected, "{threads} threads");
+    }
+}
+
+/// What does not ask for lengths.
+fn check_others(graphs: &[Edges], directed: bool, whole: &GraphBatch) {
+    let each: Vec<Graph> =
+        graphs.iter().map(|edges| Edges { directed, ..edges.clone() }.graph()).collect();
+    let found: Vec<_> = each.iter().map(|graph| components(graph, &mut ()).unwrap()).collect();
+    for threads in [1, 3] {
+        let all = on(threads, || components_of_batch(whole.all(), &mut ())).unwrap();
+        assert!(all.smallest.iter().eq(found.iter().flat_map(|found| &found.smallest)));
+        assert!(all.counts.iter().eq(found.iter().map(|found| &found.count)));
+    }
+    for weighted in [false, true] {
+        for stop in [Stop::Rounds(3), Stop::Tolerance { tolerance: 1e-9, rounds: 200 }] {
+            let settings = PageRank { stop, weighted, ..PageRank::default() };
+            let found: Vec<_> =
+                each.iter().map(|graph| settings.run(graph, &mut ()).unwrap()).collect();
+            for threads in [1, 3] {
+                let all = on(threads, || settings.run_batch(whole.all(), &mut ())).unwrap();
+                let expected = found.iter().flat_map(|found| bits(&found.ranks));
+                assert!(bits(&all.ranks).into_iter().eq(expected));
+                assert!(all.ends.iter().eq(found.iter().map(|found| &found.end)));
+            }
+        }
+    }
+    for definition in [Definition::Ldbc, Definition::Fagiolo] {
+        let lcc = Lcc::new(definition).with_triangles();
+        let found: Vec<_> = each.iter().map(|graph| lcc.run(graph, &mut ()).unwrap()).collect();
+        for threads in [1, 3] {
+            let all = on(threads, || lcc.run_batch(whole.all(), &mut ())).unwrap();
+            let expected = found.iter().flat_map(|found| bits(&found.coefficients));
+            assert!(bits(&all.coefficients).into_iter().eq(expected));
+            let expected = found.iter().flat_map(|found| found.triangles.as_ref().unwrap());
+            assert!(all.triangles.unwrap().iter().eq(expected));
+            let expected = found.iter().map(|found| &found.triangle_count);
+            assert!(all.triangle_counts.iter().eq(expected));
+            let plain =
+                on(threads, || Lcc::new(definition).run_batch(whole.all(), &mut ())).unwrap();
+            assert_eq!((plain.coefficients, plain.triangles), (all.coefficients, None));
+        }
     }
 }
 
