@@ -1,7 +1,7 @@
 //! Values: of random batches, and of those that have graphs of every class.
 
-use super::graphs::Edges;
 use super::machines::{check, tunings};
+use crate::lcc::graphs::Edges;
 use crate::machines::is_thorough;
 use proptest::prelude::*;
 
