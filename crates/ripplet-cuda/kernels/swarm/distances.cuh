@@ -58,27 +58,48 @@ RIPPLET_FN u32 lanes_of_vertex(u32 threads, u32 vertices, u32 arcs) {
     return lanes;
 }
 
+// Who is at any of the neighbours behind, of all the lanes that ask for a vertex together.
+RIPPLET_FN u64 any_of(u64 there, u32 lanes) {
+    for (u32 other = lanes / 2; other > 0; other /= 2) there |= (u64)__shfl_xor_sync(ALL_LANES, there, other);
+    return there;
+}
+
+// A list so many times as long as lanes ask for it is asked for by the whole warp, or it would wait.
+constexpr u32 LONG_FOR_A_LANE = 12;
+
+// Who is at the neighbours behind v, for each vertex of a warp; `asks` where that may be anybody new.
+template <class Lists>
+RIPPLET_FN u64 look_behind(const Lists& behind, const u64* here, u32 v, bool asks, u32 lanes) {
+    const u32 rank = lane_id() & (lanes - 1);
+    const u32 begin = asks ? behind.begin(v) : 0, end = asks ? behind.end(v) : 0;
+    const bool is_long = end - begin > LONG_FOR_A_LANE * lanes;
+    u64 there = 0;
+    if (!is_long)
+        for (u32 place = begin + rank; place < end; place += lanes) there |= here[behind.any_at(place)];
+    there = any_of(there, lanes);
+    for (u32 left = __ballot_sync(ALL_LANES, is_long && rank == 0); left != 0; left &= left - 1) {
+        const u32 lane = __ffs(left) - 1;
+        const u32 from = __shfl_sync(ALL_LANES, begin, lane), to = __shfl_sync(ALL_LANES, end, lane);
+        u64 found = 0;
+        for (u32 place = from + lane_id(); place < to; place += 32) found |= here[behind.any_at(place)];
+        found = any_of(found, 32);
+        if (lane == lane_id()) there = found;
+    }
+    return there;
+}
+
 // One step: who is new where. Returns whether this thread found any.
 template <class Team, class Lists, class Sum>
 RIPPLET_FN bool advance(const Team& team, const Lists& behind, const Tally<Sum>& tally, u32 n, u64 all,
                         u32 lanes, const u64* here, u64* next, u32 step) {
-    const u32 rank = team.rank() & (lanes - 1), at_once = team.size() / lanes;
+    const u32 at_once = team.size() / lanes;
     bool found = false;
     for (u32 first = 0; first < n; first += at_once) {
         const u32 v = first + team.rank() / lanes;
-        u64 there = 0, seen = 0;
-        if (v < n) {
-            seen = tally.seen[v];
-            if (seen != all) {
-                const u32 end = behind.end(v);
-                for (u32 place = behind.begin(v) + rank; place < end; place += lanes)
-                    there |= here[behind.any_at(place)];
-            }
-        }
-        for (u32 other = lanes / 2; other > 0; other /= 2)
-            there |= (u64)__shfl_xor_sync(ALL_LANES, there, other);
-        if (v >= n || rank > 0) continue;
-        there &= ~seen;
+        const u64 seen = v < n ? tally.seen[v] : all;
+        const u64 there = look_behind(behind, here, v, seen != all, lanes) & ~seen;
+        // The first of a vertex's lanes knows of all.
+        if (v >= n || (team.rank() & (lanes - 1)) > 0) continue;
         next[v] = there;
         if (there == 0) continue;
         tally.seen[v] = seen | there;

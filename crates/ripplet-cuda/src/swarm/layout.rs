@@ -1,7 +1,7 @@
 //! What a run keeps on a device, and where.
 
 use super::graphs::Graphs;
-use super::schedule::{Machine, Schedule, WORD_BYTES};
+use super::schedule::{Machine, Schedule, WORD_BYTES, bytes_of_order};
 use super::{GraphSummary, Question, Reach, Tuning};
 use crate::device::Address;
 use crate::places::Places;
@@ -301,7 +301,7 @@ impl Layout {
         to.bytes = places.bytes;
         to.plan = Plan { graph_device: lists, ..Plan::default() }
             .with("values", results - work)
-            .with("the order of the work", work - lists)
+            .with("the order of the work", work - lists + bytes_of_order(graphs))
             .with_device("the order of the work", work - lists)
             .with_device("values", results - work)
             .with_device("sums of graphs that are split", parts - results)

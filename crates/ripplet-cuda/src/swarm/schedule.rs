@@ -17,8 +17,9 @@ const FEWEST_THREADS: u32 = 64;
 const WARPS: u32 = 4;
 /// Bytes of a block's shared memory that are not its team's, as in `team.cuh`.
 pub const WORD_BYTES: u32 = 16;
-/// Ids of graphs of more vertices have more than two bytes, and are read where they are.
-const MOST_HELD: u32 = 1 << 16;
+/// Graphs of more vertices may have ids or distances of more than two bytes, or distances whose sum has more
+/// than four.
+const MOST_HELD: u32 = 1 << 15;
 
 /// Blocks on a multiprocessor, among which its shared memory is shared out: from the smallest shares on.
 const BY_WARP: [u32; 3] = [12, 8, 6];
@@ -164,6 +165,11 @@ impl Shape {
     }
 }
 
+/// Bytes that the host needs while it makes a schedule.
+pub fn bytes_of_order(graphs: Graphs<'_>) -> u64 {
+    (size_of::<Shape>() + size_of::<u32>()) as u64 * graphs.len() as u64
+}
+
 /// Makes a schedule.
 struct Planner {
     kind: Kind,
@@ -197,7 +203,8 @@ impl Schedule {
         let mut to = Schedule::default();
         let ends = planner.split(&order, &mut to)?;
         let items = counts.iter().sum::<u64>();
-        to.items = memory::with_room(usize::try_from(items).unwrap_or(usize::MAX))?;
+        let room = u32::try_from(items).map_or(usize::MAX, |items| items as usize);
+        to.items = memory::with_room(room)?;
         planner.list(&order, &ends, &mut to)?;
         planner.find_memory(counts[planner.tiers.len() - 1], &mut to);
         to.tiers = planner.tiers;

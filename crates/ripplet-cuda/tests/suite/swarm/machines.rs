@@ -1,7 +1,7 @@
 //! Who runs the suite here: the kernels on the shim, and where `RIPPLET_GPU` is set, on the first GPU. And what is
 //! compared.
 
-use super::graphs::Edges;
+use crate::lcc::graphs::Edges;
 use crate::machines::on_gpu;
 use ripplet_analytics::Lengths;
 use ripplet_analytics::apsp::{reach, summary};

@@ -1,7 +1,7 @@
 //! What runs promise: their memory, that they can be ended, and that parts make the whole.
 
-use super::graphs::Edges;
 use super::machines::{batch, bits};
+use crate::lcc::graphs::Edges;
 use ripplet_analytics::Lengths;
 use ripplet_analytics::Observer;
 use ripplet_analytics::apsp::reach;

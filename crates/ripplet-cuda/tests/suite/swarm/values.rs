@@ -1,7 +1,7 @@
 //! Values: of random batches, and of those that have graphs of every class.
 
-use super::graphs::Edges;
 use super::machines::{check, tunings};
+use crate::lcc::graphs::Edges;
 use crate::machines::is_thorough;
 use proptest::prelude::*;
 
@@ -51,6 +51,16 @@ fn graphs_of_every_size() {
     for (order, tuning) in (0..).zip(tunings()) {
         check(&graphs, order % 2 == 0, false, tuning, order);
     }
+}
+
+/// Lists that a whole warp reads, among short ones: of one vertex that all others know, and of two.
+#[test]
+fn graphs_with_hubs() {
+    let star = |n: u32| Edges::undirected(n, (1..n).map(|v| (0, v)));
+    let two = |n: u32| Edges::undirected(n, (2..n).flat_map(|v| [(0, v), (1, v), (v, v / 2)]));
+    let graphs = [star(30), star(170), two(140), ring(7)];
+    check(&graphs, false, false, tunings()[0], 1);
+    check(&graphs, true, true, tunings()[3], 0);
 }
 
 /// More graphs than teams, as small as they come.
