@@ -31,7 +31,6 @@ pub use crate::reach::{Reach, plan_of_reach, plan_of_reach_of_batch, reach, reac
 
 use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
 use crate::lists::{Along, Lists, Over, Sides, over};
-use crate::reach::Ways;
 use crate::run::go_on;
 use crate::search::{Search, Visit, bytes_of_search};
 use crate::swarm::{PerGraph, PerVertex};
@@ -87,8 +86,8 @@ impl GraphSummary {
     }
 
     /// Adds what one vertex's ways come to.
-    fn add(&mut self, of_vertex: impl Into<Ways>) -> u64 {
-        let Ways { reached, far, farthest } = of_vertex.into();
+    fn add(&mut self, of_vertex: impl Into<Reach>) -> u64 {
+        let Reach { reached, far, farthest } = of_vertex.into();
         self.pairs += reached;
         self.sum += far;
         self.diameter = self.diameter.max(farthest);
@@ -240,7 +239,7 @@ fn summarized(
 /// Of what was found of a graph's vertices.
 fn summarize<'a, T>(found: &'a [T], graph: BatchGraph<'_>, lengths: Lengths, places: Places<'_>)
 where
-    &'a T: Into<Ways>,
+    &'a T: Into<Reach>,
 {
     let (PerGraph(summaries), PerVertex(eccentricities)) = places;
     let direction = match graph.incoming() {

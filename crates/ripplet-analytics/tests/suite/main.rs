@@ -4,6 +4,7 @@ mod components;
 mod edges;
 mod graphs;
 mod ldbc;
+mod libraries;
 mod machines;
 mod memory;
 mod oracle;

@@ -3,6 +3,7 @@
 mod atomic_file;
 mod batch;
 mod columnar;
+mod gml;
 mod graphs;
 mod labels;
 mod rg;

@@ -6,7 +6,7 @@ use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
 use ripplet_analytics::closeness::{self, Closeness, closeness, closeness_of_batch};
 use ripplet_analytics::{Lengths, Observer, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, VertexId, memory};
+use ripplet_graph::{Graph, VertexId, WeightScale, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
 
 /// What is asked of a graph.
@@ -61,6 +61,8 @@ const SUMMARY: &[(&str, ColumnKind)] = &[
     ("connected", ColumnKind::Bool),
 ];
 
+/// How numbers of arcs stand for lengths.
+const ONE: WeightScale = WeightScale::ONE;
 /// Distances that are handed over at once, or those from one vertex.
 const PAIRS: usize = 1 << 18;
 
@@ -147,7 +149,9 @@ impl Analysis {
                 Answer::Vertices(vec![Column::F64(values)])
             }
             Analysis::Reach { lengths } => {
-                columns_of_reach(&apsp::reach(graph, lengths, observer)?)?
+                let reach = apsp::reach(graph, lengths, observer)?;
+                let unit = if lengths == Lengths::Weights { graph.weight_scale() } else { ONE };
+                columns_of_reach(&reach, std::iter::once((reach.len(), unit)))?
             }
             Analysis::Summary { lengths } => {
                 let summary = apsp::summary(graph, lengths, observer)?.whole;
@@ -182,7 +186,14 @@ impl Analysis {
                 Answer::Pairs(vec![Column::F64(distances)])
             }
             Analysis::Reach { lengths } => {
-                columns_of_reach(&apsp::reach_of_batch(graphs, lengths, observer)?)?
+                let reach = apsp::reach_of_batch(graphs, lengths, observer)?;
+                let unit = |graph: BatchGraph<'_>| match lengths {
+                    Lengths::Hops => ONE,
+                    Lengths::Weights => graph.weight_scale(),
+                };
+                let graphs = graphs.graphs();
+                let units = graphs.map(|graph| (graph.vertices() as usize, unit(graph)));
+                columns_of_reach(&reach, units)?
             }
             Analysis::Summary { lengths } => {
                 let summaries = apsp::summary_of_batch(graphs, lengths, observer)?;
@@ -240,14 +251,24 @@ fn hand_out(
     }
 }
 
-fn columns_of_reach(reach: &[Reach]) -> Result<Answer, SwarmError> {
-    let column =
-        |value: fn(&Reach) -> f64| memory::collected(reach.iter().map(value)).map(Column::F64);
-    Ok(Answer::Vertices(vec![
-        column(|reach| reach.eccentricity)?,
-        Column::U64(memory::collected(reach.iter().map(|reach| reach.reached))?),
-        column(|reach| reach.average)?,
-    ]))
+/// Of graph after graph: how many vertices it has, and how its lengths stand for real ones.
+fn columns_of_reach(
+    reach: &[Reach],
+    graphs: impl Iterator<Item = (usize, WeightScale)>,
+) -> Result<Answer, SwarmError> {
+    let mut eccentricity = memory::with_room(reach.len())?;
+    let mut average = memory::with_room(reach.len())?;
+    let mut rest = reach;
+    for (vertices, scale) in graphs {
+        let (of_graph, others) = rest.split_at(vertices);
+        let unit = scale.weight(1);
+        eccentricity.extend(of_graph.iter().map(|reach| reach.farthest as f64 * unit));
+        average.extend(of_graph.iter().map(|reach| reach.average() * unit));
+        rest = others;
+    }
+    let reached = memory::collected(reach.iter().map(|reach| reach.reached))?;
+    let [eccentricity, average] = [eccentricity, average].map(Column::F64);
+    Ok(Answer::Vertices(vec![eccentricity, Column::U64(reached), average]))
 }
 
 /// In the order of [`SUMMARY`]; `edges` are the graphs' numbers of edges.
