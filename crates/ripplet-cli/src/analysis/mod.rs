@@ -4,8 +4,7 @@
 mod batch;
 mod graph;
 
-pub use batch::BatchArguments;
-
+use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::values::{ValueArguments, Weights};
