@@ -26,6 +26,9 @@
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020. Wiener, *Structural determination of paraffin boiling points*,
 //! Journal of the American Chemical Society 69, 1947.
 
+pub use crate::pairs::{distances_of_batch, pairs_of_batch, plan_of_distances_of_batch};
+pub use crate::reach::{Reach, plan_of_reach, plan_of_reach_of_batch, reach, reach_of_batch};
+
 use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
 use crate::lists::{Along, Lists, Over, Sides, over};
 use crate::run::go_on;
@@ -114,26 +117,6 @@ impl GraphSummary {
     pub fn is_connected(&self) -> bool {
         let vertices = u64::from(self.vertices);
         self.pairs == vertices * vertices.saturating_sub(1)
-    }
-}
-
-/// How many vertices the ways from one lead to, how far these are together, and the farthest of them.
-struct Reach {
-    reached: u64,
-    far: u128,
-    farthest: u64,
-}
-
-impl From<&Extent> for Reach {
-    fn from(found: &Extent) -> Reach {
-        let (reached, far) = (found.distances.reached, u128::from(found.distances.far));
-        Reach { reached, far, farthest: u64::from(found.farthest) }
-    }
-}
-
-impl From<&Sum> for Reach {
-    fn from(&Sum { reached, far, farthest, .. }: &Sum) -> Reach {
-        Reach { reached, far, farthest }
     }
 }
 

@@ -100,6 +100,7 @@ impl Options {
                 same(a, b);
             }
             assert_eq!(member.weight_scale(), graph.weight_scale(), "graph {index}, {self:?}");
+            assert!(member.to_graph().unwrap() == graph, "graph {index}, {self:?}");
         }
         assert_eq!(batch.arcs(), arcs);
     }
@@ -344,7 +345,7 @@ proptest! {
 
     #[test]
     fn a_copied_slice_has_the_same_graphs(
-        flags in any::<[bool; 5]>(),
+        flags in any::<[bool; 6]>(),
         (sizes, rows) in sizes_and_rows(),
         size in 0u64..200,
     ) {
@@ -369,7 +370,7 @@ proptest! {
 
     #[test]
     fn collected_graphs_are_those_of_the_other_builder(
-        flags in any::<[bool; 5]>(),
+        flags in any::<[bool; 6]>(),
         graphs in graphs_of_all_kinds(),
     ) {
         let options = Options::of_flags(flags);

@@ -1,11 +1,14 @@
 //! The tests of the file formats, in one binary.
 
 mod atomic_file;
+mod batch;
 mod columnar;
+mod gml;
 mod graphs;
 mod labels;
 mod rg;
 mod swarm_file;
+mod tables;
 mod text;
 mod tu;
 mod vertex_tables;
