@@ -127,7 +127,6 @@ fn generators_refuse_what_they_cannot_make() {
         ("web --inside 7", "inside is 7"),
         ("road --truth t.txt", "--truth"),
         ("swarm", "not the name of a .swarm"),
-        ("swarm --graphs -1", "--graphs"),
     ] {
         sandbox.fails(&format!("generate {flags} -o a.rg"), 2, &[part]);
     }
