@@ -50,11 +50,6 @@ const MOST_TOLD: usize = 20;
 pub const WAY_OUT: &str = "allow more --host-memory, or `ripplet convert` the input to .swarm where there \
                            is more: its parts are read one by one";
 
-/// Parts that are in memory at once with so many workers.
-pub fn parts_at_once(workers: u64) -> u64 {
-    4 + 2 * workers
-}
-
 impl BatchArguments {
     /// Whether the input is many graphs.
     pub fn is_asked(&self, input: &Path, read: &ReadOptions) -> bool {
@@ -72,13 +67,18 @@ impl BatchArguments {
         }
     }
 
-    /// How the graphs are read, where memory is limited in small parts.
-    pub fn options(&self, options: &LoadOptions, limit: Option<Size>) -> BatchOptions {
+    /// How the graphs are read: of `limit` so many parts take theirs.
+    pub fn options(
+        &self,
+        options: &LoadOptions,
+        limit: Option<Size>,
+        at_once: u64,
+    ) -> BatchOptions {
         let on_error = match self.on_error {
             Some(OnErrorName::Skip) => OnError::Skip,
             Some(OnErrorName::Stop) | None => OnError::Stop,
         };
-        let room = limit.map_or(PART, |limit| limit.0 / (BYTES * parts_at_once(1)));
+        let room = limit.map_or(PART, |limit| limit.0 / (BYTES * at_once));
         let mut read = options.read.clone();
         if let Some(graph) = &self.graph_column {
             read.columns.graph = graph.clone();

@@ -252,7 +252,7 @@ fn hand_out(
 }
 
 /// Of graph after graph: how many vertices it has, and how its lengths stand for real ones.
-fn columns_of_reach(
+pub(super) fn columns_of_reach(
     reach: &[Reach],
     graphs: impl Iterator<Item = (usize, WeightScale)>,
 ) -> Result<Answer, SwarmError> {
@@ -272,7 +272,10 @@ fn columns_of_reach(
 }
 
 /// In the order of [`SUMMARY`]; `edges` are the graphs' numbers of edges.
-fn columns_of_summaries(summaries: &[GraphSummary], edges: Column) -> Result<Answer, SwarmError> {
+pub(super) fn columns_of_summaries(
+    summaries: &[GraphSummary],
+    edges: Column,
+) -> Result<Answer, SwarmError> {
     let column = |value: fn(&GraphSummary) -> f64| {
         memory::collected(summaries.iter().map(value)).map(Column::F64)
     };
