@@ -121,7 +121,8 @@ fn while_a_batch_is_read_asked_and_written() {
     sandbox.write("out.csv.gz", "old\n");
     let unfinished = || sandbox.names().iter().any(|name| name.ends_with(".part"));
     for command in ["apsp", "betweenness"] {
-        let run = format!("{command} rings.csv --batch -o out.csv.gz --stats s.json --threads 1");
+        let input = "rings.csv --batch --threads 1 --device cpu";
+        let run = format!("{command} {input} -o out.csv.gz --stats s.json");
         let mut child = start(&sandbox, &run, Stdio::null());
         assert!(unfinished_after_reading(&mut child, unfinished), "{command} is long");
         let (said, time) = signal(child, "-INT");
