@@ -139,7 +139,7 @@ fn run(values: &ValueArguments, measure: Measure, console: &Console) -> Result<(
     let column = VertexColumn { name: "value", len: 1, values: ColumnData::F64(&found) };
     let write = values.write(graph.ids(), &[column], console)?;
     let largest = found.iter().copied().fold(0.0, f64::max);
-    let mean = found.iter().sum::<f64>() / found.len().max(1) as f64;
+    let mean = found.iter().fold(0.0, |sum, value| sum + value) / found.len().max(1) as f64;
     let (read, build) = (loaded.read, loaded.build);
     let seconds = Stages { read, build, compute, write, ..Stages::default() };
     let bytes = Bytes::new(&plan, peak);
