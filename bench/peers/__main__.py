@@ -4,6 +4,7 @@
     python bench/peers readers EDGELIST [--threads N] [--repeat N]
     python bench/peers overlapping [--vertices N] [--mixing F] [--memberships N] [--repeat N]
     python bench/peers clustering GRAPH [--threads N] [--repeat N]
+    python bench/peers swarms FOLDER... [--threads N] [--repeat N]
     python bench/peers table RUNS.jsonl... [--quiet CORES]
     python bench/peers score GRAPH LABELS [--truth FILE]
     python bench/peers pack GRAPH OUT.npz [--truth FILE]
@@ -26,6 +27,7 @@ import readers
 import roster
 import score
 import self_test
+import swarms
 import table
 from graph import Graph
 
@@ -76,6 +78,12 @@ def command_line() -> argparse.ArgumentParser:
     cluster.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
     cluster.add_argument("--repeat", type=positive, default=5, metavar="N")
     cluster.set_defaults(command=run_clustering)
+
+    swarm = commands.add_parser("swarms", help="time centralities of many small graphs")
+    swarm.add_argument("folders", nargs="+", metavar="FOLDER", help="of a TU data set")
+    swarm.add_argument("--threads", type=positive, default=machine.cores(), metavar="N")
+    swarm.add_argument("--repeat", type=positive, default=5, metavar="N")
+    swarm.set_defaults(command=run_swarms)
 
     show = commands.add_parser("table", help="medians and ratios of raw runs, as Markdown")
     show.add_argument("files", nargs="+", metavar="RUNS.jsonl")
@@ -153,6 +161,13 @@ def run_clustering(arguments: argparse.Namespace) -> None:
     emit(machine.describe())
     for line in clustering.time_all(graph, methods, arguments.repeat):
         emit(line)
+
+
+def run_swarms(arguments: argparse.Namespace) -> None:
+    emit(machine.describe())
+    for folder in arguments.folders:
+        for line in swarms.time_all(folder, arguments.threads, arguments.repeat):
+            emit(line)
 
 
 def score_labels(arguments: argparse.Namespace) -> None:

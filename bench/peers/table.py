@@ -9,12 +9,13 @@ from statistics import median
 
 def of(paths: Iterable[str], quiet: float = inf) -> str:
     """Markdown: tables of the runs and of ripplet's memory for each graph, of readers for each file,
-    and one of clustering coefficients.
+    and one of clustering coefficients and of batches each.
 
     Lines whose run had more than `quiet` cores' worth of others beside it are left out, and counted.
     """
     runs, reads = defaultdict(lambda: defaultdict(list)), defaultdict(lambda: defaultdict(list))
     clusterings = defaultdict(lambda: defaultdict(list))
+    swarms = defaultdict(lambda: defaultdict(list))
     left_out = 0
     for line in lines_of(paths):
         if (line.get("cores_of_others") or 0) > quiet:
@@ -26,6 +27,9 @@ def of(paths: Iterable[str], quiet: float = inf) -> str:
         elif line["kind"] == "clustering":
             graph = f"`{line['graph']}` | {line['edges']:,}"
             clusterings[graph][line["peer"], line["variant"], line["threads"]].append(line)
+        elif line["kind"] == "swarm":
+            batch = f"{line['set']}, {line['graphs']:,} graphs | {line['measure']} | {line['threads']}"
+            swarms[batch][line["peer"]].append(line)
         elif line["kind"] == "read":
             file_name = f"{line['file']}: {line['bytes'] / 1e6:.0f} MB"
             reads[file_name][f"{line['peer']} {line['version']}", line["threads"]].append(line)
@@ -35,6 +39,8 @@ def of(paths: Iterable[str], quiet: float = inf) -> str:
     blocks += [table_of_reads(file_name, groups) for file_name, groups in reads.items()]
     if clusterings:
         blocks.append(table_of_clustering(clusterings))
+    if swarms:
+        blocks.append(table_of_swarms(swarms))
     return "\n".join(block for block in blocks if block)
 
 
@@ -42,6 +48,25 @@ def lines_of(paths: Iterable[str]) -> Iterator[dict]:
     for path in paths:
         with open(path, encoding="utf-8") as file:
             yield from map(json.loads, file)
+
+
+def table_of_swarms(batches: dict) -> str:
+    """Medians over the rounds, in milliseconds, and how many times igraph's is ripplet's."""
+    rows = [
+        "| batch | measure | threads, processes | ripplet, ms | igraph, ms | × |",
+        "|---|---|--:|--:|--:|--:|",
+    ]
+    for batch, peers in batches.items():
+        ours, theirs = (values(peers[peer], "seconds") for peer in ("ripplet", "igraph"))
+        if not ours or not theirs:
+            continue
+        times = median(theirs) / median(ours)
+        rows.append(
+            f"| {batch} | {1e3 * median(ours):.2f} [{1e3 * min(ours):.2f} … {1e3 * max(ours):.2f}] "
+            f"| {1e3 * median(theirs):.1f} [{1e3 * min(theirs):.1f} … {1e3 * max(theirs):.1f}] "
+            f"| {times:.1f} |"
+        )
+    return "\n".join(rows) + "\n"
 
 
 def table_of_runs(graph: str, groups: dict) -> str:

@@ -1,7 +1,7 @@
 //! Where an algorithm finds a vertex's neighbours, whatever keeps them.
 
 use ripplet_graph::batch::BatchGraph;
-use ripplet_graph::{Graph, Neighbors, VertexId};
+use ripplet_graph::{Graph, Neighbors, Shard, VertexId};
 
 /// Lists of neighbours: of a graph of one shard or several, or of a graph of a batch.
 pub(crate) trait Lists: Copy + Sync {
@@ -10,6 +10,12 @@ pub(crate) trait Lists: Copy + Sync {
 
     /// The list of a vertex, which ascends.
     fn of(&self, vertex: VertexId) -> &[VertexId];
+
+    /// The stored weights beside the list; none where there are no weights.
+    fn weights_of(&self, vertex: VertexId) -> &[u32];
+
+    /// Where the list begins among all.
+    fn begin(&self, vertex: VertexId) -> usize;
 }
 
 /// The lists of a graph of one shard, or of a batch.
@@ -28,6 +34,16 @@ impl Lists for OneShard<'_> {
     fn of(&self, vertex: VertexId) -> &[VertexId] {
         self.lists.of(vertex as usize)
     }
+
+    #[inline]
+    fn weights_of(&self, vertex: VertexId) -> &[u32] {
+        self.lists.weights_of(vertex as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    fn begin(&self, vertex: VertexId) -> usize {
+        self.lists.offsets()[vertex as usize] as usize
+    }
 }
 
 /// The lists of a graph of any shards, one of which each look finds.
@@ -44,12 +60,36 @@ impl Lists for AnyShards<'_> {
 
     #[inline]
     fn of(&self, vertex: VertexId) -> &[VertexId] {
+        let (lists, local) = self.lists(vertex);
+        lists.of(local)
+    }
+
+    #[inline]
+    fn weights_of(&self, vertex: VertexId) -> &[u32] {
+        let (lists, local) = self.lists(vertex);
+        lists.weights_of(local).unwrap_or_default()
+    }
+
+    fn begin(&self, vertex: VertexId) -> usize {
+        let (lists, local) = self.lists(vertex);
+        let before = self.graph.shards().iter().take_while(|shard| shard.vertices().end <= vertex);
+        let before: usize = before.map(|shard| self.of_shard(shard).neighbors().len()).sum();
+        before + lists.offsets()[local] as usize
+    }
+}
+
+impl<'a> AnyShards<'a> {
+    /// The lists of a vertex's shard, and its place there.
+    #[inline]
+    fn lists(&self, vertex: VertexId) -> (Neighbors<'a>, usize) {
         let shard = self.graph.shard_of(vertex);
-        let local = (vertex - shard.vertices().start) as usize;
-        match (self.incoming, shard.incoming()) {
-            (true, Some(incoming)) => incoming.of(local),
-            _ => shard.out().of(local),
-        }
+        (self.of_shard(shard), (vertex - shard.vertices().start) as usize)
+    }
+
+    #[inline]
+    fn of_shard(&self, shard: &'a Shard) -> Neighbors<'a> {
+        let incoming = shard.incoming().filter(|_| self.incoming);
+        incoming.unwrap_or_else(|| shard.out())
     }
 }
 
@@ -62,27 +102,54 @@ pub(crate) enum Along {
     Against,
 }
 
+/// Both lists of each vertex, as a search sees them.
+#[derive(Clone, Copy)]
+pub(crate) struct Sides<L> {
+    /// Where a search goes on to from a vertex.
+    pub ahead: L,
+    /// Where it comes to a vertex from.
+    pub behind: L,
+}
+
+impl<L: Lists> Sides<L> {
+    /// How many vertices there are.
+    pub fn vertices(self) -> u32 {
+        self.ahead.vertices()
+    }
+}
+
+fn sides<L>(along: Along, out: L, incoming: L) -> Sides<L> {
+    match along {
+        Along::Arcs => Sides { ahead: out, behind: incoming },
+        Along::Against => Sides { ahead: incoming, behind: out },
+    }
+}
+
 /// The lists of a graph of a batch.
-pub(crate) fn of_member(graph: BatchGraph<'_>, along: Along) -> OneShard<'_> {
-    let incoming = graph.incoming().filter(|_| along == Along::Against);
-    OneShard { vertices: graph.vertices(), lists: incoming.unwrap_or_else(|| graph.out()) }
+pub(crate) fn of_member(graph: BatchGraph<'_>, along: Along) -> Sides<OneShard<'_>> {
+    let (vertices, out) = (graph.vertices(), graph.out());
+    let of = |lists| OneShard { vertices, lists };
+    sides(along, of(out), of(graph.incoming().unwrap_or(out)))
 }
 
 /// What runs over lists of either kind.
 pub(crate) trait Over {
     type Result;
 
-    fn lists<L: Lists>(self, lists: L) -> Self::Result;
+    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result;
 }
 
 /// Runs over a graph's lists: those of one shard at once, others through their shards.
 pub(crate) fn over<O: Over>(graph: &Graph, along: Along, work: O) -> O::Result {
-    let incoming = along == Along::Against;
     match graph.shards() {
         [shard] => {
-            let lists = shard.incoming().filter(|_| incoming).unwrap_or_else(|| shard.out());
-            work.lists(OneShard { vertices: graph.vertices(), lists })
+            let (vertices, out) = (graph.vertices(), shard.out());
+            let of = |lists| OneShard { vertices, lists };
+            work.lists(sides(along, of(out), of(shard.incoming().unwrap_or(out))))
         }
-        _ => work.lists(AnyShards { graph, incoming }),
+        _ => {
+            let of = |incoming| AnyShards { graph, incoming };
+            work.lists(sides(along, of(false), of(true)))
+        }
     }
 }

@@ -1,156 +1,222 @@
-//! Breadth-first search from 64 sources at once.
+//! Breadth-first search from up to 64 sources at once.
 //!
 //! ```text
 //! a source is a bit, and a vertex has three masks:
 //!   seen    the sources that have found it
 //!   here    those that did at the last step
-//!   next    those that do at this one
-//! each step, of the vertices where somebody is:
-//!   of each neighbour:   next |= here, without what it has seen
+//!   there   those that do at this one
+//! each step, where somebody is at few vertices:     where at many:
+//!   of each, to each neighbour ahead:                 of each vertex, from each neighbour behind:
+//!     there |= here, without what it has seen           there |= its here; then without what it has seen
 //! ```
 //!
 //! Sources that go the same way share the way: a vertex's list is read once for all that arrive at the
 //! same step (Then et al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014).
-//! Only vertices where somebody arrived are looked at, so that long ways cost no more than short ones.
+//! Where few are anywhere only these are looked at, so that long ways cost no more than short ones; where
+//! many are, nothing is asked but what the lists hold (Beamer et al., *Direction-Optimizing Breadth-First
+//! Search*, SC 2012).
 
-use crate::lists::Lists;
+use crate::lists::{Lists, Sides};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
-use std::ops::Range;
+use std::ops::{BitAnd, BitOr, Not, Range};
 
-/// Sources of a search.
-pub(crate) const SOURCES: u32 = u64::BITS;
+/// A set of sources that are searched from at once: a bit each.
+pub(crate) trait Mask:
+    Copy + Eq + Send + Sync + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
+{
+    /// How many sources there can be.
+    const LANES: u32;
+    /// No source.
+    const NONE: Self;
 
-/// What a thread keeps for its searches, with room for so many vertices or more. Between two of them
-/// `here` and `next` are empty.
-pub(crate) struct Search {
-    seen: Vec<u64>,
-    here: Vec<u64>,
-    next: Vec<u64>,
+    /// One source.
+    fn of(lane: u32) -> Self;
+
+    /// The first source.
+    fn first(self) -> u32;
+
+    /// All but the first.
+    fn rest(self) -> Self;
+}
+
+macro_rules! mask {
+    ($($bits:ty),*) => {$(
+        impl Mask for $bits {
+            const LANES: u32 = <$bits>::BITS;
+            const NONE: Self = 0;
+
+            #[inline]
+            fn of(lane: u32) -> Self {
+                1 << lane
+            }
+
+            #[inline]
+            fn first(self) -> u32 {
+                self.trailing_zeros()
+            }
+
+            #[inline]
+            fn rest(self) -> Self {
+                self & self.wrapping_sub(1)
+            }
+        }
+    )*};
+}
+
+mask!(u8, u64);
+
+/// What a thread keeps for its searches, with room for so many vertices or more.
+pub(crate) struct Search<M> {
+    seen: Vec<M>,
+    here: Vec<M>,
+    there: Vec<M>,
     front: Vec<VertexId>,
     reached: Vec<VertexId>,
 }
 
 /// Bytes of a [`Search`] of so many vertices.
-pub(crate) fn bytes_of_search(vertices: u32) -> u64 {
-    32 * u64::from(vertices)
+pub(crate) fn bytes_of_search<M>(vertices: u32) -> u64 {
+    (3 * size_of::<M>() as u64 + 8) * u64::from(vertices)
 }
 
 /// Who is told of a search.
-pub(crate) trait Visit {
-    /// The sources of these bits are so many arcs from a vertex; 0 at themselves. Steps ascend.
-    fn arrive(&mut self, step: u32, vertex: VertexId, sources: u64);
+pub(crate) trait Visit<M> {
+    /// Whether the vertices of a step have to ascend.
+    const IN_ORDER: bool = false;
 
-    /// All that are so many arcs away have been told.
-    fn end_step(&mut self, _step: u32) {}
+    /// The sources of a mask are so many arcs from a vertex; 0 at themselves. Steps ascend. `here` has the
+    /// sources that were at each vertex at the step before.
+    fn arrive(&mut self, step: u32, vertex: VertexId, sources: M, here: &[M]);
 }
 
-impl Search {
-    pub fn new(vertices: u32) -> Result<Search, OutOfMemory> {
+/// One in so many vertices: where somebody is at more of them, a step asks all vertices.
+const MANY: usize = 16;
+
+impl<M: Mask> Search<M> {
+    pub fn new(vertices: u32) -> Result<Search<M>, OutOfMemory> {
         let vertices = vertices as usize;
         Ok(Search {
-            seen: memory::zeros(vertices)?,
-            here: memory::zeros(vertices)?,
-            next: memory::zeros(vertices)?,
+            seen: memory::filled(M::NONE, vertices)?,
+            here: memory::filled(M::NONE, vertices)?,
+            there: memory::filled(M::NONE, vertices)?,
             front: memory::with_room(vertices)?,
             reached: memory::with_room(vertices)?,
         })
     }
 
-    /// Searches from up to 64 vertices of consecutive ids, the first of which has the lowest bit.
-    pub fn run<L: Lists>(&mut self, lists: L, sources: Range<VertexId>, visit: &mut impl Visit) {
-        let Search { seen, here, next, front, reached } = self;
-        seen[..lists.vertices() as usize].fill(0);
-        for (bit, source) in sources.enumerate() {
-            let mask = 1 << bit;
-            (seen[source as usize], here[source as usize]) = (mask, mask);
-            front.push(source);
-            visit.arrive(0, source, mask);
+    /// Searches from vertices of consecutive ids, the first of which has the lowest bit.
+    #[inline(always)]
+    pub fn run<L: Lists, V: Visit<M>>(
+        &mut self,
+        lists: Sides<L>,
+        sources: Range<VertexId>,
+        visit: &mut V,
+    ) {
+        let vertices = lists.vertices() as usize;
+        for masks in [&mut self.seen, &mut self.here, &mut self.there] {
+            masks[..vertices].fill(M::NONE);
         }
-        visit.end_step(0);
-        let mut step = 0;
-        while !front.is_empty() {
+        self.front.clear();
+        let mut all = M::NONE;
+        for (lane, source) in (0..).zip(sources) {
+            let mask = M::of(lane);
+            (self.seen[source as usize], self.here[source as usize]) = (mask, mask);
+            all = all | mask;
+            self.front.push(source);
+            visit.arrive(0, source, mask, &[]);
+        }
+        let (mut step, mut active) = (0, self.front.len());
+        // Whether the front lists them.
+        let mut listed = true;
+        while active > 0 {
             step += 1;
-            for vertex in front.drain(..) {
-                let sources = std::mem::take(&mut here[vertex as usize]);
-                for &neighbor in lists.of(vertex) {
-                    let neighbor_at = neighbor as usize;
-                    let new = sources & !seen[neighbor_at];
-                    if new != 0 {
-                        if next[neighbor_at] == 0 {
-                            reached.push(neighbor);
-                        }
-                        next[neighbor_at] |= new;
+            let many = active > vertices / MANY;
+            if many {
+                active = self.ask_all(lists, all, step, visit);
+            } else {
+                if !listed {
+                    self.list(vertices);
+                }
+                active = self.go_ahead(lists, step, visit);
+            }
+            listed = !many;
+        }
+    }
+
+    /// A step in which every vertex asks those behind it.
+    #[inline(always)]
+    fn ask_all<L: Lists>(
+        &mut self,
+        lists: Sides<L>,
+        all: M,
+        step: u32,
+        visit: &mut impl Visit<M>,
+    ) -> usize {
+        let vertices = lists.vertices() as usize;
+        let Search { seen, here, there, .. } = self;
+        let (here, mut active) = (&here[..vertices], 0);
+        let masks = seen[..vertices].iter_mut().zip(&mut there[..vertices]);
+        for (vertex, (seen, there)) in (0..).zip(masks) {
+            *there = M::NONE;
+            if *seen == all {
+                continue;
+            }
+            let behind = lists.behind.of(vertex).iter();
+            let sources = behind.fold(M::NONE, |sources, &from| sources | here[from as usize]);
+            let new = sources & !*seen;
+            if new != M::NONE {
+                (*there, *seen) = (new, *seen | new);
+                active += 1;
+                visit.arrive(step, vertex, new, here);
+            }
+        }
+        std::mem::swap(&mut self.here, &mut self.there);
+        active
+    }
+
+    /// Lists where somebody is; nobody is anywhere at the next step.
+    #[inline(always)]
+    fn list(&mut self, vertices: usize) {
+        let Search { here, there, front, .. } = self;
+        let here = (0..).zip(&here[..vertices]);
+        front.clear();
+        front.extend(here.filter(|(_, sources)| **sources != M::NONE).map(|(vertex, _)| vertex));
+        there[..vertices].fill(M::NONE);
+    }
+
+    /// A step from the vertices where somebody is.
+    #[inline(always)]
+    fn go_ahead<L: Lists, V: Visit<M>>(
+        &mut self,
+        lists: Sides<L>,
+        step: u32,
+        visit: &mut V,
+    ) -> usize {
+        let Search { seen, here, there, front, reached } = self;
+        for &vertex in &*front {
+            let sources = here[vertex as usize];
+            for &neighbor in lists.ahead.of(vertex) {
+                let to = neighbor as usize;
+                let new = sources & !seen[to];
+                if new != M::NONE {
+                    if there[to] == M::NONE {
+                        reached.push(neighbor);
                     }
+                    there[to] = there[to] | new;
                 }
             }
-            for &vertex in &*reached {
-                let sources = next[vertex as usize];
-                seen[vertex as usize] |= sources;
-                visit.arrive(step, vertex, sources);
-            }
-            visit.end_step(step);
-            std::mem::swap(here, next);
-            std::mem::swap(front, reached);
         }
-    }
-}
-
-/// How often each of 64 sources was told, as the bits of 64 numbers: adding a mask adds 1 to each of
-/// its sources, and takes two operations, however many they are.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Counters {
-    /// The lowest bits of all numbers, then the next.
-    planes: Vec<u64>,
-}
-
-impl Counters {
-    #[inline]
-    pub fn add(&mut self, mask: u64) {
-        let mut carry = mask;
-        for plane in &mut self.planes {
-            let both = *plane & carry;
-            *plane ^= carry;
-            carry = both;
-            if carry == 0 {
-                return;
-            }
+        if V::IN_ORDER {
+            reached.sort_unstable();
         }
-        if carry != 0 {
-            self.planes.push(carry);
+        for &vertex in &*reached {
+            let at = vertex as usize;
+            seen[at] = seen[at] | there[at];
+            visit.arrive(step, vertex, there[at], here);
         }
-    }
-
-    /// The number of each source, and 0 for all from then on.
-    pub fn take(&mut self) -> [u64; SOURCES as usize] {
-        let mut numbers = [0; SOURCES as usize];
-        for (shift, plane) in self.planes.drain(..).enumerate() {
-            let mut left = plane;
-            while left != 0 {
-                numbers[left.trailing_zeros() as usize] += 1 << shift;
-                left &= left - 1;
-            }
-        }
-        numbers
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counters_count() {
-        let mut counters = Counters::default();
-        let mut expected = [0u64; 64];
-        for step in 0..1000u64 {
-            let mask = step.wrapping_mul(0x9e37_79b9_7f4a_7c15) & !(1 << 7);
-            counters.add(mask);
-            for (bit, number) in expected.iter_mut().enumerate() {
-                *number += mask >> bit & 1;
-            }
-        }
-        counters.add(0);
-        assert_eq!(counters.take(), expected);
-        assert_eq!(counters.take(), [0; 64]);
+        front.drain(..).for_each(|vertex| here[vertex as usize] = M::NONE);
+        std::mem::swap(here, there);
+        std::mem::swap(front, reached);
+        front.len()
     }
 }

@@ -1,9 +1,13 @@
 //! Prints the text that is compiled for a program on a small graph: `cargo run --example kernel_text
-//! -- lpa phased mg:8`, or `-- lcc`, `-- lcc directed` for the clustering coefficient. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
+//! -- lpa phased mg:8`, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
+//! `-- swarm harmonic`, `-- swarm distances`, `-- swarm betweenness directed` for graphs of a batch. For a
+//! look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
 
+use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, source};
+use ripplet_cuda::swarm::{self, Question};
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder, VertexIds};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
 use ripplet_lp::{Program, Schedule, Settings};
@@ -21,6 +25,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         let graph = GraphBuilder::new().direction(direction).build(edges)?;
         let lcc = Lcc::new(Definition::Ldbc).with_triangles();
         println!("{}", lcc::source(&graph, lcc, Kernels::Measured).text);
+        return Ok(());
+    }
+    if argument(0, "lpa") == "swarm" {
+        let normalized = false;
+        let question = match argument(1, "closeness") {
+            "betweenness" => Question::Betweenness { normalized },
+            "harmonic" => Question::Closeness { measure: Closeness::Harmonic, normalized },
+            "distances" => Question::Summaries,
+            _ => Question::Closeness { measure: Closeness::Reciprocal, normalized },
+        };
+        let directed = argument(2, "undirected") == "directed";
+        println!("{}", swarm::source(question, directed).text);
         return Ok(());
     }
     let graph = GraphBuilder::new().build(edges)?;

@@ -8,6 +8,7 @@ mod places;
 mod resident;
 #[cfg(feature = "shim")]
 pub mod shim;
+pub mod swarm;
 mod text;
 
 pub use cuda::{CudaDevice, Gpu, Version, devices, driver_version, nvrtc};

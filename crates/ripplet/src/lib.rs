@@ -8,6 +8,7 @@
 //! | [`io`] | every file format, in and out |
 //! | [`jit`] | programs from files: [`read_program`], and machine code of them |
 //! | [`lp`] | label propagation: programs, schedules, executors, quality |
+//! | [`swarm`] | an analysis of every graph of a batch: reading, computing and writing at once |
 //!
 //! [`load`] is the short way from a file to a graph. From a file to communities in a file:
 //!
@@ -34,6 +35,8 @@
 //! Nothing here prints, and all that reads, builds and writes runs on rayon's current pool.
 
 mod load;
+
+pub mod swarm;
 
 pub use load::{Input, LoadError, LoadOptions, load};
 pub use ripplet_analytics as analytics;

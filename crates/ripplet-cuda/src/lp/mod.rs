@@ -61,7 +61,12 @@ impl<D: Device> DeviceExecutor<D> {
     /// # Errors
     /// [`RunError::DeviceMemory`], and where the device does not tell what is free.
     pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
-        let free = self.device.free_memory().map_err(failed)?;
+        self.check_memory_beside(plan, 0)
+    }
+
+    /// The same, where so many bytes are given back before the run.
+    pub(crate) fn check_memory_beside(&self, plan: &Plan, kept: u64) -> Result<(), RunError> {
+        let free = self.device.free_memory().map_err(failed)?.saturating_add(kept);
         let room = self.limit.map_or(free, |limit| limit.min(free));
         let needed = plan.total_device();
         if needed <= room {

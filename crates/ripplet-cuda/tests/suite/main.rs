@@ -22,3 +22,4 @@ mod probe;
 mod profile;
 mod runs;
 mod shim;
+mod swarm;

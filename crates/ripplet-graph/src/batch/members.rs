@@ -246,6 +246,19 @@ impl Members {
         self.vertex_starts[start] as usize + start..self.vertex_starts[end] as usize + end
     }
 
+    /// The ids of the vertices of the only graph.
+    pub(super) fn into_ids_of_one(self) -> VertexIds {
+        let count = self.vertices() as u32;
+        match self.vertex_ids {
+            BatchIds::InGraph { first } | BatchIds::InBatch { first } => {
+                VertexIds::Consecutive { first, count }
+            }
+            BatchIds::Unsigned(ids) => VertexIds::Unsigned(ids),
+            BatchIds::Signed(ids) => VertexIds::Signed(ids),
+            BatchIds::Names(names) => VertexIds::Names(names),
+        }
+    }
+
     /// Bytes that the ids occupy.
     pub(super) fn id_bytes(&self) -> u64 {
         self.graph_ids.bytes() + self.vertex_ids.bytes()

@@ -38,7 +38,8 @@ pub use table::{BatchRows, BatchTable, BatchTableError};
 
 use crate::memory::{self, OutOfMemory};
 use crate::{
-    Buffer, Direction, ExternalId, GraphBytes, MAX_SHARD_ARCS, Neighbors, VertexId, WeightScale,
+    Adjacency, Buffer, Direction, ExternalId, Graph, GraphBytes, MAX_SHARD_ARCS, Neighbors, Shard,
+    VertexId, WeightScale,
 };
 use rayon::prelude::*;
 use std::ops::Range;
@@ -507,6 +508,27 @@ impl<'a> BatchGraph<'a> {
     /// Where `vertex` is not below [`BatchGraph::vertices`].
     pub fn vertex_id(self, vertex: VertexId) -> ExternalId<'a> {
         self.batch.members.vertex_ids().get(self.place_of(vertex), vertex)
+    }
+
+    /// The graph by itself, copied.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    pub fn to_graph(self) -> Result<Graph, OutOfMemory> {
+        let alone = BatchSlice { batch: self.batch, first: self.index, end: self.index + 1 };
+        let ids = alone.members()?.into_ids_of_one();
+        let copied = |lists: Neighbors<'_>| {
+            let weights = lists.weights().map(memory::copied).transpose()?;
+            Ok::<_, OutOfMemory>(Adjacency::new(
+                memory::copied(lists.offsets())?.into(),
+                memory::copied(lists.neighbors())?.into(),
+                weights.map(Into::into),
+            ))
+        };
+        let incoming = self.incoming().map(copied).transpose()?;
+        let shard = Shard::new(0..self.vertices(), copied(self.out())?, incoming);
+        let graph = Graph::from_shards(ids, self.batch.direction, self.weight_scale(), vec![shard]);
+        Ok(graph.expect("a graph of a batch is one"))
     }
 
     /// The arcs that leave the vertices; where edges have no direction, all their arcs.

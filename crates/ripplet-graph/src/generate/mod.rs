@@ -7,6 +7,7 @@
 //! | [`Social`] | the same with its ids permuted: no locality left | blocks |
 //! | [`Road`] | a grid with a part of its edges removed: low degree, large diameter | |
 //! | [`Rmat`] | Graph500's recursive matrix: extreme degrees, no communities | |
+//! | [`Swarm`] | many small graphs, R-MAT and random, part by part | |
 //!
 //! A generator is a plain struct of parameters: make one with `new`, change fields, call
 //! `generate`. Vertices are numbered from 0.
@@ -22,12 +23,14 @@ mod random;
 mod rmat;
 mod road;
 mod social;
+mod swarm;
 mod web;
 
 pub use planted::{Planted, PlantedGraph};
 pub use rmat::Rmat;
 pub use road::Road;
 pub use social::Social;
+pub use swarm::{Swarm, SwarmKind, SwarmShape};
 pub use web::Web;
 
 use crate::{EdgeTable, MAX_VERTICES, VertexId, VertexIds};

@@ -61,7 +61,7 @@ impl Rmat {
     }
 
     /// The quadrants' cumulative probabilities, in units of 2⁻³².
-    fn limits(&self) -> Result<[u64; 3], GenerateError> {
+    pub(super) fn limits(&self) -> Result<[u64; 3], GenerateError> {
         let mut sum = 0.0;
         let limits = self.quadrants.map(|probability| {
             sum += probability;
@@ -79,7 +79,7 @@ impl Rmat {
 
 /// One walk down the matrix: a row and a column.
 #[inline]
-fn descend(stream: &mut Stream, scale: u32, [a, b, c]: [u64; 3]) -> (u64, u64) {
+pub(super) fn descend(stream: &mut Stream, scale: u32, [a, b, c]: [u64; 3]) -> (u64, u64) {
     let (mut source, mut target, mut bits) = (0u64, 0u64, 0u64);
     for level in 0..scale {
         // 32 bits decide a level: one draw serves two.

@@ -63,14 +63,52 @@ pub fn whole_file(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<(), WriteError> {
-    if path == Path::new("-") {
-        let mut out = BufWriter::new(io::stdout());
-        let written = write(&mut out).and_then(|()| out.flush());
-        return written.map_err(|source| WriteError { path: path.into(), source });
+    let mut out = Output::create(path)?;
+    write(&mut out).map_err(|source| WriteError { path: path.into(), source })?;
+    out.finish()
+}
+
+/// A file that appears whole or not at all, or standard output.
+#[derive(Debug)]
+pub(super) enum Output {
+    Standard(BufWriter<io::Stdout>),
+    File(AtomicFile),
+}
+
+impl Output {
+    /// Begins what will be `path`; `-` is standard output.
+    pub(super) fn create(path: &Path) -> Result<Output, WriteError> {
+        Ok(match path == Path::new("-") {
+            true => Output::Standard(BufWriter::new(io::stdout())),
+            false => Output::File(AtomicFile::create(path)?),
+        })
     }
-    let mut file = AtomicFile::create(path)?;
-    write(&mut file).map_err(|source| WriteError { path: path.into(), source })?;
-    file.commit()
+
+    /// Makes the file appear.
+    pub(super) fn finish(self) -> Result<(), WriteError> {
+        match self {
+            Output::Standard(mut out) => {
+                out.flush().map_err(|source| WriteError { path: "-".into(), source })
+            }
+            Output::File(file) => file.commit(),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Output::Standard(out) => out.write(bytes),
+            Output::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Output::Standard(out) => out.flush(),
+            Output::File(file) => file.flush(),
+        }
+    }
 }
 
 impl AtomicFile {

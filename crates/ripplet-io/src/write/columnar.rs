@@ -29,10 +29,6 @@ pub(super) enum Type {
     Weight,
     /// How strongly a vertex belongs to its community.
     Strength,
-    /// How many of something.
-    Count,
-    /// Numbers of double precision.
-    Value,
 }
 
 impl From<&VertexIds> for Type {
@@ -49,11 +45,11 @@ impl From<&VertexIds> for Type {
 pub(super) fn schema(columns: &[(&str, Type)]) -> SchemaRef {
     let field = |(name, kind): &(&str, Type)| {
         let kind = match kind {
-            Type::Unsigned | Type::Count => DataType::UInt64,
+            Type::Unsigned => DataType::UInt64,
             Type::Signed => DataType::Int64,
             Type::Name => DataType::Utf8,
             Type::Number => DataType::UInt32,
-            Type::Weight | Type::Value => DataType::Float64,
+            Type::Weight => DataType::Float64,
             Type::Strength => DataType::Float32,
         };
         Field::new(*name, kind, false)
@@ -69,19 +65,60 @@ pub(super) fn write_table(
     blocks: usize,
     columns: impl Fn(usize) -> io::Result<Vec<ArrayRef>> + Sync,
 ) -> io::Result<()> {
-    let make =
-        |block| RecordBatch::try_new(schema.clone(), columns(block)?).map_err(io::Error::other);
-    if format == Format::Arrow {
-        let mut file = FileWriter::try_new(out, &schema).map_err(from_arrow)?;
-        in_order(blocks, make, |batch| file.write(&batch).map_err(from_arrow))?;
-        return file.finish().map_err(from_arrow);
+    let mut file = TableFile::create(out, format, schema)?;
+    file.append(blocks, columns)?;
+    file.finish().map(drop)
+}
+
+/// A table that is written batch by batch.
+pub(super) struct TableFile<W: Write + Send> {
+    schema: SchemaRef,
+    encoder: Encoder<W>,
+}
+
+enum Encoder<W: Write + Send> {
+    Arrow(FileWriter<W>),
+    Parquet(ArrowWriter<W>),
+}
+
+impl<W: Write + Send> TableFile<W> {
+    /// Begins a table, which is Arrow IPC or otherwise Parquet.
+    pub(super) fn create(out: W, format: Format, schema: SchemaRef) -> io::Result<TableFile<W>> {
+        let encoder = match format {
+            Format::Arrow => Encoder::Arrow(FileWriter::try_new(out, &schema).map_err(from_arrow)?),
+            _ => {
+                // Snappy is what every reader of Parquet knows.
+                let properties =
+                    WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+                let file = ArrowWriter::try_new(out, schema.clone(), Some(properties));
+                Encoder::Parquet(file.map_err(from_parquet)?)
+            }
+        };
+        Ok(TableFile { schema, encoder })
     }
-    // Snappy is what every reader of Parquet knows.
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut file =
-        ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(from_parquet)?;
-    in_order(blocks, make, |batch| file.write(&batch).map_err(from_parquet))?;
-    file.close().map_err(from_parquet).map(drop)
+
+    /// Writes the batches `0..blocks`, whose columns `columns` makes in parallel.
+    pub(super) fn append(
+        &mut self,
+        blocks: usize,
+        columns: impl Fn(usize) -> io::Result<Vec<ArrayRef>> + Sync,
+    ) -> io::Result<()> {
+        let TableFile { schema, encoder } = self;
+        let make =
+            |block| RecordBatch::try_new(schema.clone(), columns(block)?).map_err(io::Error::other);
+        in_order(blocks, make, |batch| match encoder {
+            Encoder::Arrow(file) => file.write(&batch).map_err(from_arrow),
+            Encoder::Parquet(file) => file.write(&batch).map_err(from_parquet),
+        })
+    }
+
+    /// Writes what stands at the end.
+    pub(super) fn finish(self) -> io::Result<W> {
+        match self.encoder {
+            Encoder::Arrow(file) => file.into_inner().map_err(from_arrow),
+            Encoder::Parquet(file) => file.into_inner().map_err(from_parquet),
+        }
+    }
 }
 
 /// The external ids of some vertices.
@@ -122,16 +159,6 @@ pub(super) fn numbers(numbers: &[u32]) -> ArrayRef {
 /// Strengths.
 pub(super) fn strengths(strengths: &[f32]) -> ArrayRef {
     Arc::new(Float32Array::from(strengths.to_vec()))
-}
-
-/// How many of something.
-pub(super) fn counts(counts: impl Iterator<Item = u64>) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter_values(counts))
-}
-
-/// Numbers of double precision.
-pub(super) fn values(values: impl Iterator<Item = f64>) -> ArrayRef {
-    Arc::new(Float64Array::from_iter_values(values))
 }
 
 /// Weights.

@@ -15,6 +15,7 @@ mod atomic_file;
 mod columnar;
 mod communities;
 mod graph;
+mod table;
 mod text;
 mod vertex_table;
 
@@ -23,8 +24,9 @@ pub use atomic_file::{
 };
 pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;
+pub use table::{ColumnData, ColumnKind, Part, Rows, Subject, TableShape, TableWriter};
 pub use vertex_table::{
-    ColumnData, VertexColumn, check_values, check_vertex_table, write_values, write_vertex_table,
+    VertexColumn, check_values, check_vertex_table, write_values, write_vertex_table,
 };
 
 use crate::{Compression, Format};

@@ -4,9 +4,10 @@ use super::{in_order, refused};
 use crate::{Compression, Format};
 use rayon::prelude::*;
 use ripplet_graph::memory;
-use ripplet_graph::{ExternalId, VertexId, VertexIds, WeightScale};
+use ripplet_graph::{ExternalId, Names, VertexId, VertexIds, WeightScale};
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::ops::Range;
 
 /// Room that a block of text begins with: most fit.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -21,17 +22,49 @@ pub(super) fn write_text(
     blocks: usize,
     format: impl Fn(usize, &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
-    // A compressed file of nothing has a frame all the same.
-    if !head.is_empty() || blocks == 0 {
+    let has_head = write_head(out, compression, head)?;
+    write_blocks(out, compression, blocks, |block, text| {
+        format(block, text);
+        Ok(())
+    })?;
+    write_end(out, compression, !has_head && blocks == 0)
+}
+
+/// Writes what stands before all blocks; tells whether that is anything.
+pub(super) fn write_head(
+    out: &mut (dyn Write + Send),
+    compression: Compression,
+    head: &str,
+) -> io::Result<bool> {
+    if !head.is_empty() {
         out.write_all(&packed(compression, head.into())?)?;
     }
+    Ok(!head.is_empty())
+}
+
+/// Writes the blocks `0..blocks`, which `format` appends to an empty text.
+pub(super) fn write_blocks(
+    out: &mut (dyn Write + Send),
+    compression: Compression,
+    blocks: usize,
+    format: impl Fn(usize, &mut Vec<u8>) -> io::Result<()> + Sync,
+) -> io::Result<()> {
     let make = |block| {
         let refused = |error| io::Error::new(io::ErrorKind::OutOfMemory, error);
         let mut text = memory::with_room(BLOCK_BYTES).map_err(refused)?;
-        format(block, &mut text);
+        format(block, &mut text)?;
         packed(compression, text)
     };
     in_order(blocks, make, |bytes| out.write_all(&bytes))
+}
+
+/// Ends a text: a compressed file of nothing has a frame all the same.
+pub(super) fn write_end(
+    out: &mut (dyn Write + Send),
+    compression: Compression,
+    is_empty: bool,
+) -> io::Result<()> {
+    if is_empty { out.write_all(&packed(compression, Vec::new())?) } else { Ok(()) }
 }
 
 fn packed(compression: Compression, text: Vec<u8>) -> io::Result<Vec<u8>> {
@@ -87,7 +120,19 @@ impl Fields {
 
     /// Refuses names that a reader could not tell apart again.
     pub(super) fn check(self, ids: &VertexIds) -> io::Result<()> {
-        let VertexIds::Names(names) = ids else { return Ok(()) };
+        match ids {
+            VertexIds::Names(names) => self.check_names(names, 0..names.len(), "vertex"),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same of some names, which are those of `what`.
+    pub(super) fn check_names(
+        self,
+        names: &Names,
+        range: Range<usize>,
+        what: &str,
+    ) -> io::Result<()> {
         let unfit = |name: &str| match self {
             _ if name.contains(['\n', '\r']) => Some("holds a line end: write .parquet or .arrow"),
             _ if name.is_empty() => Some("is empty: write .parquet or .arrow"),
@@ -101,18 +146,22 @@ impl Fields {
             _ if name.trim().len() < name.len() => Some("has blanks around it: write .csv"),
             _ => None,
         };
-        let found = (0..names.len())
-            .into_par_iter()
-            .find_map_first(|at| unfit(names.get(at)).map(|why| (at, why)));
+        let found =
+            range.into_par_iter().find_map_first(|at| unfit(names.get(at)).map(|why| (at, why)));
         match found {
-            Some((at, why)) => Err(refused(format!("the vertex id {:?} {why}", names.get(at)))),
+            Some((at, why)) => Err(refused(format!("the {what} id {:?} {why}", names.get(at)))),
             None => Ok(()),
         }
     }
 
     /// Appends a vertex's external id.
     pub(super) fn push_id(self, text: &mut Vec<u8>, ids: &VertexIds, vertex: VertexId) {
-        match ids.get(vertex) {
+        self.push_external(text, ids.get(vertex));
+    }
+
+    /// Appends an external id.
+    pub(super) fn push_external(self, text: &mut Vec<u8>, id: ExternalId<'_>) {
+        match id {
             ExternalId::Unsigned(id) => push_integer(text, id),
             ExternalId::Signed(id) => push_integer(text, id),
             ExternalId::Name(name) if self == Fields::Comma => push_quoted(text, name),
@@ -185,7 +234,6 @@ pub(super) fn decimal(scale: WeightScale, stored: u32) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use ripplet_graph::Names;
 
     proptest! {
         #[test]

@@ -1,12 +1,10 @@
 //! Tables about vertices out: a row for each, its id, and columns.
 
-use super::text::{Fields, push_integer, push_shortest, write_text};
-use super::{columnar, listing_format, refused, table_format, whole_file};
+use super::table::{ColumnData, Part, Rows, Subject, TableShape, TableWriter, Values};
+use super::{listing_format, refused, table_format};
 use crate::{Compression, Format, WriteError};
-use arrow_array::ArrayRef;
 use ripplet_graph::VertexIds;
-use std::io::{self, Write};
-use std::ops::Range;
+use std::io;
 use std::path::Path;
 
 /// A column of a vertex table.
@@ -19,22 +17,6 @@ pub struct VertexColumn<'a> {
     /// `len` values for each vertex, one vertex behind the other.
     pub values: ColumnData<'a>,
 }
-
-/// The values of a column.
-#[derive(Clone, Copy, Debug)]
-pub enum ColumnData<'a> {
-    /// Whole numbers.
-    U32(&'a [u32]),
-    /// Whole numbers that may be large.
-    U64(&'a [u64]),
-    /// Numbers.
-    F32(&'a [f32]),
-    /// Numbers of double precision.
-    F64(&'a [f64]),
-}
-
-/// Rows in a block.
-const ROWS: usize = 1 << 15;
 
 /// Writes a table with a row a vertex, whole or not at all.
 ///
@@ -86,14 +68,20 @@ fn write_in(
     columns: &[VertexColumn<'_>],
 ) -> Result<(), WriteError> {
     let refuse = |source| WriteError { path: path.into(), source };
-    let (format, compression) = format.map_err(refuse)?;
+    let format = format.map_err(refuse)?;
     if let Some(wrong) = columns.iter().find(|column| !column.fits(ids.len())) {
         let (name, values, vertices) = (wrong.name, wrong.values.len(), ids.len());
         let sentence = format!("the column `{name}` has {values} values for {vertices} vertices");
         return Err(refuse(refused(sentence)));
     }
-    let parts: Vec<Part<'_>> = columns.iter().flat_map(|column| column.parts()).collect();
-    whole_file(path, |out| write_to(out, format, compression, ids, &parts))
+    let (names, values): (Vec<String>, Vec<Values<'_>>) =
+        columns.iter().flat_map(|column| column.parts()).unzip();
+    let kinds = values.iter().map(|values| values.data.kind());
+    let columns: Vec<_> = names.iter().map(String::as_str).zip(kinds).collect();
+    let shape = TableShape { rows: Rows::Vertices, of_batch: false, columns: &columns };
+    let mut table = TableWriter::create_as(format, path, shape)?;
+    table.append_values(Part::Vertices(Subject::Graph(ids)), &values)?;
+    table.finish()
 }
 
 /// Checks what can be checked before there are values: that the name tells a format, and that the
@@ -106,73 +94,19 @@ pub fn check_vertex_table(path: &Path, ids: &VertexIds) -> Result<(), WriteError
     checked.map(|_| ()).map_err(|source| WriteError { path: path.into(), source })
 }
 
-impl ColumnData<'_> {
-    fn len(self) -> usize {
-        match self {
-            ColumnData::U32(values) => values.len(),
-            ColumnData::U64(values) => values.len(),
-            ColumnData::F32(values) => values.len(),
-            ColumnData::F64(values) => values.len(),
-        }
-    }
-}
-
-/// One value a vertex of a column.
-struct Part<'a> {
-    name: String,
-    column: VertexColumn<'a>,
-    at: usize,
-}
-
 impl<'a> VertexColumn<'a> {
     fn fits(&self, vertices: usize) -> bool {
         self.len > 0 && vertices.checked_mul(self.len) == Some(self.values.len())
     }
 
-    fn parts(self) -> impl Iterator<Item = Part<'a>> {
+    /// One column a value, with its name.
+    fn parts(self) -> impl Iterator<Item = (String, Values<'a>)> {
         let name = move |at: usize| match self.len {
             1 => self.name.to_owned(),
             _ => format!("{}_{at}", self.name),
         };
-        (0..self.len).map(move |at| Part { name: name(at), column: self, at })
-    }
-}
-
-impl Part<'_> {
-    fn index(&self, row: usize) -> usize {
-        row * self.column.len + self.at
-    }
-
-    fn push(&self, text: &mut Vec<u8>, row: usize) {
-        match self.column.values {
-            ColumnData::U32(values) => push_integer(text, values[self.index(row)]),
-            ColumnData::U64(values) => push_integer(text, values[self.index(row)]),
-            ColumnData::F32(values) => push_shortest(text, values[self.index(row)]),
-            ColumnData::F64(values) => push_shortest(text, values[self.index(row)]),
-        }
-    }
-
-    fn kind(&self) -> columnar::Type {
-        match self.column.values {
-            ColumnData::U32(_) => columnar::Type::Number,
-            ColumnData::U64(_) => columnar::Type::Count,
-            ColumnData::F32(_) => columnar::Type::Strength,
-            ColumnData::F64(_) => columnar::Type::Value,
-        }
-    }
-
-    fn array(&self, rows: Range<usize>) -> ArrayRef {
-        let rows = rows.map(|row| self.index(row));
-        match self.column.values {
-            ColumnData::U32(values) => {
-                columnar::numbers(&rows.map(|at| values[at]).collect::<Vec<_>>())
-            }
-            ColumnData::U64(values) => columnar::counts(rows.map(|at| values[at])),
-            ColumnData::F32(values) => {
-                columnar::strengths(&rows.map(|at| values[at]).collect::<Vec<_>>())
-            }
-            ColumnData::F64(values) => columnar::values(rows.map(|at| values[at])),
-        }
+        let values = move |at| Values { data: self.values, len: self.len, at };
+        (0..self.len).map(move |at| (name(at), values(at)))
     }
 }
 
@@ -184,37 +118,4 @@ fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)>
         "a table about vertices is written as .tsv or .csv (each also .gz or .zst), .parquet or \
          .arrow: choose such a name",
     )
-}
-
-fn write_to(
-    out: &mut (dyn Write + Send),
-    format: Format,
-    compression: Compression,
-    ids: &VertexIds,
-    parts: &[Part<'_>],
-) -> io::Result<()> {
-    let blocks = ids.len().div_ceil(ROWS);
-    let rows = |block: usize| block * ROWS..ids.len().min((block + 1) * ROWS);
-    let Some(fields) = Fields::of(format) else {
-        let mut columns = vec![("id", ids.into())];
-        columns.extend(parts.iter().map(|part| (part.name.as_str(), part.kind())));
-        return columnar::write_table(out, format, columnar::schema(&columns), blocks, |block| {
-            let rows = rows(block);
-            let mut columns = vec![columnar::ids(ids, rows.start as u32..rows.end as u32)?];
-            columns.extend(parts.iter().map(|part| part.array(rows.clone())));
-            Ok(columns)
-        });
-    };
-    let mut header = vec!["id"];
-    header.extend(parts.iter().map(|part| part.name.as_str()));
-    write_text(out, compression, &fields.header(&header), blocks, |block, text| {
-        for row in rows(block) {
-            fields.push_id(text, ids, row as u32);
-            for part in parts {
-                text.push(fields.separator());
-                part.push(text, row);
-            }
-            text.push(b'\n');
-        }
-    })
 }

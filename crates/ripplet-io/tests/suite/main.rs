@@ -8,6 +8,7 @@ mod graphs;
 mod labels;
 mod rg;
 mod swarm_file;
+mod tables;
 mod text;
 mod tu;
 mod vertex_tables;

@@ -2,7 +2,7 @@
 
 mod device;
 #[path = "../../../../ripplet-analytics/tests/suite/graphs.rs"]
-mod graphs;
+pub mod graphs;
 #[path = "../../../../ripplet-analytics/tests/suite/ldbc.rs"]
 mod ldbc;
 mod machines;

@@ -1,0 +1,78 @@
+//! Distances and centralities of the graphs of TU data sets on the CPU, whole sets at a time: one JSON line
+//! a run, which `bench/peers swarms` puts beside igraph's.
+//!
+//! ```text
+//! cargo run --release -p ripplet-bench --bin swarms -- [--threads N] [--repeat N] [--values OUT] FOLDER…
+//! ```
+//!
+//! Timed is the call alone: no reading, building or writing. Runs of the measures take turns. With
+//! `--values` those of the last run go to `OUT/MEASURE.f64`, as the machine has them.
+
+use ripplet_analytics::Lengths;
+use ripplet_analytics::betweenness::betweenness_of_batch;
+use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
+use ripplet_bench::Result;
+use ripplet_graph::batch::GraphBatch;
+use ripplet_io::tu;
+use serde_json::json;
+use std::path::Path;
+use std::time::Instant;
+
+/// What is measured, by name.
+const MEASURES: [&str; 3] = ["closeness", "harmonic", "betweenness"];
+
+fn main() -> Result<()> {
+    let (mut threads, mut repeat, mut out, mut folders) = (0, 5, None, Vec::new());
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--threads" => threads = arguments.next().ok_or("--threads wants a number")?.parse()?,
+            "--repeat" => repeat = arguments.next().ok_or("--repeat wants a number")?.parse()?,
+            "--values" => out = Some(arguments.next().ok_or("--values wants a folder")?),
+            _ => folders.push(argument),
+        }
+    }
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+    for folder in &folders {
+        let folder = Path::new(folder);
+        let batch = tu::read(folder, &tu::Options::default())?.batch;
+        for _ in 0..repeat {
+            for measure in MEASURES {
+                let start = Instant::now();
+                let values = values(&batch, measure)?;
+                let seconds = start.elapsed().as_secs_f64();
+                let line = json!({
+                    "kind": "swarm",
+                    "peer": "ripplet",
+                    "version": env!("CARGO_PKG_VERSION"),
+                    "set": folder.file_name().unwrap_or_default().to_string_lossy(),
+                    "measure": measure,
+                    "threads": rayon::current_num_threads(),
+                    "graphs": batch.len(),
+                    "vertices": batch.vertices(),
+                    "arcs": batch.arcs(),
+                    "seconds": seconds,
+                });
+                println!("{line}");
+                if let Some(out) = &out {
+                    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
+                    std::fs::write(Path::new(out).join(measure).with_extension("f64"), bytes)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn values(batch: &GraphBatch, measure: &str) -> Result<Vec<f64>> {
+    let graphs = batch.all();
+    Ok(match measure {
+        "closeness" => {
+            closeness_of_batch(graphs, Closeness::Reciprocal, false, Lengths::Hops, &mut ())?
+        }
+        "harmonic" => {
+            closeness_of_batch(graphs, Closeness::Harmonic, false, Lengths::Hops, &mut ())?
+        }
+        _ => betweenness_of_batch(graphs, false, Lengths::Hops, &mut ())?,
+    })
+}

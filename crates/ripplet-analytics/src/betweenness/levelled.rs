@@ -1,0 +1,169 @@
+//! Large graphs: eight sources at once, level by level.
+
+use super::{EIGHT, add_up, for_each_once};
+use crate::lists::{Lists, Sides};
+use crate::run::go_on;
+use crate::search::{Mask, Search, Visit, bytes_of_search};
+use crate::{Observer, RunError};
+use ripplet_graph::{OutOfMemory, VertexId, memory};
+use std::ops::Range;
+
+/// A set of sources that are searched from at once.
+type Sources = u8;
+
+/// What a thread works with, with room for so many vertices or more.
+///
+/// A row has a number for each source that is searched from at once.
+pub(super) struct Levelled {
+    search: Search<Sources>,
+    levels: Levels,
+    /// The sources for which a vertex is in the level next to the one looked at; none between two searches.
+    beside: Vec<Sources>,
+    /// Rows: how many shortest ways there are from each source. As in the literature and in others'
+    /// programs it is a float, which does not overflow.
+    ways: Vec<f64>,
+    /// Rows: 1 over it.
+    inverse: Vec<f64>,
+    /// Rows: what the vertices behind pass on.
+    share: Vec<f64>,
+    /// What was found from all sources of the group.
+    pub sums: Vec<f64>,
+}
+
+/// The vertices as they were found, and by which sources; in a level they ascend.
+struct Levels {
+    found: Vec<(VertexId, Sources)>,
+    /// Where the levels begin.
+    begins: Vec<usize>,
+}
+
+impl Visit<Sources> for Levels {
+    const IN_ORDER: bool = true;
+
+    #[inline]
+    fn arrive(&mut self, step: u32, vertex: VertexId, sources: Sources, _here: &[Sources]) {
+        if self.begins.len() == step as usize {
+            self.begins.push(self.found.len());
+        }
+        self.found.push((vertex, sources));
+    }
+}
+
+impl Levels {
+    /// A level, from 0; nobody is in those behind the last.
+    fn level(&self, level: usize) -> &[(VertexId, Sources)] {
+        let begin = |level| self.begins.get(level).copied().unwrap_or(self.found.len());
+        &self.found[begin(level)..begin(level + 1)]
+    }
+}
+
+impl Levelled {
+    /// Bytes of one with room for so many vertices.
+    pub fn bytes(vertices: u32) -> u64 {
+        let of_lane = size_of::<(VertexId, Sources)>() + 3 * size_of::<f64>();
+        let of_vertex = Sources::LANES as usize * of_lane + 8 + size_of::<Sources>() + 8;
+        bytes_of_search::<Sources>(vertices) + of_vertex as u64 * u64::from(vertices)
+    }
+
+    pub fn new(vertices: u32) -> Result<Levelled, OutOfMemory> {
+        let count = vertices as usize;
+        let numbers = count.saturating_mul(Sources::LANES as usize);
+        Ok(Levelled {
+            search: Search::new(vertices)?,
+            levels: Levels {
+                found: memory::with_room(numbers)?,
+                begins: memory::with_room(count)?,
+            },
+            beside: memory::filled(Sources::NONE, count)?,
+            ways: memory::zeros(numbers)?,
+            inverse: memory::zeros(numbers)?,
+            share: memory::zeros(numbers)?,
+            sums: memory::zeros(count)?,
+        })
+    }
+
+    /// Sums up what the shortest ways from a group of sources lead through.
+    pub fn add_group<L: Lists>(
+        &mut self,
+        lists: Sides<L>,
+        sources: Range<VertexId>,
+        observer: &dyn Observer,
+    ) -> Result<(), RunError> {
+        self.sums[..lists.vertices() as usize].fill(0.0);
+        let end = sources.end;
+        for first in sources.step_by(Sources::LANES as usize) {
+            go_on(observer)?;
+            self.add(lists, first..end.min(first.saturating_add(Sources::LANES)));
+        }
+        Ok(())
+    }
+
+    /// Adds what the shortest ways from some sources lead through.
+    fn add<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+        let row = sources.len().next_multiple_of(EIGHT);
+        let numbers = row * lists.vertices() as usize;
+        self.levels.found.clear();
+        self.levels.begins.clear();
+        self.search.run(lists, sources, &mut self.levels);
+        self.count_ways(lists.behind, row, numbers);
+        self.share_out(lists.ahead, row, numbers);
+        add_up(&mut self.sums, row, &self.ways[..numbers], &self.share[..numbers]);
+    }
+
+    /// Counts the ways to all vertices, level by level.
+    fn count_ways<L: Lists>(&mut self, behind: L, row: usize, numbers: usize) {
+        let Levelled { levels, beside, ways, inverse, .. } = self;
+        ways[..numbers].fill(0.0);
+        for &(source, lane) in levels.level(0) {
+            ways[source as usize * row + lane.first() as usize] = 1.0;
+        }
+        for level in 1..levels.begins.len() {
+            enter(beside, levels.level(level - 1));
+            for &(vertex, sources) in levels.level(level) {
+                let to = vertex as usize * row;
+                for_each_once(behind.of(vertex).iter(), |from| {
+                    let mut both = sources & beside[from as usize];
+                    while both != Sources::NONE {
+                        let lane = both.first() as usize;
+                        ways[to + lane] += ways[from as usize * row + lane];
+                        both = both.rest();
+                    }
+                });
+            }
+            leave(beside, levels.level(level - 1));
+        }
+        let rows = inverse[..numbers].iter_mut().zip(&ways[..numbers]);
+        rows.for_each(|(inverse, ways)| *inverse = 1.0 / ways);
+    }
+
+    /// Passes on what each vertex has, from the farthest level to the first.
+    fn share_out<L: Lists>(&mut self, ahead: L, row: usize, numbers: usize) {
+        let Levelled { levels, beside, inverse, share, .. } = self;
+        share[..numbers].fill(0.0);
+        // Nothing leads through a source.
+        for level in (1..levels.begins.len()).rev() {
+            enter(beside, levels.level(level + 1));
+            for &(vertex, sources) in levels.level(level) {
+                let to = vertex as usize * row;
+                for_each_once(ahead.of(vertex).iter().rev(), |from| {
+                    let mut both = sources & beside[from as usize];
+                    while both != Sources::NONE {
+                        let lane = both.first() as usize;
+                        let at = from as usize * row + lane;
+                        share[to + lane] += inverse[at] + share[at];
+                        both = both.rest();
+                    }
+                });
+            }
+            leave(beside, levels.level(level + 1));
+        }
+    }
+}
+
+fn enter(beside: &mut [Sources], level: &[(VertexId, Sources)]) {
+    level.iter().for_each(|&(vertex, sources)| beside[vertex as usize] = sources);
+}
+
+fn leave(beside: &mut [Sources], level: &[(VertexId, Sources)]) {
+    level.iter().for_each(|&(vertex, _)| beside[vertex as usize] = Sources::NONE);
+}

@@ -1,0 +1,205 @@
+//! Small graphs: 64 sources at once, and a list of all that one number is added to another for.
+//!
+//! ```text
+//! search       from 64 sources; where some come to v from u on a shortest way, a link for each of them
+//! ways         link after link: to += from
+//! share        the links once more, from the last to the first: from += 1 / ways of to + share of to
+//! ```
+//!
+//! Links stand in the order of their levels, then of their ends, so that each pass finds ready what it adds.
+//! No pass asks anything: that is what makes them faster than looking at every arc for every source.
+
+use super::{EIGHT, add_up, for_each_once};
+use crate::lists::{Lists, Sides};
+use crate::search::{Mask, Search, Visit, bytes_of_search};
+use ripplet_graph::{OutOfMemory, VertexId, memory};
+use std::ops::Range;
+
+/// A set of sources that are searched from at once.
+type Sources = u64;
+
+/// The most vertices and arcs of a graph whose links are worth their memory.
+const MOST_VERTICES: u32 = 1 << 12;
+const MOST_ARCS: u64 = 1 << 15;
+
+/// What a thread works with, with room for so many vertices and arcs or more.
+///
+/// A row has a number for each source.
+pub(super) struct Linked {
+    search: Search<Sources>,
+    links: Links,
+    /// Rows: how many shortest ways there are from each source.
+    ways: Vec<f64>,
+    /// Rows: 1 over it.
+    inverse: Vec<f64>,
+    /// Rows: what the vertices behind pass on.
+    share: Vec<f64>,
+    /// What was found from all sources of the group.
+    pub sums: Vec<f64>,
+}
+
+/// Whose numbers are added to whose: places in the rows.
+struct Links {
+    /// The first so many, of what there is room for.
+    len: usize,
+    list: Vec<Link>,
+}
+
+/// Both places as one number, which is one store.
+#[derive(Clone, Copy)]
+struct Link(u64);
+
+impl Link {
+    #[inline(always)]
+    fn new(from: u32, to: u32) -> Link {
+        Link(u64::from(from) << 32 | u64::from(to))
+    }
+
+    /// So many places on in both rows.
+    #[inline(always)]
+    fn lane(self, lane: u32) -> Link {
+        Link(self.0.wrapping_add(u64::from(lane) * (1 << 32 | 1)))
+    }
+
+    #[inline(always)]
+    fn from(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    #[inline(always)]
+    fn to(self) -> usize {
+        self.0 as u32 as usize
+    }
+}
+
+/// Links that are written at once, of which those behind the last are written over.
+const AT_ONCE: usize = 4;
+
+impl Links {
+    /// Adds a link for each of some sources, from one row to another.
+    #[inline(always)]
+    fn add(&mut self, link: Link, mut sources: Sources) {
+        let count = sources.count_ones() as usize;
+        // To write as many as there mostly are, whatever they are, is cheaper than to ask.
+        let Some(slots) = self.list[self.len..].first_chunk_mut::<AT_ONCE>() else { return };
+        for slot in slots {
+            *slot = link.lane(sources.first());
+            sources = sources.rest();
+        }
+        let mut at = self.len + AT_ONCE;
+        while sources != 0 {
+            self.list[at] = link.lane(sources.first());
+            sources = sources.rest();
+            at += 1;
+        }
+        self.len += count;
+    }
+}
+
+/// Lists links.
+struct Find<'a, L> {
+    links: &'a mut Links,
+    behind: L,
+    row: u32,
+    /// Where the links of the second level begin: those of the first come from sources.
+    second: usize,
+}
+
+impl<L: Lists> Visit<Sources> for Find<'_, L> {
+    const IN_ORDER: bool = true;
+
+    #[inline(always)]
+    fn arrive(&mut self, step: u32, vertex: VertexId, sources: Sources, here: &[Sources]) {
+        if step == 0 {
+            return;
+        }
+        let to = vertex * self.row;
+        for_each_once(self.behind.of(vertex).iter(), |from| {
+            let link = Link::new(from * self.row, to);
+            self.links.add(link, sources & here[from as usize]);
+        });
+        if step == 1 {
+            self.second = self.links.len;
+        }
+    }
+}
+
+impl Linked {
+    /// Whether a graph is small enough.
+    pub fn takes(vertices: u32, arcs: u64) -> bool {
+        vertices <= MOST_VERTICES && arcs <= MOST_ARCS
+    }
+
+    /// Bytes of one with room for so many vertices and arcs.
+    pub fn bytes(vertices: u32, arcs: u64) -> u64 {
+        let of_vertex = 3 * 8 * u64::from(Sources::LANES) + 8;
+        let links = arcs * u64::from(Sources::LANES) + AT_ONCE as u64;
+        bytes_of_search::<Sources>(vertices)
+            + of_vertex * u64::from(vertices)
+            + links * size_of::<Link>() as u64
+    }
+
+    pub fn new(vertices: u32, arcs: u64) -> Result<Linked, OutOfMemory> {
+        let (count, lanes) = (vertices as usize, Sources::LANES as usize);
+        let numbers = count * lanes;
+        // From one source an arc is on a shortest way, or not.
+        let links = arcs as usize * lanes + AT_ONCE;
+        Ok(Linked {
+            search: Search::new(vertices)?,
+            links: Links { len: 0, list: memory::filled(Link(0), links)? },
+            ways: memory::zeros(numbers)?,
+            inverse: memory::zeros(numbers)?,
+            share: memory::zeros(numbers)?,
+            sums: memory::zeros(count)?,
+        })
+    }
+
+    /// Sums up what the shortest ways from a group of sources lead through.
+    pub fn add_group<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("popcnt")
+        {
+            // SAFETY: the processor has what the function is compiled for, as was just asked.
+            return unsafe { self.add_group_wide(lists, sources) };
+        }
+        self.add_group_plain(lists, sources);
+    }
+
+    /// The same on a processor that counts bits and adds four numbers at a time.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,popcnt")]
+    fn add_group_wide<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+        self.add_group_plain(lists, sources);
+    }
+
+    #[inline(always)]
+    fn add_group_plain<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+        let Linked { search, links, ways, inverse, share, sums } = self;
+        let row = sources.len().next_multiple_of(EIGHT);
+        let numbers = row * lists.vertices() as usize;
+        let [ways, inverse, share] = [ways, inverse, share].map(|rows| &mut rows[..numbers]);
+        links.len = 0;
+        ways.fill(0.0);
+        for (lane, source) in sources.clone().enumerate() {
+            ways[source as usize * row + lane] = 1.0;
+        }
+        let mut find = Find { links, behind: lists.behind, row: row as u32, second: 0 };
+        search.run(lists, sources, &mut find);
+        let second = find.second;
+        let links = &self.links.list[..self.links.len];
+        for link in links {
+            ways[link.to()] += ways[link.from()];
+        }
+        inverse.iter_mut().zip(&*ways).for_each(|(inverse, ways)| *inverse = 1.0 / ways);
+        share.fill(0.0);
+        // Nothing leads through a source.
+        for link in links[second..].iter().rev() {
+            share[link.from()] += inverse[link.to()] + share[link.to()];
+        }
+        let sums = &mut sums[..lists.vertices() as usize];
+        sums.fill(0.0);
+        add_up(sums, row, ways, share);
+    }
+}

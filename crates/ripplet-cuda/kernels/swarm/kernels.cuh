@@ -1,0 +1,98 @@
+// The kernels: teams that take items until there are none, and the adding up.
+#pragma once
+
+namespace ripplet {
+
+// Does an item with lists that are held behind the team's state.
+template <class Team>
+RIPPLET_FN void answer_holding(const State& state, const Team& team, const Item& item, Room room) {
+    const Member graph = member(state, item.graph);
+    const u32 n = graph.vertices;
+    const Read in_memory = read(state.behind, graph);
+    if constexpr (QUESTION == WAYS) {
+        Rows<u16> rows(room, n);
+        const Read more = read(TWO_SIDED ? state.ahead : state.behind, graph);
+        const u32* const of_behind = hold_offsets(team, in_memory, n, room);
+        const u32* const of_ahead = TWO_SIDED ? hold_offsets(team, more, n, room) : of_behind;
+        u32* const counts = room.take<u32>(Team::ORDERS ? 2 * BINS : 0);
+        rows.take_distances(room);
+        Held behind = hold_ids(team, in_memory, of_behind, n, room);
+        Held ahead = TWO_SIDED ? hold_ids(team, more, of_ahead, n, room) : behind;
+        if (Team::ORDERS) behind.order = order_by_degree(team, of_behind, n, counts, room);
+        if (Team::ORDERS && TWO_SIDED) ahead.order = order_by_degree(team, of_ahead, n, counts, room);
+        if (Team::ORDERS && !TWO_SIDED) ahead.order = behind.order;
+        lead(state, team, graph, item, behind, ahead, rows);
+    } else {
+        const Tally<u32> tally(room, n);
+        const u32* const offsets = hold_offsets(team, in_memory, n, room);
+        u32* const counts = room.take<u32>(Team::ORDERS ? 2 * BINS : 0);
+        Held behind = hold_ids(team, in_memory, offsets, n, room);
+        if (Team::ORDERS) behind.order = order_by_degree(team, offsets, n, counts, room);
+        measure(state, team, graph, item, behind, tally);
+    }
+}
+
+// Does an item with lists that are read where they are. `Sum` and `Distance` have room for what the graph's
+// distances come to.
+template <class Sum, class Distance, class Team>
+RIPPLET_FN void answer_reading(const State& state, const Team& team, const Item& item, Room room) {
+    const Member graph = member(state, item.graph);
+    const Read behind = read(state.behind, graph);
+    if constexpr (QUESTION == WAYS) {
+        Rows<Distance> rows(room, graph.vertices);
+        rows.take_distances(room);
+        lead(state, team, graph, item, behind, TWO_SIDED ? read(state.ahead, graph) : behind, rows);
+    } else {
+        measure(state, team, graph, item, behind, Tally<Sum>(room, graph.vertices));
+    }
+}
+
+template <class Team, class Answer> RIPPLET_FN void take_items(const Work& work, const Team& team, Answer answer) {
+    for (;;) {
+        const u32 number = team.next(work.state.taken);
+        if (number >= work.end - work.first) return;
+        answer(work.state.items[work.first + number]);
+    }
+}
+
+// Threads of a block that holds the lists of one graph. The rows of a large one leave no room for another.
+constexpr u32 LARGEST_BLOCK = QUESTION == WAYS ? 1024 : 768;
+
+}  // namespace ripplet
+
+using ripplet::Work;
+
+// Several graphs a block, each with a warp.
+RIPPLET_KERNEL(ripplet_swarm_by_warp, Work, work, 128, 12) {
+    using namespace ripplet;
+    const Room room = {shared_memory() + threadIdx.x / 32 * work.bytes};
+    const WarpTeam team = {};
+    take_items(work, team, [&](const Item& item) { answer_holding(work.state, team, item, room); });
+}
+
+RIPPLET_KERNEL(ripplet_swarm_by_block, Work, work, ripplet::LARGEST_BLOCK, 1536 / ripplet::LARGEST_BLOCK) {
+    using namespace ripplet;
+    const Room room = {shared_memory() + WORD_BYTES};
+    const BlockTeam team = {(u32*)shared_memory()};
+    take_items(work, team, [&](const Item& item) { answer_holding(work.state, team, item, room); });
+}
+
+// Whose lists are too long for shared memory.
+RIPPLET_KERNEL(ripplet_swarm_reading, Work, work, 1024, 1) {
+    using namespace ripplet;
+    const Room room = {shared_memory() + WORD_BYTES};
+    const BlockTeam team = {(u32*)shared_memory()};
+    take_items(work, team, [&](const Item& item) { answer_reading<u32, u16>(work.state, team, item, room); });
+}
+
+// Whose state is too large for shared memory.
+RIPPLET_KERNEL(ripplet_swarm_in_memory, Work, work, 1024, 1) {
+    using namespace ripplet;
+    const Room room = {work.state.scratch + blockIdx.x * work.state.stride};
+    const BlockTeam team = {(u32*)shared_memory()};
+    take_items(work, team, [&](const Item& item) { answer_reading<u64, u32>(work.state, team, item, room); });
+}
+
+RIPPLET_KERNEL(ripplet_swarm_add_up, Work, work, 256, 4) {
+    ripplet::add_up(work.state, work.state.pieces[work.first + blockIdx.x]);
+}

@@ -1,0 +1,50 @@
+// Teams: threads that work on one graph together, and take one item after the other. All threads of a team
+// call every function here together.
+#pragma once
+
+namespace ripplet {
+
+// A warp, one of several of its block.
+struct WarpTeam {
+    // Whether it has its vertices in the order of their degrees: for few it is not worth while.
+    static constexpr bool ORDERS = false;
+
+    RIPPLET_FN u32 size() const { return 32; }
+    RIPPLET_FN u32 rank() const { return lane_id(); }
+    RIPPLET_FN void sync() const { __syncwarp(); }
+    // Whether it holds for one; all see what any of them wrote before.
+    RIPPLET_FN bool any(bool x) const {
+        const bool found = __any_sync(ALL_LANES, x) != 0;
+        __syncwarp();
+        return found;
+    }
+    // The number of the next item, when all are done with the last one.
+    RIPPLET_FN u32 next(u32* taken) const {
+        __syncwarp();
+        u32 number = 0;
+        if (rank() == 0) number = atomicAdd(taken, 1u);
+        return __shfl_sync(ALL_LANES, number, 0);
+    }
+};
+
+// All threads of a block; of its shared memory a word tells them which item they have.
+struct BlockTeam {
+    static constexpr bool ORDERS = true;
+
+    u32* word;
+
+    RIPPLET_FN u32 size() const { return blockDim.x; }
+    RIPPLET_FN u32 rank() const { return threadIdx.x; }
+    RIPPLET_FN void sync() const { __syncthreads(); }
+    RIPPLET_FN bool any(bool x) const { return __syncthreads_or(x) != 0; }
+    RIPPLET_FN u32 next(u32* taken) const {
+        __syncthreads();
+        if (rank() == 0) *word = atomicAdd(taken, 1u);
+        __syncthreads();
+        return *word;
+    }
+};
+// Bytes before the rest of a block's shared memory.
+constexpr u32 WORD_BYTES = 16;
+
+}  // namespace ripplet

@@ -1,0 +1,42 @@
+// What becomes of sums: the same operations in the same order as on the CPU.
+#pragma once
+
+namespace ripplet {
+
+RIPPLET_FN f64 others(u32 vertices) { return (f64)vertices - 1.0; }
+
+// Of a vertex that is reached from so far.
+RIPPLET_FN f64 value_of_far(const State& state, u32 vertices, const Reach& found) {
+    if (found.reached == 0) return 0.0;
+    const f64 count = (f64)found.reached, sum = (f64)found.far;
+    if (state.measure == WASSERMAN_FAUST) return count / others(vertices) * (count / sum);
+    return state.is_normalized ? count / sum : 1.0 / sum;
+}
+
+RIPPLET_FN f64 value_of_near(const State& state, u32 vertices, f64 near) {
+    return state.is_normalized && near > 0.0 ? near / others(vertices) : near;
+}
+
+// What sums of ways between ordered pairs are multiplied by.
+RIPPLET_FN f64 scale_of_ways(const State& state, u32 vertices) {
+    if (!state.is_normalized) return state.is_directed ? 1.0 : 0.5;
+    const f64 pairs = others(vertices) * (others(vertices) - 1.0);
+    return pairs > 0.0 ? 1.0 / pairs : 0.0;
+}
+
+// What the distances from a vertex come to, one a lane, for those who ask; lanes that are not `there` have none.
+RIPPLET_FN void give_reach(const State& state, const Member& graph, u32 v, bool there, const Reach& found) {
+    if (there && state.reach) state.reach[graph.at + v] = found;
+    if (!state.summaries) return;
+    const u64 pairs = warp_sum(there ? (u64)found.reached : 0), sum = warp_sum(there ? found.far : 0);
+    const u32 largest = warp_max(there ? found.farthest : 0);
+    const u32 turned = warp_max(there ? ~found.farthest : 0);
+    if (lane_id() > 0) return;
+    Summary* const summary = state.summaries + graph.index;
+    atomicAdd(&summary->pairs, pairs);
+    atomicAdd(&summary->sum, sum);
+    atomicMax(&summary->diameter, largest);
+    atomicMax(&summary->radius_turned, turned);
+}
+
+}  // namespace ripplet

@@ -1,0 +1,385 @@
+//! What a run keeps on a device, and where.
+
+use super::graphs::Graphs;
+use super::schedule::{Machine, Schedule, WORD_BYTES, bytes_of_order};
+use super::{GraphSummary, Question, Reach, Tuning};
+use crate::device::Address;
+use crate::places::Places;
+use bytemuck::{Pod, Zeroable};
+use ripplet_analytics::closeness::Closeness;
+use ripplet_graph::OutOfMemory;
+use ripplet_graph::batch::FlatLists;
+use ripplet_lp::Plan;
+use std::ops::Range;
+
+/// Sources of a group, and those that are searched from together where ways are counted, as in `state.cuh`.
+const GROUP: u32 = 64;
+const EIGHT: u32 = 8;
+/// Vertices that a block adds up, as there.
+pub const PIECE: u32 = 1024;
+/// Bins of degrees, as in `lists.cuh`.
+const BINS: u32 = 64;
+/// An item of a graph that is not split, as in `state.cuh`.
+pub const NO_SPLIT: u32 = u32::MAX;
+
+/// As `GraphLists` in `state.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+struct GraphLists {
+    starts: Address,
+    offsets: Address,
+    ids: Address,
+    first: u64,
+}
+
+/// As `Item` there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Item {
+    pub graph: u32,
+    pub first: u32,
+    pub end: u32,
+    pub split: u32,
+}
+
+/// As `Split` there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Split {
+    pub partials: u64,
+    pub sums: u64,
+    pub graph: u32,
+    pub first: u32,
+    pub end: u32,
+    pub is_last: u32,
+}
+
+/// As `Piece` there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Piece {
+    pub split: u32,
+    pub first: u32,
+}
+
+/// As `State` there.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct State {
+    vertex_starts: Address,
+    behind: GraphLists,
+    ahead: GraphLists,
+    items: Address,
+    splits: Address,
+    pieces: Address,
+    taken: Address,
+    values: Address,
+    partials: Address,
+    sums: Address,
+    reach: Address,
+    summaries: Address,
+    scratch: Address,
+    stride: u64,
+    first_vertex: u64,
+    measure: u32,
+    is_normalized: u32,
+    is_directed: u32,
+    padding: u32,
+}
+
+/// As `Work` there.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Work {
+    pub state: State,
+    pub first: u32,
+    pub end: u32,
+    pub bytes: u32,
+    pub padding: u32,
+}
+
+impl Item {
+    pub fn new(graph: u32, units: Range<u32>, split: u32) -> Item {
+        Item { graph, first: units.start, end: units.end, split }
+    }
+}
+
+/// What is asked of each graph, as in `state.cuh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    Far = 0,
+    Near = 1,
+    Span = 2,
+    Ways = 3,
+}
+
+/// What kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    pub asked: Asked,
+    /// Whether other neighbours are asked on the way back than before.
+    pub two_sided: bool,
+}
+
+impl Kind {
+    pub fn new(question: Question, is_directed: bool) -> Kind {
+        let asked = match question {
+            Question::Closeness { measure: Closeness::Harmonic, .. } => Asked::Near,
+            Question::Closeness { .. } => Asked::Far,
+            Question::Reach | Question::Summaries => Asked::Span,
+            Question::Betweenness { .. } => Asked::Ways,
+        };
+        Kind { asked, two_sided: is_directed && asked == Asked::Ways }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self.asked {
+            Asked::Far => "closeness",
+            Asked::Near => "harmonic closeness",
+            Asked::Span => "distances",
+            Asked::Ways => "betweenness",
+        }
+    }
+
+    /// The lists of the neighbours behind a vertex, and where others are ahead of it, theirs.
+    ///
+    /// A vertex collects distances to itself from who is behind along the arcs, and for summaries its own
+    /// distances from who is behind against them.
+    pub fn sides<'a>(self, graphs: Graphs<'a>) -> (FlatLists<'a>, Option<FlatLists<'a>>) {
+        match (self.asked, graphs.incoming) {
+            (Asked::Span, _) | (_, None) => (graphs.out, None),
+            (_, Some(incoming)) => (incoming, self.two_sided.then_some(graphs.out)),
+        }
+    }
+
+    fn unit(self) -> u32 {
+        if self.asked == Asked::Ways { EIGHT } else { GROUP }
+    }
+
+    pub fn units(self, vertices: u32) -> u32 {
+        vertices.div_ceil(self.unit())
+    }
+
+    pub fn units_of_group(self) -> u32 {
+        GROUP / self.unit()
+    }
+
+    /// Whether units have sums of their own, which are added up in order.
+    pub fn has_partials(self) -> bool {
+        matches!(self.asked, Asked::Near | Asked::Ways)
+    }
+
+    /// Bytes that a team keeps of a graph's vertices; `wide` where it may be larger than shared memory.
+    pub fn bytes_of_state(self, vertices: u32, wide: bool) -> u64 {
+        let (sum, distance) = if wide { (8, 4) } else { (4, 2) };
+        let of_vertex = match self.asked {
+            Asked::Far => 3 * 8 + sum + 4,
+            Asked::Near => 3 * 8 + 8,
+            Asked::Span => 3 * 8 + sum + 4 + 4,
+            Asked::Ways => u64::from(EIGHT) * (8 + 8 + distance) + 8,
+        };
+        of_vertex * u64::from(vertices)
+    }
+
+    /// Bytes of a graph's lists beside that, where they are held, too.
+    pub fn bytes_of_lists(self, vertices: u32, arcs: u64) -> u64 {
+        let sides = if self.two_sided { 2 } else { 1 };
+        (sides * 4 * (u64::from(vertices) + 1)).saturating_add(arcs.saturating_mul(2))
+    }
+
+    /// Bytes of its vertices in the order of their degrees, as blocks have them, too.
+    pub fn bytes_of_order(self, vertices: u32) -> u64 {
+        let sides = if self.two_sided { 2 } else { 1 };
+        u64::from(2 * 4 * BINS) + sides * 2 * u64::from(vertices)
+    }
+}
+
+/// Text that does not compile where the kernels' structs are not of the sizes that they have here.
+pub fn checks() -> String {
+    let sizes = [
+        ("GraphLists", size_of::<GraphLists>()),
+        ("Item", size_of::<Item>()),
+        ("Split", size_of::<Split>()),
+        ("Piece", size_of::<Piece>()),
+        ("Reach", size_of::<Reach>()),
+        ("Summary", size_of::<GraphSummary>()),
+        ("State", size_of::<State>()),
+        ("Work", size_of::<Work>()),
+    ];
+    let sizes = sizes.map(|(name, bytes)| (format!("sizeof(ripplet::{name})"), bytes as u64));
+    let constants = [
+        ("GROUP", GROUP),
+        ("EIGHT", EIGHT),
+        ("PIECE", PIECE),
+        ("BINS", BINS),
+        ("WORD_BYTES", WORD_BYTES),
+    ];
+    let constants = constants.map(|(name, value)| (format!("ripplet::{name}"), u64::from(value)));
+    let equal = |(what, value)| {
+        format!("static_assert({what} == {value}, \"{what} as the host has it\");\n")
+    };
+    sizes.into_iter().chain(constants).map(equal).collect()
+}
+
+/// Where the lists of all graphs in one direction are.
+#[derive(Clone, Debug, Default)]
+struct ListPlaces {
+    starts: Range<u64>,
+    offsets: Range<u64>,
+    ids: Range<u64>,
+}
+
+impl ListPlaces {
+    fn new(to: &mut Places, lists: FlatLists<'_>) -> ListPlaces {
+        ListPlaces {
+            starts: to.take(8, lists.arc_starts.len() as u64),
+            offsets: to.take(4, lists.offsets.len() as u64),
+            ids: to.take(4, lists.neighbors.len() as u64),
+        }
+    }
+
+    fn lists(&self, base: Address, lists: FlatLists<'_>) -> GraphLists {
+        let at = |place: &Range<u64>| base.plus(place.start);
+        GraphLists {
+            starts: at(&self.starts),
+            offsets: at(&self.offsets),
+            ids: at(&self.ids),
+            first: lists.arc_starts[0],
+        }
+    }
+}
+
+/// Where everything is, as offsets into one block of memory.
+#[derive(Debug, Default)]
+pub struct Layout {
+    vertex_starts: Range<u64>,
+    behind: ListPlaces,
+    ahead: ListPlaces,
+    items: Range<u64>,
+    splits: Range<u64>,
+    pieces: Range<u64>,
+    pub taken: Range<u64>,
+    pub values: Range<u64>,
+    partials: Range<u64>,
+    /// What split graphs add up, from nothing.
+    pub sums: Range<u64>,
+    /// Of each vertex, and of each graph, from nothing.
+    pub reach: Range<u64>,
+    pub summaries: Range<u64>,
+    scratch: Range<u64>,
+    /// All bytes.
+    pub bytes: u64,
+    pub plan: Plan,
+    pub schedule: Schedule,
+}
+
+impl Layout {
+    pub fn new(
+        graphs: Graphs<'_>,
+        question: Question,
+        machine: Machine,
+        tuning: Tuning,
+    ) -> Result<Layout, OutOfMemory> {
+        let kind = Kind::new(question, graphs.is_directed());
+        let schedule = Schedule::new(graphs, kind, machine, tuning)?;
+        let mut to = Layout::default();
+        let mut places = Places::default();
+        let (behind, ahead) = kind.sides(graphs);
+        to.vertex_starts = places.take(8, graphs.vertex_starts.len() as u64);
+        to.behind = ListPlaces::new(&mut places, behind);
+        to.ahead =
+            ahead.map_or_else(ListPlaces::default, |lists| ListPlaces::new(&mut places, lists));
+        let lists = places.bytes;
+        to.items = places.take(size_of::<Item>() as u64, schedule.items.len() as u64);
+        to.splits = places.take(size_of::<Split>() as u64, schedule.splits.len() as u64);
+        to.pieces = places.take(size_of::<Piece>() as u64, schedule.pieces.len() as u64);
+        to.taken = places.take(4, 1);
+        let work = places.bytes;
+        let (vertices, count) = (graphs.vertices(), graphs.len() as u64);
+        match question {
+            Question::Reach => to.reach = places.take(size_of::<Reach>() as u64, vertices),
+            Question::Summaries => {
+                to.summaries = places.take(size_of::<GraphSummary>() as u64, count);
+            }
+            _ => to.values = places.take(8, vertices),
+        }
+        let results = places.bytes;
+        to.partials = places.take(8, schedule.partials);
+        let sums = if kind.has_partials() { 0 } else { schedule.sums };
+        to.sums = places.take(size_of::<Reach>() as u64, sums);
+        let parts = places.bytes;
+        let scratch = u64::from(schedule.memory_blocks).saturating_mul(schedule.stride);
+        to.scratch = places.take(1, scratch);
+        to.bytes = places.bytes;
+        to.plan = Plan { graph_device: lists, ..Plan::default() }
+            .with("values", results - work)
+            .with("the order of the work", work - lists + bytes_of_order(graphs))
+            .with_device("the order of the work", work - lists)
+            .with_device("values", results - work)
+            .with_device("sums of graphs that are split", parts - results)
+            .with_device("searches in graphs too large for shared memory", to.bytes - parts);
+        to.schedule = schedule;
+        Ok(to)
+    }
+
+    /// What a run begins with, as places and bytes.
+    pub fn uploads<'a>(
+        &'a self,
+        graphs: Graphs<'a>,
+        kind: Kind,
+    ) -> impl Iterator<Item = (&'a Range<u64>, &'a [u8])> {
+        let (behind, ahead) = kind.sides(graphs);
+        let of = |places: &'a ListPlaces, lists: FlatLists<'a>| {
+            [
+                (&places.starts, bytemuck::cast_slice(lists.arc_starts)),
+                (&places.offsets, bytemuck::cast_slice(lists.offsets)),
+                (&places.ids, bytemuck::cast_slice(lists.neighbors)),
+            ]
+        };
+        let work = [
+            (&self.vertex_starts, bytemuck::cast_slice(graphs.vertex_starts)),
+            (&self.items, bytemuck::cast_slice(&self.schedule.items)),
+            (&self.splits, bytemuck::cast_slice(&self.schedule.splits)),
+            (&self.pieces, bytemuck::cast_slice(&self.schedule.pieces)),
+        ];
+        let ahead = ahead.map(|lists| of(&self.ahead, lists));
+        work.into_iter().chain(of(&self.behind, behind)).chain(ahead.into_iter().flatten())
+    }
+
+    /// The addresses where the memory begins at `base`.
+    pub fn state(&self, base: Address, graphs: Graphs<'_>, question: Question) -> State {
+        let kind = Kind::new(question, graphs.is_directed());
+        let (behind, ahead) = kind.sides(graphs);
+        let at = |range: &Range<u64>| base.plus(range.start);
+        let (measure, is_normalized) = match question {
+            Question::Closeness { measure, normalized } => {
+                (u32::from(measure == Closeness::WassermanFaust), normalized)
+            }
+            Question::Betweenness { normalized } => (0, normalized),
+            Question::Reach | Question::Summaries => (0, false),
+        };
+        // Where nobody asks there is no place.
+        let asked = |range: &Range<u64>| if range.is_empty() { Address(0) } else { at(range) };
+        State {
+            vertex_starts: at(&self.vertex_starts),
+            behind: self.behind.lists(base, behind),
+            ahead: ahead.map_or(GraphLists::default(), |lists| self.ahead.lists(base, lists)),
+            items: at(&self.items),
+            splits: at(&self.splits),
+            pieces: at(&self.pieces),
+            taken: at(&self.taken),
+            values: at(&self.values),
+            partials: at(&self.partials),
+            sums: at(&self.sums),
+            reach: asked(&self.reach),
+            summaries: asked(&self.summaries),
+            scratch: at(&self.scratch),
+            stride: self.schedule.stride,
+            first_vertex: graphs.vertex_starts[0],
+            measure,
+            is_normalized: u32::from(is_normalized),
+            is_directed: u32::from(graphs.is_directed()),
+            padding: 0,
+        }
+    }
+}

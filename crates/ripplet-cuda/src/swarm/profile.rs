@@ -1,0 +1,79 @@
+//! How long teams of each size take.
+
+use super::graphs::Graphs;
+use super::layout::Layout;
+use super::run::{BLOCK, Run};
+use super::schedule::{Share, Tier, Wave};
+use super::{DeviceSwarm, Question, refused};
+use crate::device::{Device, DeviceError};
+use crate::lp::failed;
+use ripplet_graph::batch::BatchSlice;
+use ripplet_lp::RunError;
+
+/// What teams of one size do in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Their kernel.
+    pub kernel: &'static str,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of a block's shared memory.
+    pub shared: u32,
+    /// Blocks that are there at once.
+    pub resident: u32,
+    /// Items that they do.
+    pub items: u32,
+    /// The seconds that it takes.
+    pub seconds: f64,
+}
+
+impl<D: Device> DeviceSwarm<D> {
+    /// Measures what each size of team takes, one after the other, the graphs being on the device; and behind
+    /// each wave, what adding up takes.
+    ///
+    /// # Errors
+    /// As a run; and where the graphs do not fit at once.
+    pub fn profile(
+        &mut self,
+        graphs: BatchSlice<'_>,
+        question: Question,
+    ) -> Result<Vec<Step>, RunError> {
+        let graphs = Graphs::from(graphs);
+        let layout = Layout::new(graphs, question, self.machine(), self.tuning);
+        let layout = layout.map_err(refused)?;
+        self.executor.check_memory_beside(&layout.plan, self.kept())?;
+        let mut steps = Vec::new();
+        self.with_run(&layout, (graphs, question), |run| {
+            for wave in &layout.schedule.waves {
+                for share in &wave.shares {
+                    steps.push(run.time_share(share).map_err(failed)?);
+                }
+                steps.extend(run.time_adding(wave).map_err(failed)?);
+            }
+            Ok(())
+        })?;
+        Ok(steps)
+    }
+}
+
+impl<D: Device> Run<'_, D> {
+    fn time_share(&self, share: &Share) -> Result<Step, DeviceError> {
+        let tier = self.layout.schedule.tiers[share.tier];
+        let resident = self.resident(tier, share.tier)?;
+        let seconds =
+            self.device.timed(&mut || self.launch(tier, share.items.clone(), resident))?;
+        let Tier { kernel, threads, shared, .. } = tier;
+        let items = share.items.end - share.items.start;
+        Ok(Step { kernel, threads, shared, resident, items, seconds })
+    }
+
+    fn time_adding(&self, wave: &Wave) -> Result<Option<Step>, DeviceError> {
+        if wave.pieces.is_empty() {
+            return Ok(None);
+        }
+        let seconds = self.device.timed(&mut || self.add_up(wave))?;
+        let items = wave.pieces.end - wave.pieces.start;
+        let (kernel, threads) = ("ripplet_swarm_add_up", BLOCK);
+        Ok(Some(Step { kernel, threads, shared: 0, resident: items, items, seconds }))
+    }
+}

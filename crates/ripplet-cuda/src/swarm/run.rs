@@ -1,0 +1,144 @@
+//! A run in motion: graphs moved, waves of items done, values brought back.
+
+use super::graphs::Graphs;
+use super::layout::{Kind, Layout, State, Work};
+use super::schedule::{Share, Tier, Wave};
+use super::{Question, Tuning};
+use crate::device::{Device, DeviceError, Launch};
+use crate::lp::failed;
+use bytemuck::Pod;
+use ripplet_analytics::Observer;
+use ripplet_lp::RunError;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// Launches that take less are followed by larger ones.
+const LONG: Duration = Duration::from_millis(250);
+/// Threads of blocks that add up, as in `kernels.cuh`.
+pub(super) const BLOCK: u32 = 256;
+
+/// Work on the device, in the memory that is kept from run to run.
+pub(super) struct Run<'a, D: Device> {
+    pub device: &'a D,
+    pub module: &'a D::Module,
+    pub memory: &'a D::Memory,
+    pub layout: &'a Layout,
+    pub state: State,
+    pub tuning: Tuning,
+}
+
+impl<'a, D: Device> Run<'a, D> {
+    /// Moves the graphs, and waits until they are there.
+    pub fn new(
+        device: &'a D,
+        (module, memory): (&'a D::Module, &'a D::Memory),
+        layout: &'a Layout,
+        (graphs, question): (Graphs<'_>, Question),
+        tuning: Tuning,
+    ) -> Result<Self, DeviceError> {
+        let kind = Kind::new(question, graphs.is_directed());
+        for (place, bytes) in layout.uploads(graphs, kind) {
+            device.write(memory, place.start, bytes)?;
+        }
+        for place in [&layout.sums, &layout.summaries] {
+            device.fill(memory, place.start, place.end - place.start, 0)?;
+        }
+        let state = layout.state(device.address(memory), graphs, question);
+        device.wait()?;
+        Ok(Run { device, module, memory, layout, state, tuning })
+    }
+
+    /// Does all waves, and waits for the last.
+    pub fn perform(&self, observer: &dyn Observer) -> Result<(), RunError> {
+        for wave in &self.layout.schedule.waves {
+            for share in &wave.shares {
+                self.share(share, observer)?;
+            }
+            if observer.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            self.add_up(wave).map_err(failed)?;
+        }
+        self.device.wait().map_err(failed)
+    }
+
+    /// Does a share's items, some at a time, so that a run can be cancelled.
+    fn share(&self, share: &Share, observer: &dyn Observer) -> Result<(), RunError> {
+        let schedule = &self.layout.schedule;
+        let tier = schedule.tiers[share.tier];
+        let resident = self.resident(tier, share.tier).map_err(failed)?;
+        let mut most = self.tuning.first_items.max(1);
+        let mut first = share.items.start;
+        while first < share.items.end {
+            if observer.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            let start = Instant::now();
+            let end = share.items.end.min(first.saturating_add(most));
+            self.launch(tier, first..end, resident).map_err(failed)?;
+            first = end;
+            if first < share.items.end {
+                self.device.wait().map_err(failed)?;
+                observer.on_progress(f64::from(first) / schedule.items.len() as f64);
+                if start.elapsed() < LONG {
+                    most = most.saturating_mul(2);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The blocks of a tier that are there at once.
+    pub(super) fn resident(&self, tier: Tier, index: usize) -> Result<u32, DeviceError> {
+        let schedule = &self.layout.schedule;
+        if index + 1 == schedule.tiers.len() {
+            return Ok(schedule.memory_blocks);
+        }
+        let Tier { kernel, threads, shared, .. } = tier;
+        let launch = Launch { kernel, blocks: 1, threads, shared, cooperative: false };
+        self.device.resident_blocks(self.module, &launch)
+    }
+
+    /// Launches teams that take these items; no more blocks than are there at once.
+    pub(super) fn launch(
+        &self,
+        tier: Tier,
+        items: Range<u32>,
+        resident: u32,
+    ) -> Result<(), DeviceError> {
+        let Tier { kernel, threads, shared, teams, bytes, .. } = tier;
+        let taken = &self.layout.taken;
+        self.device.fill(self.memory, taken.start, taken.end - taken.start, 0)?;
+        let blocks = resident.min((items.end - items.start).div_ceil(teams)).max(1);
+        let launch = Launch { kernel, blocks, threads, shared, cooperative: false };
+        self.start(&launch, Work { state: self.state, bytes, ..of(items) })
+    }
+
+    /// Adds up what a wave found of split graphs.
+    pub(super) fn add_up(&self, wave: &Wave) -> Result<(), DeviceError> {
+        if wave.pieces.is_empty() {
+            return Ok(());
+        }
+        let blocks = wave.pieces.end - wave.pieces.start;
+        let kernel = "ripplet_swarm_add_up";
+        let launch = Launch { kernel, blocks, threads: BLOCK, shared: 0, cooperative: false };
+        self.start(&launch, Work { state: self.state, ..of(wave.pieces.clone()) })
+    }
+
+    fn start(&self, launch: &Launch, work: Work) -> Result<(), DeviceError> {
+        // SAFETY: the argument is a `Work` as the kernels have it (they do not compile where its size
+        // differs), and its addresses are of memory that is kept as long as `self`, laid out so that
+        // the kernels stay within it.
+        unsafe { self.device.launch(self.module, launch, bytemuck::bytes_of(&work)) }
+    }
+
+    /// Brings back what is at a place, as many as there is room for.
+    pub fn read<T: Pod>(&self, place: &Range<u64>, values: &mut [T]) -> Result<(), RunError> {
+        let bytes = bytemuck::cast_slice_mut(values);
+        self.device.read(self.memory, place.start, bytes).map_err(failed)
+    }
+}
+
+fn of(range: Range<u32>) -> Work {
+    Work { first: range.start, end: range.end, ..Work::default() }
+}

@@ -1,0 +1,483 @@
+//! Which team does which graph: sizes of teams, items of work, and waves of them.
+
+use super::Tuning;
+use super::graphs::Graphs;
+use super::layout::{Asked, Item, Kind, NO_SPLIT, PIECE, Piece, Split};
+use ripplet_graph::{OutOfMemory, memory};
+use std::ops::Range;
+
+/// Bytes of shared memory that a block has beside what it asks for.
+const RESERVED: u32 = 1024;
+/// Threads on a multiprocessor, and of a block at most, as `kernels.cuh` has registers for them: where ways are
+/// counted, otherwise, and where lists are not held.
+const COUNTING: [u32; 2] = [1280, 1024];
+const MEASURING: [u32; 2] = [1536, 768];
+const READERS: u32 = 1024;
+/// Threads of a block at least.
+const FEWEST_THREADS: u32 = 64;
+/// Warps of a block whose warps have a graph each.
+const WARPS: u32 = 4;
+/// Bytes of a block's shared memory that are not its team's, as in `team.cuh`.
+pub const WORD_BYTES: u32 = 16;
+/// Graphs of more vertices may have ids or distances of more than two bytes, or distances whose sum has more
+/// than four.
+const MOST_HELD: u32 = 1 << 15;
+
+/// Blocks on a multiprocessor, among which its shared memory is shared out: from the smallest shares on.
+const BY_WARP: [u32; 3] = [12, 8, 6];
+const BY_BLOCK: [u32; 8] = [16, 12, 8, 6, 4, 3, 2, 1];
+const READING: [u32; 3] = [4, 2, 1];
+/// Where a few graphs can all have larger teams at once they get them, up to a share of one in so many.
+const MERGED_UP_TO: u32 = 4;
+
+/// Graphs of a tier are sorted by their work: by its highest bit and the two behind.
+const BUCKETS: usize = 256;
+
+/// What is known of the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    pub multiprocessors: u32,
+    /// Bytes of shared memory that a block can have.
+    pub shared: u32,
+    /// Bytes of the device's memory that the state of graphs may have, where shared memory is too small.
+    pub scratch: u64,
+}
+
+/// Teams of a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tier {
+    pub kernel: &'static str,
+    /// Threads and shared memory of a block.
+    pub threads: u32,
+    pub shared: u32,
+    /// Teams of a block, and the shared memory of each.
+    pub teams: u32,
+    pub bytes: u32,
+    /// Blocks on a multiprocessor.
+    pub blocks: u32,
+    /// Where a graph's lists and state are.
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Lists and state in shared memory.
+    Held,
+    /// These, and the vertices' order.
+    Ordered,
+    /// The state alone.
+    State,
+    Memory,
+}
+
+/// Items that teams of one size do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    pub tier: usize,
+    pub items: Range<u32>,
+}
+
+/// Items that are done before what they found is added up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wave {
+    pub shares: Vec<Share>,
+    pub pieces: Range<u32>,
+}
+
+/// All work of a run.
+#[derive(Debug, Default)]
+pub struct Schedule {
+    pub tiers: Vec<Tier>,
+    pub items: Vec<Item>,
+    pub splits: Vec<Split>,
+    pub pieces: Vec<Piece>,
+    pub waves: Vec<Wave>,
+    /// Partial sums that a wave has at most.
+    pub partials: u64,
+    /// Vertices of split graphs.
+    pub sums: u64,
+    /// Blocks whose state is in the device's memory, and bytes of each.
+    pub memory_blocks: u32,
+    pub stride: u64,
+}
+
+fn tiers(machine: Machine, kind: Kind) -> Vec<Tier> {
+    let shared =
+        |blocks: u32| ((machine.shared + RESERVED) / blocks).saturating_sub(RESERVED) / 16 * 16;
+    let by_warp = |blocks: u32| {
+        let bytes = shared(blocks) / WARPS / 16 * 16;
+        let (threads, shared) = (32 * WARPS, WARPS * bytes);
+        let (kernel, place) = ("ripplet_swarm_by_warp", Place::Held);
+        Tier { kernel, threads, shared, teams: WARPS, bytes, blocks, place }
+    };
+    let by_block = |kernel, place, blocks: u32, threads: u32| {
+        let threads = (threads / 32 * 32).max(FEWEST_THREADS);
+        let bytes = shared(blocks).saturating_sub(WORD_BYTES);
+        Tier { kernel, threads, shared: shared(blocks), teams: 1, bytes, blocks, place }
+    };
+    let [on_all, most] = if kind.asked == Asked::Ways { COUNTING } else { MEASURING };
+    let held = BY_BLOCK.map(|blocks| {
+        by_block("ripplet_swarm_by_block", Place::Ordered, blocks, most.min(on_all / blocks))
+    });
+    let reading = READING
+        .map(|blocks| by_block("ripplet_swarm_reading", Place::State, blocks, READERS / blocks));
+    let in_memory = by_block("ripplet_swarm_in_memory", Place::Memory, 1, READERS);
+    let in_memory = Tier { shared: WORD_BYTES, bytes: 0, ..in_memory };
+    BY_WARP.map(by_warp).into_iter().chain(held).chain(reading).chain([in_memory]).collect()
+}
+
+/// What a graph's work depends on.
+#[derive(Clone, Copy)]
+struct Shape {
+    vertices: u32,
+    /// Sources that are searched from together are a unit.
+    units: u32,
+    /// Of the lists that are read.
+    arcs: u64,
+    tier: usize,
+}
+
+impl Shape {
+    fn new(graphs: Graphs<'_>, graph: usize, kind: Kind, tiers: &[Tier]) -> Shape {
+        let vertices = graphs.vertices_of(graph);
+        let (behind, ahead) = kind.sides(graphs);
+        let arcs_of = |starts: &[u64]| starts[graph + 1] - starts[graph];
+        let more = ahead.map_or(0, |ahead| arcs_of(ahead.arc_starts));
+        let arcs = arcs_of(behind.arc_starts) + more;
+        let state = kind.bytes_of_state(vertices, false);
+        let held = state.saturating_add(kind.bytes_of_lists(vertices, arcs));
+        let ordered = held.saturating_add(kind.bytes_of_order(vertices));
+        let fits = |tier: &Tier| match tier.place {
+            Place::Held => vertices <= MOST_HELD && held <= u64::from(tier.bytes),
+            Place::Ordered => vertices <= MOST_HELD && ordered <= u64::from(tier.bytes),
+            Place::State => vertices <= MOST_HELD && state <= u64::from(tier.bytes),
+            Place::Memory => true,
+        };
+        let tier = tiers.iter().position(fits).unwrap_or(tiers.len() - 1);
+        Shape { vertices, units: kind.units(vertices), arcs, tier }
+    }
+
+    fn work(self) -> u64 {
+        u64::from(self.units).saturating_mul(u64::from(self.vertices) + self.arcs)
+    }
+
+    /// Larger teams come first, and of these larger work.
+    fn rank(self, tiers: usize) -> usize {
+        let work = self.work().max(4);
+        let highest = work.ilog2();
+        let bucket = 4 * highest as usize + (work >> (highest - 2) & 3) as usize;
+        (tiers - 1 - self.tier) * BUCKETS + BUCKETS - 1 - bucket
+    }
+}
+
+/// Bytes that the host needs while it makes a schedule.
+pub fn bytes_of_order(graphs: Graphs<'_>) -> u64 {
+    (size_of::<Shape>() + size_of::<u32>()) as u64 * graphs.len() as u64
+}
+
+/// Makes a schedule.
+struct Planner {
+    kind: Kind,
+    machine: Machine,
+    tuning: Tuning,
+    tiers: Vec<Tier>,
+    /// Of each graph.
+    shapes: Vec<Shape>,
+    /// Graphs of so much work are split.
+    split_from: u64,
+}
+
+impl Schedule {
+    /// # Errors
+    /// Where the host refuses memory.
+    pub fn new(
+        graphs: Graphs<'_>,
+        kind: Kind,
+        machine: Machine,
+        tuning: Tuning,
+    ) -> Result<Schedule, OutOfMemory> {
+        let tiers = tiers(machine, kind);
+        let shapes = (0..graphs.len()).map(|graph| Shape::new(graphs, graph, kind, &tiers));
+        let shapes = memory::collected(shapes)?;
+        let all = shapes.iter().fold(0_u64, |sum, shape| sum.saturating_add(shape.work()));
+        let shares = tuning.split_over.saturating_mul(u64::from(machine.multiprocessors));
+        let split_from = all.checked_div(shares).unwrap_or(u64::MAX);
+        let mut planner = Planner { kind, machine, tuning, tiers, shapes, split_from };
+        let counts = planner.merge();
+        let order = planner.sorted()?;
+        let mut to = Schedule::default();
+        let ends = planner.split(&order, &mut to)?;
+        let items = counts.iter().sum::<u64>();
+        let room = u32::try_from(items).map_or(usize::MAX, |items| items as usize);
+        to.items = memory::with_room(room)?;
+        planner.list(&order, &ends, &mut to)?;
+        planner.find_memory(counts[planner.tiers.len() - 1], &mut to);
+        to.tiers = planner.tiers;
+        Ok(to)
+    }
+}
+
+impl Planner {
+    fn is_split(&self, shape: Shape) -> bool {
+        shape.units > 1 && shape.work() >= self.split_from
+    }
+
+    /// Gives the graphs of a tier to the next one where all of both fit at once: a launch less. Returns the
+    /// items of each tier.
+    fn merge(&mut self) -> Vec<u64> {
+        let mut items = vec![0; self.tiers.len()];
+        // The vertices of the largest graph.
+        let mut largest = vec![0; self.tiers.len()];
+        for &shape in self.shapes.iter().filter(|shape| shape.vertices > 0) {
+            items[shape.tier] += if self.is_split(shape) { u64::from(shape.units) } else { 1 };
+            largest[shape.tier] = shape.vertices.max(largest[shape.tier]);
+        }
+        let mut merged: Vec<usize> = (0..self.tiers.len()).collect();
+        for tier in 0..self.tiers.len() - 1 {
+            let next = self.tiers[tier + 1];
+            let at_once = self.machine.multiprocessors * next.blocks * next.teams;
+            let both = items[tier] + items[tier + 1];
+            let has_room = match next.place {
+                Place::Held => self.tiers[tier].bytes <= next.bytes,
+                Place::Ordered => {
+                    let order = self.kind.bytes_of_order(largest[tier]);
+                    u64::from(self.tiers[tier].bytes) + order <= u64::from(next.bytes)
+                }
+                Place::State | Place::Memory => false,
+            };
+            if has_room && next.blocks >= MERGED_UP_TO && both <= u64::from(at_once) {
+                merged.iter_mut().filter(|to| **to == tier).for_each(|to| *to = tier + 1);
+                (items[tier], items[tier + 1]) = (0, both);
+                largest[tier + 1] = largest[tier].max(largest[tier + 1]);
+            }
+        }
+        self.shapes.iter_mut().for_each(|shape| shape.tier = merged[shape.tier]);
+        items
+    }
+
+    /// The graphs with vertices, in the order of their ranks.
+    fn sorted(&self) -> Result<Vec<u32>, OutOfMemory> {
+        let ranks = self.tiers.len() * BUCKETS;
+        let all = || (0..).zip(&self.shapes).filter(|(_, shape)| shape.vertices > 0);
+        let mut places = vec![0_usize; ranks + 1];
+        all().for_each(|(_, shape)| places[shape.rank(self.tiers.len()) + 1] += 1);
+        for rank in 0..ranks {
+            places[rank + 1] += places[rank];
+        }
+        let mut order = memory::zeros(places[ranks])?;
+        for (graph, shape) in all() {
+            let place = &mut places[shape.rank(self.tiers.len())];
+            order[*place] = graph;
+            *place += 1;
+        }
+        Ok(order)
+    }
+
+    /// Cuts the graphs that are split into what each wave does of them; returns where each wave's parts
+    /// end.
+    fn split(&self, order: &[u32], to: &mut Schedule) -> Result<Vec<usize>, OutOfMemory> {
+        let units_of_group = u64::from(self.kind.units_of_group());
+        // A wave has work for every multiprocessor.
+        let fewest = u64::from(self.machine.multiprocessors).div_ceil(units_of_group);
+        let (mut ends, mut used) = (Vec::new(), 0);
+        for &graph in order {
+            let shape = self.shapes[graph as usize];
+            if !self.is_split(shape) {
+                continue;
+            }
+            let groups = u64::from(shape.units).div_ceil(units_of_group);
+            let of_unit = if self.kind.has_partials() { u64::from(shape.vertices) } else { 0 };
+            let of_group = of_unit * units_of_group;
+            let most = (self.tuning.partials / 8).max(of_group * fewest.min(groups));
+            let mut first = 0;
+            while first < shape.units {
+                if used > 0 && used + of_group > most {
+                    memory::push(&mut ends, to.splits.len())?;
+                    used = 0;
+                }
+                let fit = (most - used).checked_div(of_group).unwrap_or(groups);
+                let units = u64::from(shape.units - first).min(fit * units_of_group);
+                let (end, sums) = (first + units as u32, to.sums);
+                let is_last = u32::from(end == shape.units);
+                memory::push(
+                    &mut to.splits,
+                    Split { partials: used, sums, graph, first, end, is_last },
+                )?;
+                used += units * of_unit;
+                to.partials = to.partials.max(used);
+                first = end;
+            }
+            to.sums += u64::from(shape.vertices);
+        }
+        memory::push(&mut ends, to.splits.len())?;
+        Ok(ends)
+    }
+
+    /// Lists the items wave by wave, those of the largest teams first, and what is added up behind each.
+    fn list(&self, order: &[u32], ends: &[usize], to: &mut Schedule) -> Result<(), OutOfMemory> {
+        let mut begin = 0;
+        // Those that are not split are all in the first wave.
+        let mut whole = order;
+        for &end in ends {
+            let mut wave = Wave::default();
+            for tier in (0..self.tiers.len()).rev() {
+                let first = to.items.len() as u32;
+                for (index, part) in (begin as u32..).zip(&to.splits[begin..end]) {
+                    if self.shapes[part.graph as usize].tier == tier {
+                        let item = |unit| Item::new(part.graph, unit..unit + 1, index);
+                        to.items.extend((part.first..part.end).map(item));
+                    }
+                }
+                let is_of_tier = |graph: &&u32| self.shapes[**graph as usize].tier == tier;
+                let (of_tier, rest) = whole.split_at(whole.iter().take_while(is_of_tier).count());
+                whole = rest;
+                for &graph in of_tier {
+                    let shape = self.shapes[graph as usize];
+                    if !self.is_split(shape) {
+                        to.items.push(Item::new(graph, 0..shape.units, NO_SPLIT));
+                    }
+                }
+                let items = first..to.items.len() as u32;
+                if !items.is_empty() {
+                    wave.shares.push(Share { tier, items });
+                }
+            }
+            let first = to.pieces.len() as u32;
+            for index in begin..end {
+                let graph = to.splits[index].graph as usize;
+                for vertex in (0..self.shapes[graph].vertices).step_by(PIECE as usize) {
+                    memory::push(&mut to.pieces, Piece { split: index as u32, first: vertex })?;
+                }
+            }
+            wave.pieces = first..to.pieces.len() as u32;
+            memory::push(&mut to.waves, wave)?;
+            begin = end;
+        }
+        Ok(())
+    }
+
+    /// Room for the state of graphs that is in the device's memory: of as many blocks as have work.
+    fn find_memory(&self, items: u64, to: &mut Schedule) {
+        let in_memory = self.shapes.iter().filter(|shape| shape.tier == self.tiers.len() - 1);
+        let Some(largest) = in_memory.map(|shape| shape.vertices).max() else { return };
+        to.stride = self.kind.bytes_of_state(largest, true).next_multiple_of(256);
+        let blocks = (self.machine.scratch / to.stride.max(1)).min(items);
+        to.memory_blocks = blocks.clamp(1, u64::from(self.machine.multiprocessors.max(1))) as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Question, Tuning};
+    use super::*;
+    use ripplet_graph::Direction;
+    use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
+
+    /// What an H200 has.
+    const MACHINE: Machine = Machine { multiprocessors: 132, shared: 227 << 10, scratch: 16 << 30 };
+
+    /// Rings of so many vertices.
+    fn rings(sizes: &[u32]) -> GraphBatch {
+        let members = Members::of_sizes(sizes.iter().copied()).unwrap();
+        let mut rows = BatchRows::default();
+        for (graph, &size) in (0..).zip(sizes) {
+            for vertex in 0..size {
+                rows.graphs.push(graph);
+                rows.sources.push(vertex);
+                rows.targets.push((vertex + 1) % size);
+            }
+        }
+        let builder = BatchBuilder::new().direction(Direction::Undirected);
+        builder.build(BatchTable::new(members, rows).unwrap()).unwrap()
+    }
+
+    fn schedule(sizes: &[u32], question: Question, tuning: Tuning) -> Schedule {
+        let batch = rings(sizes);
+        let graphs = Graphs::from(batch.all());
+        Schedule::new(graphs, Kind::new(question, false), MACHINE, tuning).unwrap()
+    }
+
+    const WAYS: Question = Question::Betweenness { normalized: false };
+
+    /// Each unit of each graph once, in waves that have room for what they find.
+    fn check(sizes: &[u32], question: Question, tuning: Tuning) -> Schedule {
+        let schedule = schedule(sizes, question, tuning);
+        let kind = Kind::new(question, false);
+        let mut done = vec![Vec::new(); sizes.len()];
+        let mut listed = 0;
+        for wave in &schedule.waves {
+            for share in &wave.shares {
+                assert_eq!(share.items.start, listed);
+                listed = share.items.end;
+                for item in &schedule.items[share.items.start as usize..listed as usize] {
+                    done[item.graph as usize].extend(item.first..item.end);
+                    if item.split == NO_SPLIT {
+                        continue;
+                    }
+                    let part = schedule.splits[item.split as usize];
+                    assert!(part.graph == item.graph && part.first <= item.first);
+                    let vertices = u64::from(sizes[item.graph as usize]);
+                    let end = part.partials + u64::from(item.end - part.first) * vertices;
+                    assert!(!kind.has_partials() || end <= schedule.partials);
+                }
+            }
+        }
+        assert_eq!(listed as usize, schedule.items.len());
+        for (units, &size) in done.iter_mut().zip(sizes) {
+            units.sort_unstable();
+            assert!(units.iter().copied().eq(0..kind.units(size)), "{size}");
+        }
+        schedule
+    }
+
+    #[test]
+    fn small_graphs_share_a_block_and_large_ones_have_one() {
+        let tiers = tiers(MACHINE, Kind::new(WAYS, false));
+        let of = |size: u32| {
+            let sizes = vec![size; 4000];
+            let schedule = check(&sizes, WAYS, Tuning { split_over: 0, ..Tuning::default() });
+            let [share] = &schedule.waves[0].shares[..] else { panic!("{size}") };
+            tiers[share.tier]
+        };
+        assert_eq!((of(20).kernel, of(20).teams), ("ripplet_swarm_by_warp", 4));
+        assert_eq!((of(512).kernel, of(512).blocks), ("ripplet_swarm_by_block", 2));
+        assert_eq!((of(1024).blocks, of(1024).threads), (1, 1024));
+        assert_eq!(of(1500).kernel, "ripplet_swarm_reading");
+        assert_eq!(of(1600).kernel, "ripplet_swarm_in_memory");
+        assert!(tiers.iter().all(|tier| tier.shared <= MACHINE.shared && tier.threads <= 1024));
+    }
+
+    #[test]
+    fn few_graphs_of_many_sizes_are_few_launches() {
+        let sizes: Vec<u32> = (1..150).collect();
+        let schedule = check(&sizes, WAYS, Tuning { split_over: 0, ..Tuning::default() });
+        assert_eq!(schedule.waves.len(), 1);
+        assert_eq!(schedule.waves[0].shares.len(), 1, "{:?}", schedule.waves);
+    }
+
+    #[test]
+    fn a_graph_that_others_would_wait_for_is_split() {
+        let mut sizes = vec![30; 1000];
+        sizes.push(900);
+        let schedule = check(&sizes, WAYS, Tuning::default());
+        assert_eq!(schedule.splits.len(), 1);
+        assert_eq!(schedule.splits[0].graph, 1000);
+        assert_eq!(schedule.sums, 900);
+        // Of a million like it nobody waits for one.
+        let schedule = check(&vec![300; 20_000], WAYS, Tuning::default());
+        assert!(schedule.splits.is_empty() && schedule.pieces.is_empty());
+    }
+
+    #[test]
+    fn sums_of_units_are_bounded_by_waves() {
+        let tuning = Tuning { partials: 1 << 20, ..Tuning::default() };
+        for question in [WAYS, Question::Summaries] {
+            let schedule = check(&[3000, 40, 2000], question, tuning);
+            // Sums of a graph's units have room for all multiprocessors at least.
+            assert!(schedule.partials <= 8 * 17 * 3000);
+            assert_eq!(schedule.waves.len() > 1, question == WAYS);
+        }
+        assert_eq!(check(&[], WAYS, tuning).items.len(), 0);
+        assert_eq!(check(&[0, 1, 0], WAYS, tuning).items.len(), 1);
+    }
+}

@@ -1,0 +1,86 @@
+//! Values: of random batches, and of those that have graphs of every class.
+
+use super::machines::{check, tunings};
+use crate::lcc::graphs::Edges;
+use crate::machines::is_thorough;
+use proptest::prelude::*;
+
+fn ring(n: u32) -> Edges {
+    Edges::directed(n, (0..n).map(|v| (v, (v + 1) % n)))
+}
+
+/// A graph of so many vertices, each with arcs to some that a row of numbers gives.
+fn scattered(n: u32, degree: u32) -> Edges {
+    let target =
+        |v: u32, i: u32| (v.wrapping_mul(7919) ^ (v * degree + i).wrapping_mul(2_654_435_761)) >> 7;
+    let pairs = (0..n).flat_map(|v| (0..degree).map(move |i| (v, target(v, i) % n)));
+    Edges::undirected(n, pairs)
+}
+
+/// Few or many vertices and edges: loops, duplicates, reciprocal and isolated ones.
+fn any_graph() -> impl Strategy<Value = Edges> {
+    (0u32..90, 0usize..4).prop_flat_map(|(vertices, size)| {
+        let most = if vertices == 0 { 1 } else { [2, 30, 150, 600][size] };
+        let vertex = 0..vertices.max(1);
+        prop::collection::vec((vertex.clone(), vertex), 0..most)
+            .prop_map(move |pairs| Edges::undirected(vertices, pairs))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if is_thorough() { 64 } else { 6 }))]
+
+    #[test]
+    fn values_are_those_of_the_cpu(
+        graphs in prop::collection::vec(any_graph(), 0..10),
+        directed in any::<bool>(),
+        keep in any::<bool>(),
+        tuning in 0usize..4,
+        order in 0u64..3,
+    ) {
+        check(&graphs, directed, keep, tunings()[tuning], order);
+    }
+}
+
+/// Without vertices, of one, of two, around the sources of a group, and of so many that there are several.
+#[test]
+fn graphs_of_every_size() {
+    let mut graphs: Vec<Edges> = [0, 1, 2, 0, 63, 64, 65, 130, 1, 0].map(ring).into();
+    graphs.push(scattered(150, 6));
+    graphs.push(Edges::undirected(40, []));
+    for (order, tuning) in (0..).zip(tunings()) {
+        check(&graphs, order % 2 == 0, false, tuning, order);
+    }
+}
+
+/// Lists that a whole warp reads, among short ones: of one vertex that all others know, and of two.
+#[test]
+fn graphs_with_hubs() {
+    let star = |n: u32| Edges::undirected(n, (1..n).map(|v| (0, v)));
+    let two = |n: u32| Edges::undirected(n, (2..n).flat_map(|v| [(0, v), (1, v), (v, v / 2)]));
+    let graphs = [star(30), star(170), two(140), ring(7)];
+    check(&graphs, false, false, tunings()[0], 1);
+    check(&graphs, true, true, tunings()[3], 0);
+}
+
+/// More graphs than teams, as small as they come.
+#[test]
+fn many_small_graphs() {
+    let graphs: Vec<Edges> = (0..150).map(|at| scattered(at % 23, at % 5)).collect();
+    check(&graphs, false, false, tunings()[0], 1);
+    check(&graphs, true, true, tunings()[2], 0);
+}
+
+/// Lists that have no room beside the state: of all vertices, and of few with many repeated arcs.
+#[test]
+fn graphs_with_many_arcs() {
+    let clique = |n: u32| Edges::undirected(n, (0..n).flat_map(|a| (0..a).map(move |b| (a, b))));
+    let twice = Edges { pairs: [scattered(9, 300).pairs, ring(9).pairs].concat(), ..ring(9) };
+    let tight = tunings()[2];
+    check(&[clique(30), twice.clone(), ring(5)], false, true, tight, 0);
+    check(&[clique(20), twice], true, true, tight, 2);
+    let sizes: &[u32] = if is_thorough() { &[400, 1500, 1700, 8000] } else { &[] };
+    for &size in sizes {
+        check(&[scattered(size, 40), ring(3)], true, false, tunings()[0], 0);
+    }
+}

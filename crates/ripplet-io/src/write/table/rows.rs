@@ -1,0 +1,355 @@
+//! What the rows of a table are about, in stretches that lie together.
+
+use super::keys::{Ids, no_memory};
+use crate::write::refused;
+use ripplet_graph::batch::BatchSlice;
+use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
+
+/// What the rows of a table are about, and with it its first columns; a batch's have `graph` before
+/// them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// A vertex each: `id`.
+    Vertices,
+    /// A vertex each, and the community that it is in: `id`, `community`.
+    Communities,
+    /// A graph each: no column but `graph`.
+    Graphs,
+    /// Two different vertices of a graph each, in one order: `source`, `target`.
+    Pairs,
+    /// An edge each: `source`, `target`.
+    Edges,
+}
+
+/// Whose vertices are called by number: one graph's, or those of neighbouring graphs of a batch.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// The vertices of one graph.
+    Graph(&'a VertexIds),
+    /// Graphs of a batch.
+    Batch(BatchSlice<'a>),
+}
+
+/// Some rows of a table, in their order: graph by graph.
+#[derive(Clone, Debug)]
+pub enum Part<'a> {
+    /// All vertices.
+    Vertices(Subject<'a>),
+    /// All vertices, and of each a vertex of its graph by whose id its community is called.
+    Communities {
+        /// The graphs.
+        of: Subject<'a>,
+        /// The communities' vertices, graph by graph.
+        communities: &'a [VertexId],
+    },
+    /// All graphs.
+    Graphs(Subject<'a>),
+    /// Of each graph, from each of these vertices (as far as it has them) to all others.
+    ///
+    /// Values stand in full rows: one for each vertex of the graph, the source included, whose own
+    /// value is passed over.
+    Pairs {
+        /// The graphs.
+        of: Subject<'a>,
+        /// The sources.
+        sources: Range<VertexId>,
+    },
+    /// Edges by their ends, which are numbers of vertices of their graph.
+    Edges {
+        /// The graphs.
+        of: Subject<'a>,
+        /// Where each graph's edges begin, and after them the end of the last.
+        starts: &'a [u64],
+        /// Where each edge begins.
+        sources: &'a [VertexId],
+        /// Where it ends.
+        targets: &'a [VertexId],
+    },
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn graphs(self) -> usize {
+        match self {
+            Subject::Graph(_) => 1,
+            Subject::Batch(graphs) => graphs.len(),
+        }
+    }
+
+    fn vertices_of(self, graph: usize) -> u64 {
+        match self {
+            Subject::Graph(ids) => ids.len() as u64,
+            Subject::Batch(graphs) => {
+                graphs.vertex_starts()[graph + 1] - graphs.vertex_starts()[graph]
+            }
+        }
+    }
+
+    /// What a graph's vertices are called.
+    pub(super) fn ids(self, graph: usize) -> Ids<'a> {
+        match self {
+            Subject::Graph(ids) => Ids::of_graph(ids),
+            Subject::Batch(graphs) => Ids::of_member(graphs, graph),
+        }
+    }
+
+    /// What a graph is called, where it is of a batch.
+    pub(super) fn graph_id(self, graph: usize) -> Option<ExternalId<'a>> {
+        match self {
+            Subject::Graph(_) => None,
+            Subject::Batch(graphs) => Some(graphs.graph(graph).id()),
+        }
+    }
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn rows(&self) -> Rows {
+        match self {
+            Part::Vertices(_) => Rows::Vertices,
+            Part::Communities { .. } => Rows::Communities,
+            Part::Graphs(_) => Rows::Graphs,
+            Part::Pairs { .. } => Rows::Pairs,
+            Part::Edges { .. } => Rows::Edges,
+        }
+    }
+
+    pub(super) fn subject(&self) -> Subject<'a> {
+        match self {
+            Part::Vertices(of) | Part::Graphs(of) => *of,
+            Part::Communities { of, .. } | Part::Pairs { of, .. } | Part::Edges { of, .. } => *of,
+        }
+    }
+}
+
+/// A part, and where each graph's rows begin in it.
+pub(super) struct Layout<'a> {
+    pub part: Part<'a>,
+    /// One more than graphs; those of a slice of a batch count from the batch's begin.
+    starts: Cow<'a, [u64]>,
+    /// The same of the values, where they are not one a row.
+    value_starts: Option<Vec<u64>>,
+}
+
+/// Rows whose values lie together, of one graph unless the rows are graphs.
+pub(super) struct Stretch {
+    /// The graph, or the first of them.
+    pub graph: usize,
+    pub about: About,
+    /// The indices of the values, a row each.
+    pub values: Range<usize>,
+}
+
+/// What a row of a stretch is about.
+pub(super) enum About {
+    /// A vertex each.
+    Vertices(Range<VertexId>),
+    /// A vertex each, and its community.
+    Communities(Range<VertexId>),
+    Graphs,
+    /// A target each.
+    Pairs {
+        source: VertexId,
+        targets: Range<VertexId>,
+    },
+    /// An edge each.
+    Edges {
+        sources: Range<usize>,
+    },
+}
+
+impl<'a> Layout<'a> {
+    /// Checks that the part's own numbers fit one another.
+    pub fn of(part: Part<'a>) -> io::Result<Layout<'a>> {
+        let (starts, value_starts): (Cow<'a, [u64]>, _) = match &part {
+            Part::Vertices(Subject::Batch(graphs)) => (graphs.vertex_starts().into(), None),
+            Part::Vertices(Subject::Graph(ids)) => (vec![0, ids.len() as u64].into(), None),
+            Part::Communities { of, communities } => {
+                let starts = Layout::of(Part::Vertices(*of))?.starts;
+                check_communities(&starts, communities)?;
+                (starts, None)
+            }
+            Part::Graphs(of) => (vec![0, of.graphs() as u64].into(), None),
+            Part::Pairs { of, sources } => {
+                let rows = |targets: fn(u64) -> u64| {
+                    sums((0..of.graphs()).map(|graph| {
+                        let vertices = of.vertices_of(graph);
+                        let Range { start, end } = sources_of(sources, vertices);
+                        (end - start) * targets(vertices)
+                    }))
+                };
+                (rows(|vertices| vertices.saturating_sub(1))?.into(), Some(rows(|all| all)?))
+            }
+            Part::Edges { of, starts, sources, targets } => {
+                check_edges(*of, starts, sources, targets)?;
+                ((*starts).into(), None)
+            }
+        };
+        Ok(Layout { part, starts, value_starts })
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        span(&self.starts)
+    }
+
+    /// How many values a column has.
+    pub fn values(&self) -> u64 {
+        self.value_starts.as_deref().map_or(self.rows(), span)
+    }
+
+    /// Visits some rows, stretch by stretch.
+    pub fn for_each(
+        &self,
+        rows: Range<u64>,
+        mut visit: impl FnMut(Stretch) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let values = rows.start as usize..rows.end as usize;
+        if let Part::Graphs(_) = self.part {
+            return visit(Stretch { graph: values.start, about: About::Graphs, values });
+        }
+        let base = self.starts[0];
+        let (mut row, end) = (base + rows.start, base + rows.end);
+        let mut graph = self.starts.partition_point(|&start| start <= row) - 1;
+        while row < end {
+            let (start, stop) = (self.starts[graph], end.min(self.starts[graph + 1]));
+            if row < stop {
+                self.for_each_of(
+                    graph,
+                    row - start..stop - start,
+                    (start - base) as usize,
+                    &mut visit,
+                )?;
+                row = stop;
+            }
+            graph += 1;
+        }
+        Ok(())
+    }
+
+    /// Visits some rows of one graph, which count from its first; before it come so many rows.
+    fn for_each_of(
+        &self,
+        graph: usize,
+        rows: Range<u64>,
+        before: usize,
+        visit: &mut impl FnMut(Stretch) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let values = before + rows.start as usize..before + rows.end as usize;
+        match (&self.part, &self.value_starts) {
+            (Part::Pairs { of, sources }, Some(value_starts)) => {
+                let vertices = of.vertices_of(graph);
+                let first = sources_of(sources, vertices).start;
+                pairs(rows, vertices, first, |source, targets| {
+                    let row = value_starts[graph] + (source - first) * vertices;
+                    let values = (row + targets.start) as usize..(row + targets.end) as usize;
+                    let targets = targets.start as VertexId..targets.end as VertexId;
+                    let about = About::Pairs { source: source as VertexId, targets };
+                    visit(Stretch { graph, about, values })
+                })
+            }
+            (Part::Edges { .. }, _) => {
+                let about = About::Edges { sources: values.clone() };
+                visit(Stretch { graph, about, values })
+            }
+            (part, _) => {
+                let vertices = rows.start as VertexId..rows.end as VertexId;
+                let about = match part {
+                    Part::Communities { .. } => About::Communities(vertices),
+                    _ => About::Vertices(vertices),
+                };
+                visit(Stretch { graph, about, values })
+            }
+        }
+    }
+}
+
+/// The targets that some rows of a graph are about, source by source, without the source itself.
+fn pairs(
+    rows: Range<u64>,
+    vertices: u64,
+    first: u64,
+    mut visit: impl FnMut(u64, Range<u64>) -> io::Result<()>,
+) -> io::Result<()> {
+    let others = vertices - 1;
+    let mut row = rows.start;
+    while row < rows.end {
+        let (source, begin) = (first + row / others, row % others);
+        let end = others.min(begin + (rows.end - row));
+        // The others are numbered past the source.
+        let (before, behind) = (begin..end.min(source), begin.max(source) + 1..end + 1);
+        for targets in [before, behind] {
+            if targets.start < targets.end {
+                visit(source, targets)?;
+            }
+        }
+        row += end - begin;
+    }
+    Ok(())
+}
+
+/// The sources that a graph of so many vertices has.
+fn sources_of(sources: &Range<VertexId>, vertices: u64) -> Range<u64> {
+    let [start, end] = [sources.start, sources.end].map(|at| u64::from(at).min(vertices));
+    start..end.max(start)
+}
+
+/// The sums of all before, and the sum of all.
+fn sums(sizes: impl ExactSizeIterator<Item = u64>) -> io::Result<Vec<u64>> {
+    let mut sums = memory::with_room(sizes.len() + 1).map_err(no_memory)?;
+    let mut sum = 0u64;
+    sums.push(sum);
+    for size in sizes {
+        sum =
+            sum.checked_add(size).ok_or_else(|| refused("these are too many pairs for a table"))?;
+        sums.push(sum);
+    }
+    Ok(sums)
+}
+
+fn span(starts: &[u64]) -> u64 {
+    starts[starts.len() - 1] - starts[0]
+}
+
+fn check_communities(starts: &[u64], communities: &[VertexId]) -> io::Result<()> {
+    if span(starts) != communities.len() as u64 {
+        return Err(refused("there is not one community for each vertex"));
+    }
+    let wrong = |graph: &[u64]| {
+        let [start, end] = [graph[0], graph[1]].map(|start| (start - starts[0]) as usize);
+        communities[start..end].iter().any(|&community| community as usize >= end - start)
+    };
+    match starts.windows(2).position(wrong) {
+        Some(graph) => {
+            Err(refused(format!("a community of graph {graph} is called by no vertex of it")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_edges(
+    of: Subject<'_>,
+    starts: &[u64],
+    sources: &[VertexId],
+    targets: &[VertexId],
+) -> io::Result<()> {
+    let fit = starts.len() == of.graphs() + 1
+        && starts[0] == 0
+        && starts.is_sorted()
+        && starts[of.graphs()] == sources.len() as u64
+        && sources.len() == targets.len();
+    if !fit {
+        return Err(refused("the edges' ends and where each graph's edges begin do not fit"));
+    }
+    let wrong = |graph: &usize| {
+        let edges = starts[*graph] as usize..starts[graph + 1] as usize;
+        let vertices = of.vertices_of(*graph);
+        let known = |&vertex: &VertexId| u64::from(vertex) < vertices;
+        !sources[edges.clone()].iter().chain(&targets[edges]).all(known)
+    };
+    match (0..of.graphs()).find(wrong) {
+        Some(graph) => Err(refused(format!("an edge of graph {graph} ends at no vertex of it"))),
+        None => Ok(()),
+    }
+}

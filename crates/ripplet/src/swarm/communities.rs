@@ -1,0 +1,184 @@
+//! The communities of each graph of a batch.
+
+use super::{Answer, SwarmError, SwarmObserver, Worker};
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::{VertexId, memory};
+use ripplet_lp::cpu::{CpuExecutor, ThreadError};
+use ripplet_lp::{Executor, Label, Observer, Program, Settings};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::scope;
+
+/// Finds communities by label propagation, on the CPU: of each graph what a run on it alone finds, by one
+/// thread; as many graphs at a time as there are threads.
+///
+/// Memory: 4 bytes a vertex of the part; for each thread its graph once more, and a run on it.
+#[derive(Debug)]
+pub struct CommunitiesWorker<P> {
+    program: P,
+    settings: Settings,
+    executors: Vec<CpuExecutor>,
+}
+
+/// What the threads of a part have in common.
+struct Shared<'a, G> {
+    /// The graphs that nobody has taken yet, and where their communities go.
+    graphs: Mutex<G>,
+    ended: AtomicBool,
+    error: Mutex<Option<SwarmError>>,
+    observer: &'a dyn SwarmObserver,
+}
+
+impl<P: Program> CommunitiesWorker<P> {
+    /// A worker with so many threads that runs a program on each graph.
+    ///
+    /// # Errors
+    /// Where the system refuses the threads.
+    pub fn new(
+        program: P,
+        settings: Settings,
+        threads: usize,
+    ) -> Result<CommunitiesWorker<P>, ThreadError> {
+        let executors =
+            (0..threads.max(1)).map(|_| CpuExecutor::new(Some(1))).collect::<Result<_, _>>()?;
+        Ok(CommunitiesWorker { program, settings, executors })
+    }
+
+    /// Finds the communities of graphs until nobody has any left.
+    fn find<'b>(
+        &self,
+        executor: &CpuExecutor,
+        shared: &Shared<'_, impl Iterator<Item = (BatchGraph<'b>, &'b mut [VertexId])>>,
+    ) {
+        while !shared.ended.load(Relaxed) {
+            let Some((graph, communities)) = lock(&shared.graphs).next() else { break };
+            if let Err(error) =
+                self.find_of(executor, graph, communities, &mut Watched(shared.observer))
+            {
+                lock(&shared.error).get_or_insert(error);
+                shared.ended.store(true, Relaxed);
+            }
+        }
+    }
+
+    fn find_of(
+        &self,
+        executor: &CpuExecutor,
+        graph: BatchGraph<'_>,
+        communities: &mut [Label],
+        observer: &mut dyn Observer,
+    ) -> Result<(), SwarmError> {
+        let graph = graph.to_graph().map_err(ripplet_analytics::RunError::from)?;
+        let found = executor.run(&graph, &self.program, &self.settings, observer)?;
+        communities.copy_from_slice(&found.labels);
+        Ok(())
+    }
+}
+
+impl<P: Program + Send> Worker for CommunitiesWorker<P> {
+    fn name(&self) -> String {
+        "cpu".into()
+    }
+
+    fn answer(
+        &mut self,
+        part: BatchSlice<'_>,
+        observer: &dyn SwarmObserver,
+    ) -> Result<Answer, SwarmError> {
+        let mut communities: Vec<VertexId> =
+            memory::zeros(part.vertices() as usize).map_err(ripplet_analytics::RunError::from)?;
+        let mut rest = &mut communities[..];
+        let graphs = part.graphs().map(|graph| {
+            let of_graph = rest.split_off_mut(..graph.vertices() as usize);
+            (graph, of_graph.unwrap_or_default())
+        });
+        let shared = Shared {
+            graphs: Mutex::new(graphs),
+            ended: AtomicBool::new(false),
+            error: Mutex::default(),
+            observer,
+        };
+        scope(|threads| {
+            for executor in &self.executors {
+                threads.spawn(|| executor.install(|| self.find(executor, &shared)));
+            }
+        });
+        let error = shared.error.into_inner().unwrap_or_else(PoisonError::into_inner);
+        error.map_or(Ok(Answer::Communities(communities)), Err)
+    }
+}
+
+/// An observer of a swarm, as a run on one of its graphs is watched.
+struct Watched<'a>(&'a dyn SwarmObserver);
+
+impl Observer for Watched<'_> {
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+}
+
+/// What a lock guards: whole at all times, also where a thread panicked with it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
+    use ripplet_graph::generate::Planted;
+    use ripplet_lp::programs::{Cdlp, Lpa};
+    use ripplet_lp::{RunError, Schedule};
+
+    fn check<P: Program + Clone + Send>(program: &P, settings: Settings) {
+        let sizes = [0, 1, 60, 300, 2];
+        let mut rows = BatchRows::default();
+        for (number, size) in (0u32..).zip(sizes).filter(|(_, size)| *size > 30) {
+            let edges = Planted::new(size, 4 * size, 0.2).generate().unwrap().edges;
+            rows.graphs.extend(std::iter::repeat_n(number, edges.len()));
+            rows.sources.extend_from_slice(edges.sources());
+            rows.targets.extend_from_slice(edges.targets());
+        }
+        let members = Members::of_sizes(sizes.map(|size| size as u32).into_iter()).unwrap();
+        let batch = BatchBuilder::new().build(BatchTable::new(members, rows).unwrap()).unwrap();
+        let alone = CpuExecutor::new(Some(2)).unwrap();
+        let expected: Vec<Label> = batch
+            .all()
+            .graphs()
+            .flat_map(|graph| {
+                let graph = graph.to_graph().unwrap();
+                alone.run(&graph, program, &settings, &mut ()).unwrap().labels.to_vec()
+            })
+            .collect();
+        for threads in [1, 3] {
+            let mut worker =
+                CommunitiesWorker::new(program.clone(), settings.clone(), threads).unwrap();
+            let found = worker.answer(batch.all(), &()).unwrap();
+            assert_eq!(found, Answer::Communities(expected.clone()), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn each_graph_has_the_communities_that_it_has_alone() {
+        check(&Lpa::default(), Settings::default());
+        check(&Cdlp, Settings { schedule: Schedule::sync(), ..Settings::default() });
+    }
+
+    #[test]
+    fn settings_that_do_not_fit_end_the_part() {
+        let members = Members::of_sizes([2, 2].into_iter()).unwrap();
+        let rows = BatchRows {
+            graphs: vec![0, 1],
+            sources: vec![0, 0],
+            targets: vec![1, 1],
+            weights: None,
+        };
+        let batch = BatchBuilder::new().build(BatchTable::new(members, rows).unwrap()).unwrap();
+        let settings = Settings { initial: Some(vec![0; 3]), ..Settings::default() };
+        let mut worker = CommunitiesWorker::new(Lpa::default(), settings, 2).unwrap();
+        assert!(matches!(
+            worker.answer(batch.all(), &()),
+            Err(SwarmError::Device(RunError::Settings(_)))
+        ));
+    }
+}

@@ -1,0 +1,110 @@
+//! Swarms: an analysis of every graph of a batch, however many there are.
+//!
+//! ```text
+//! Parts ─▶ reader ─▶ 2 parts wait ─▶ workers, a thread each ─▶ in order again ─▶ sink, the caller's thread
+//! ```
+//!
+//! Reading, computing and writing overlap, and only a few parts of the batch are in memory at once: with w
+//! workers at most 4 + 2 w, each with its answer once it is computed. [`CpuWorker`] takes all threads of
+//! rayon's global pool; a worker for a device takes that device. What a part's answer is does not depend on
+//! who computes it, so neither does what is written.
+//!
+//! An error of a stage, or the observer, ends all stages: a read or a write that has begun is finished, and
+//! a worker is told through its observer.
+//!
+//! ```
+//! use ripplet::analytics::Lengths;
+//! use ripplet::graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
+//! use ripplet::swarm::{Analysis, Answer, BatchPart, CpuWorker, Column, WholeBatch, run};
+//!
+//! // A path of three vertices, and an edge.
+//! let members = Members::of_sizes([3, 2].into_iter())?;
+//! let rows = BatchRows { graphs: vec![0, 0, 1], sources: vec![0, 1, 0], targets: vec![1, 2, 1], weights: None };
+//! let batch = BatchBuilder::new().build(BatchTable::new(members, rows)?)?;
+//!
+//! let worker = CpuWorker::new(Analysis::Betweenness { normalized: false, lengths: Lengths::Hops });
+//! let mut found = Vec::new();
+//! let take = |_: &BatchPart, answer: Answer| {
+//!     if let Answer::Vertices(columns) = answer {
+//!         found.extend(columns);
+//!     }
+//!     Ok(())
+//! };
+//! let report = run(&mut WholeBatch::from(batch), vec![Box::new(worker)], take, &())?;
+//! assert_eq!((report.graphs, report.parts), (2, 1));
+//! assert_eq!(found, [Column::F64(vec![0.0, 1.0, 0.0, 0.0, 0.0])]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod analysis;
+mod answer;
+mod communities;
+mod line;
+mod parts;
+mod report;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+pub use analysis::Analysis;
+pub use answer::{Answer, Column};
+pub use communities::CommunitiesWorker;
+pub use line::run;
+pub use parts::{Cut, Parts, WholeBatch};
+pub use report::{Progress, Report, SwarmObserver, WorkerReport};
+pub use worker::{CpuWorker, Worker};
+
+pub use ripplet_io::batch::BatchPart;
+use ripplet_io::{ReadError, WriteError};
+use std::io;
+use thiserror::Error;
+
+/// Why a swarm ended before its last graph.
+#[derive(Debug, Error)]
+pub enum SwarmError {
+    /// The batch cannot be read any further.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// An output takes no more.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The CPU cannot compute it.
+    #[error(transparent)]
+    Run(ripplet_analytics::RunError),
+    /// A device cannot compute it.
+    #[error(transparent)]
+    Device(ripplet_lp::RunError),
+    /// Nobody was given to compute it.
+    #[error("a swarm takes at least one worker")]
+    NoWorker,
+    /// The system starts no thread for a stage.
+    #[error("a thread cannot be started: {0}")]
+    Thread(io::Error),
+    /// The observer cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl From<ripplet_analytics::RunError> for SwarmError {
+    fn from(error: ripplet_analytics::RunError) -> SwarmError {
+        match error {
+            ripplet_analytics::RunError::Cancelled => SwarmError::Cancelled,
+            error => SwarmError::Run(error),
+        }
+    }
+}
+
+impl From<ripplet_graph::OutOfMemory> for SwarmError {
+    fn from(error: ripplet_graph::OutOfMemory) -> SwarmError {
+        SwarmError::Run(error.into())
+    }
+}
+
+impl From<ripplet_lp::RunError> for SwarmError {
+    fn from(error: ripplet_lp::RunError) -> SwarmError {
+        match error {
+            ripplet_lp::RunError::Cancelled => SwarmError::Cancelled,
+            error => SwarmError::Device(error),
+        }
+    }
+}
