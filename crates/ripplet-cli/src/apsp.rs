@@ -1,6 +1,7 @@
 //! `ripplet apsp`: the distances between all vertices, or what they come to.
 
-use crate::analysis::{BatchArguments, Request, lengths_name};
+use crate::analysis::{Request, lengths_name};
+use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::DeviceArguments;

@@ -1,7 +1,8 @@
 //! `ripplet closeness`, `ripplet harmonic` and `ripplet betweenness`: from a graph, or many, to how central
 //! their vertices are.
 
-use crate::analysis::{BatchArguments, Request, lengths_name};
+use crate::analysis::{Request, lengths_name};
+use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::DeviceArguments;

@@ -1,18 +1,25 @@
 //! `ripplet convert`: a graph from one format into another.
 
+use crate::batch::{BatchArguments, tell_skipped};
 use crate::console::Console;
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{check_place, is_standard, written};
 use crate::reading::{BuildArguments, ReadArguments, format, load};
 use crate::threads::ThreadArguments;
 use clap::Args;
+use ripplet::LoadOptions;
 use ripplet::graph::Graph;
+use ripplet::io::batch::BatchReader;
+use ripplet::io::swarm_file::SwarmWriter;
 use ripplet::io::{Format, WriteError, write};
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Convert a graph from one format into another; .rg opens in milliseconds.
+///
+/// A batch of many graphs (a folder or an archive of graph files, a TU data set, with --batch a table with a
+/// column `graph`) becomes a .swarm.
 ///
 /// Edges from a vertex to itself are dropped and repeated ones merged, as `ripplet communities`
 /// does, unless flags say otherwise.
@@ -21,7 +28,7 @@ pub struct Arguments {
     /// The graph.
     input: PathBuf,
     /// Where it goes: .rg, .txt, .el, .tsv, .csv, .mtx, .graph, .e, .parquet or .arrow; text also
-    /// as .gz or .zst.
+    /// as .gz or .zst; a batch to .swarm.
     output: PathBuf,
     #[command(flatten)]
     reading: ReadArguments,
@@ -34,13 +41,26 @@ pub struct Arguments {
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     to: Option<Format>,
     #[command(flatten)]
+    batch: BatchArguments,
+    #[command(flatten)]
     threads: ThreadArguments,
 }
 
-/// Converts a graph.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let Arguments { input, output, to, .. } = arguments;
+/// Converts a graph, or many.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    let Arguments { input, output, to, batch, .. } = arguments;
     let options = arguments.reading.options(input, arguments.from, &arguments.building)?;
+    if batch.is_asked(input, &options.read) {
+        return arguments.convert_batch(&options, console);
+    }
+    batch.check_unused()?;
+    if is_swarm(output) {
+        return Err(Failure::refused(
+            format!("{} would be of many graphs, but the input is one", output.display()),
+            "name another format, such as .rg, or add --batch where the input is a table with a \
+             column `graph`",
+        ));
+    }
     check_graph_place(output, *to, &[input])?;
     arguments.threads.start()?;
     let graph = load(input, &options, console)?.graph;
@@ -49,7 +69,45 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         let (vertices, edges) = (graph.vertices(), graph.edges());
         console.say(&format!("{vertices} vertices, {edges} edges; see {}", output.display()));
     }
-    Ok(())
+    Ok(Ending::Whole)
+}
+
+/// Whether many graphs go there.
+fn is_swarm(output: &Path) -> bool {
+    output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("swarm"))
+}
+
+impl Arguments {
+    /// Converts many graphs, part by part.
+    fn convert_batch(&self, options: &LoadOptions, console: &Console) -> Result<Ending, Failure> {
+        let Arguments { input, output, batch, .. } = self;
+        if !is_swarm(output) || self.to.is_some() {
+            return Err(Failure::refused(
+                format!("{} are many graphs, which only a .swarm holds", input.display()),
+                "name the output OUT.swarm, and leave --to out",
+            ));
+        }
+        check_place(output, &[input])?;
+        self.threads.start()?;
+        console.stage(format!("reading {}", input.display()));
+        let mut reader = BatchReader::open(input, &batch.options(options, None))?;
+        let mut writer = SwarmWriter::create(output).map_err(Failure::Write)?;
+        let (mut graphs, mut vertices, mut arcs) = (0, 0, 0);
+        while let Some(part) = reader.next_part()? {
+            interrupt::check()?;
+            let slice = part.slice();
+            writer.append(slice).map_err(Failure::Write)?;
+            graphs += slice.len() as u64;
+            (vertices, arcs) = (vertices + slice.vertices(), arcs + slice.arcs());
+            console.stage(format!("{graphs} graphs, {:.0} % done", 100.0 * reader.progress()));
+        }
+        interrupt::check()?;
+        written(writer.finish())?;
+        let ending = tell_skipped(&reader, console);
+        let see = output.display();
+        console.say(&format!("{graphs} graphs, {vertices} vertices, {arcs} arcs; see {see}"));
+        Ok(ending)
+    }
 }
 
 /// Checks that a graph can go to `path`.

@@ -3,6 +3,7 @@
 
 mod analysis;
 mod apsp;
+mod batch;
 mod bench;
 mod centrality;
 mod communities;
@@ -85,8 +86,8 @@ fn run(command: Command, console: &Console) -> Result<Ending, Failure> {
         Command::Apsp(arguments) => return apsp::run(&arguments, console),
         Command::Quality(arguments) => quality::run(&arguments, console)?,
         Command::Generate(arguments) => generate::run(&arguments, console)?,
-        Command::Convert(arguments) => convert::run(&arguments, console)?,
-        Command::Info(arguments) => info::run(&arguments, console)?,
+        Command::Convert(arguments) => return convert::run(&arguments, console),
+        Command::Info(arguments) => return info::run(&arguments, console),
         Command::Graphalytics(arguments) => graphalytics::run(&arguments, console)?,
         Command::Devices(arguments) => devices::run(&arguments)?,
         Command::Bench(arguments) => bench::run(&arguments, console)?,

@@ -2,20 +2,19 @@
 
 use super::gpu::Gpu;
 use super::{Choices, Figures, Found, Request};
+use crate::batch::{WAY_OUT, parts_at_once, tell_skipped};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::memory;
 use crate::output::{write_json, written};
 use crate::size::Size;
 use crate::stats::{Need, needs, peak_memory};
-use clap::{Args, ValueEnum};
 use ripplet::LoadOptions;
 use ripplet::analytics::RunError;
 use ripplet::analytics::apsp::pairs_of_batch;
 use ripplet::graph::Direction;
 use ripplet::graph::batch::BatchGraph;
-use ripplet::io::ReadOptions;
-use ripplet::io::batch::{BatchOptions, BatchPart, BatchReader, OnError, is_batch};
+use ripplet::io::batch::{BatchPart, BatchReader};
 use ripplet::io::write::{Rows, TableShape};
 use ripplet::lp::Plan;
 use ripplet::swarm::{
@@ -24,52 +23,10 @@ use ripplet::swarm::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 use std::time::Instant;
 
-/// What is done with many graphs.
-#[derive(Args)]
-#[command(next_help_heading = "Batches")]
-pub struct BatchArguments {
-    /// INPUT is a table with a column `graph`: each of its graphs is for itself.
-    ///
-    /// A folder of graph files, an archive of them (.zip, .tar, .tar.gz, .tar.zst), a TU data set and a
-    /// .swarm are batches without it.
-    #[arg(long)]
-    batch: bool,
-    /// The column of a table that says which graph an edge is of [default: graph].
-    #[arg(long, value_name = "NAME", requires = "batch")]
-    graph_column: Option<String>,
-    /// What becomes of the rest where a graph of a batch cannot be read [default: stop].
-    ///
-    /// Skipped graphs are listed on standard error (20 at most) and in --stats; the exit code is then 3.
-    #[arg(long, value_enum, value_name = "WHAT")]
-    on_error: Option<OnErrorName>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OnErrorName {
-    /// Nothing is written
-    Stop,
-    /// A file of a folder or an archive that is no graph is left out
-    Skip,
-}
-
-/// Arcs and vertices of a part, where no memory is asked for: a few times what keeps a GPU busy.
-const PART: u64 = 1 << 24;
-/// The least that --host-memory makes of it.
-const SMALLEST_PART: u64 = 1 << 12;
-/// Bytes that an arc or a vertex takes at most, with ids that are numbers and what is found of it.
-const BYTES: u64 = 40;
 /// Pairs of a part, where no memory is asked for.
 const PAIRS: u64 = 1 << 24;
-/// Skipped graphs that are told of.
-const MOST_TOLD: usize = 20;
-
-/// What to do where --host-memory does not suffice.
-const WAY_OUT: &str = "allow more --host-memory, or `ripplet convert` the input to .swarm where there \
-                       is more: its parts are read one by one";
-
 /// What `--stats` writes.
 #[derive(Serialize)]
 struct Stats<'a, C> {
@@ -149,50 +106,6 @@ struct Seen {
     weighted: bool,
 }
 
-impl BatchArguments {
-    /// Whether the input is many graphs.
-    pub fn is_asked(&self, input: &Path, read: &ReadOptions) -> bool {
-        self.batch || is_batch(input, read)
-    }
-
-    /// Refuses what one graph has no use for.
-    pub fn check_unused(&self) -> Result<(), Failure> {
-        match self.on_error {
-            None => Ok(()),
-            Some(_) => Err(Failure::refused(
-                "--on-error is about the graphs of a batch, but the input is one graph",
-                "leave --on-error out, or add --batch where it is a table with a column `graph`",
-            )),
-        }
-    }
-
-    /// Of `limit` so many parts take theirs.
-    fn options(&self, options: &LoadOptions, limit: Option<Size>, at_once: u64) -> BatchOptions {
-        let on_error = match self.on_error {
-            Some(OnErrorName::Skip) => OnError::Skip,
-            Some(OnErrorName::Stop) | None => OnError::Stop,
-        };
-        let room = limit.map_or(PART, |limit| limit.0 / (BYTES * at_once));
-        let mut read = options.read.clone();
-        if let Some(graph) = &self.graph_column {
-            read.columns.graph = graph.clone();
-        }
-        BatchOptions {
-            read,
-            direction: options.direction,
-            self_loops: options.self_loops,
-            duplicates: options.duplicates,
-            on_error,
-            part_size: room.clamp(SMALLEST_PART, PART),
-        }
-    }
-}
-
-/// Parts that are in memory at once with so many workers.
-fn parts_at_once(workers: usize) -> u64 {
-    4 + 2 * workers as u64
-}
-
 /// How often each GPU is opened: one lane moves a part while the other computes.
 const LANES: usize = 2;
 
@@ -253,8 +166,10 @@ impl<C: Serialize> Request<'_, C> {
         memory::within(limit, &what, WAY_OUT, || {
             console.stage(format!("reading {}", input.display()));
             let start = Instant::now();
-            let mut reader =
-                BatchReader::open(input, &self.batch.options(options, limit, at_once))?;
+            let mut reader = BatchReader::open(
+                input,
+                &self.batch.options(options, limit.map(|limit| limit.0 / at_once)),
+            )?;
             let open = start.elapsed().as_secs_f64();
             let most = limit.map_or(PAIRS, |limit| limit.0 / (16 * at_once));
             let mut parts = Cut::new(&mut reader, most.min(PAIRS), self.weight());
@@ -263,10 +178,10 @@ impl<C: Serialize> Request<'_, C> {
                 return Ok(Ending::Whole);
             }
             let (report, seen) = self.run_batch(&mut parts, workers, console)?;
-            tell_skipped(&reader, console);
+            let ending = tell_skipped(&reader, console);
             self.write_batch_stats(&reader, &report, &seen, open, choices)?;
             self.say_batch(&report, &seen, console);
-            Ok(if reader.skipped().is_empty() { Ending::Whole } else { Ending::Skipped })
+            Ok(ending)
         })
     }
 
@@ -423,17 +338,6 @@ impl<C> Estimate<'_, C> {
             let _ = writeln!(text, "{:<28}{device:>12}", "of the GPUs' memory");
         }
         text
-    }
-}
-
-/// Lists what was skipped, also where only errors are said.
-fn tell_skipped(reader: &BatchReader, console: &Console) {
-    let skipped = reader.skipped();
-    for graph in skipped.iter().take(MOST_TOLD) {
-        console.note(&format!("skipped {}: {}", graph.graph, graph.error));
-    }
-    if skipped.len() > MOST_TOLD {
-        console.note(&format!("{} more were skipped", skipped.len() - MOST_TOLD));
     }
 }
 

@@ -5,8 +5,7 @@ mod batch;
 mod gpu;
 mod graph;
 
-pub use batch::BatchArguments;
-
+use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::DeviceArguments;

@@ -294,3 +294,45 @@ fn what_is_wrong_with_a_batch_is_said() {
     let parts = ["--host-memory allows", "allow more --host-memory"];
     sandbox.fails("betweenness large.csv --batch -o out.txt --host-memory 1MiB", 2, &parts);
 }
+
+#[test]
+fn batches_become_a_swarm_file_and_are_told_of() {
+    let sandbox = Sandbox::with([("all.csv", TABLE), ("one.txt", "1 2\n2 2\n")]);
+    sandbox.ok(&format!("convert {TU} tu.swarm"));
+    sandbox.ok("convert all.csv all.swarm --batch --weighted");
+    for command in COMMANDS {
+        if !command.contains("--directed") {
+            let expected = rows(&sandbox, command, TU);
+            assert!(rows(&sandbox, command, "tu.swarm") == expected, "{command}");
+            let command = format!("{command} --weighted");
+            let expected = rows(&sandbox, &command, "all.csv --batch");
+            assert_eq!(rows(&sandbox, &command, "all.swarm").len(), expected.len(), "{command}");
+        }
+    }
+    sandbox.fails("apsp tu.swarm -o out.txt --directed", 2, &["tu.swarm", "stored undirected"]);
+    sandbox.fails("convert tu.swarm out.rg", 2, &["many graphs", "OUT.swarm"]);
+    sandbox.fails("convert one.txt out.swarm", 2, &["the input is one", "--batch"]);
+    sandbox.fails("info one.txt --on-error stop", 2, &["one graph", "--batch"]);
+    let info: serde_json::Value =
+        serde_json::from_str(&sandbox.ok("info all.csv --batch --json")).unwrap();
+    let count = |name: &str| info[name].as_u64().unwrap();
+    assert_eq!([count("graphs"), count("vertices"), count("edges")], [3, 9, 7], "{info}");
+    assert_eq!([count("self_loops"), count("empty"), count("most_vertices")], [1, 0, 4]);
+    let sizes = serde_json::json!([
+        { "vertices": [1, 1], "graphs": 1 }, { "vertices": [4, 7], "graphs": 2 },
+    ]);
+    assert_eq!((&info["sizes"], &info["first_graph"]), (&sizes, &"a".into()));
+    let text = sandbox.ok("info tu.swarm");
+    assert!(text.starts_with("graphs      10, 1 to 10\n") && text.contains("16–31"), "{text}");
+    // What is skipped is known from the exit code here, too.
+    fs::create_dir(sandbox.path("graphs")).unwrap();
+    sandbox.write("graphs/a.txt", "1 2\n");
+    sandbox.write("graphs/b.txt", "1\n");
+    for command in ["info graphs", "convert graphs graphs.swarm"] {
+        sandbox.fails(command, 2, &["graphs/b.txt:1"]);
+        let said = sandbox.run(&format!("{command} --on-error skip"));
+        assert_eq!(said.code, Some(3), "{said:?}");
+        assert!(said.error.contains("note: skipped b: graphs/b.txt:1"), "{said:?}");
+    }
+    assert_eq!(rows(&sandbox, "apsp", "graphs.swarm"), ["a 1 2 1", "a 2 1 1"]);
+}

@@ -541,6 +541,26 @@ impl<'a> BatchGraph<'a> {
         Some(self.batch.incoming.as_ref()?.view(&self.batch.members, self.index))
     }
 
+    /// The number of self-loops: one search a vertex.
+    pub fn self_loops(self) -> u64 {
+        let out = self.out();
+        let loops = |vertex: VertexId| {
+            let list = out.of(vertex as usize);
+            let [begin, end] =
+                [vertex, vertex + 1].map(|v| list.partition_point(|&neighbor| neighbor < v));
+            (end - begin) as u64
+        };
+        (0..self.vertices()).map(loops).sum()
+    }
+
+    /// The number of edges, counted as [`crate::Graph::edges`] does.
+    pub fn edges(self) -> u64 {
+        match self.batch.direction {
+            Direction::Directed => self.arcs(),
+            Direction::Undirected => (self.arcs() + self.self_loops()) / 2,
+        }
+    }
+
     /// How stored weights of this graph stand for real ones.
     pub fn weight_scale(self) -> WeightScale {
         let exponent = self.batch.scales.as_ref().map(|scales| scales[self.index]);

@@ -197,7 +197,7 @@ impl Analysis {
             }
             Analysis::Summary { lengths } => {
                 let summaries = apsp::summary_of_batch(graphs, lengths, observer)?;
-                let edges = memory::collected(graphs.graphs().map(edges_of))?;
+                let edges = memory::collected(graphs.graphs().map(BatchGraph::edges))?;
                 columns_of_summaries(&summaries, Column::U64(edges))?
             }
         })
@@ -289,18 +289,4 @@ pub(super) fn columns_of_summaries(
         column(|summary| summary.length(summary.wiener()))?,
         Column::Bool(memory::collected(summaries.iter().map(GraphSummary::is_connected))?),
     ]))
-}
-
-/// Edges of a graph of a batch, counted as [`Graph::edges`] does.
-pub(super) fn edges_of(graph: BatchGraph<'_>) -> u64 {
-    if graph.incoming().is_some() {
-        return graph.arcs();
-    }
-    let loops = |vertex: VertexId| {
-        let list = graph.out().of(vertex as usize);
-        let [before, to] =
-            [vertex, vertex + 1].map(|end| list.partition_point(|&neighbor| neighbor < end));
-        (to - before) as u64
-    };
-    (graph.arcs() + (0..graph.vertices()).map(loops).sum::<u64>()) / 2
 }

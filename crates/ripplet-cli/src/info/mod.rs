@@ -1,7 +1,10 @@
-//! `ripplet info`: what a file holds.
+//! `ripplet info`: what a file holds, or a batch.
 
+mod batch;
+
+use crate::batch::BatchArguments;
 use crate::console::{Console, print};
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::output::json;
 use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load};
 use crate::size::Size;
@@ -14,12 +17,13 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Show what a graph file holds: vertices, edges, degrees, ids, memory.
+/// Show what a graph file holds: vertices, edges, degrees, ids, memory; of a batch how many graphs, and how
+/// large they are.
 ///
 /// Edges from a vertex to itself are counted, and repeated ones merged.
 #[derive(Args)]
 pub struct Arguments {
-    /// The graph.
+    /// The graph, or the batch.
     file: PathBuf,
     /// Print JSON.
     #[arg(long)]
@@ -29,6 +33,8 @@ pub struct Arguments {
     /// The file's format, where its name does not tell.
     #[arg(long, value_parser = format, help_heading = "Reading")]
     format: Option<Format>,
+    #[command(flatten)]
+    batch: BatchArguments,
     #[command(flatten)]
     threads: ThreadArguments,
 }
@@ -55,14 +61,19 @@ struct Info {
     bytes: u64,
 }
 
-/// Shows what a graph file holds.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+/// Shows what a graph file holds, or a batch.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     let (file, reading) = (&arguments.file, &arguments.reading);
     let mut options = reading.options(file, arguments.format, &BuildArguments::default())?;
     options.self_loops = ripplet::graph::SelfLoops::Keep;
+    if arguments.batch.is_asked(file, &options.read) {
+        return arguments.show_batch(&options, console);
+    }
+    arguments.batch.check_unused()?;
     arguments.threads.start()?;
     let info = Info::of(&load(file, &options, console)?);
-    print(&if arguments.json { json(&info) } else { info.lines() })
+    print(&if arguments.json { json(&info) } else { info.lines() })?;
+    Ok(Ending::Whole)
 }
 
 impl Info {

@@ -1,0 +1,106 @@
+//! The arguments about a batch, and what is told of graphs that were skipped.
+
+use crate::console::Console;
+use crate::failure::{Ending, Failure};
+use clap::{Args, ValueEnum};
+use ripplet::LoadOptions;
+use ripplet::io::ReadOptions;
+use ripplet::io::batch::{BatchOptions, BatchReader, OnError, is_batch};
+use std::path::Path;
+
+/// What is done with many graphs.
+#[derive(Args)]
+#[command(next_help_heading = "Batches")]
+pub struct BatchArguments {
+    /// The input is a table with a column `graph`: each of its graphs is for itself.
+    ///
+    /// A folder of graph files, an archive of them (.zip, .tar, .tar.gz, .tar.zst), a TU data set and a
+    /// .swarm are batches without it.
+    #[arg(long)]
+    batch: bool,
+    /// The column of a table that says which graph an edge is of [default: graph].
+    #[arg(long, value_name = "NAME", requires = "batch")]
+    graph_column: Option<String>,
+    /// What becomes of the rest where a graph of a batch cannot be read [default: stop].
+    ///
+    /// Skipped graphs are listed on standard error (20 at most); the exit code is then 3.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    on_error: Option<OnErrorName>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnErrorName {
+    /// Nothing is written
+    Stop,
+    /// A file of a folder or an archive that is no graph is left out
+    Skip,
+}
+
+/// Arcs and vertices of a part, where no memory is asked for: a few times what keeps a GPU busy.
+const PART: u64 = 1 << 24;
+/// The least that --host-memory makes of it.
+const SMALLEST_PART: u64 = 1 << 12;
+/// Bytes that an arc or a vertex takes at most, with ids that are numbers and what is found of it.
+const BYTES: u64 = 40;
+/// Skipped graphs that are told of.
+const MOST_TOLD: usize = 20;
+
+/// What to do where --host-memory does not suffice.
+pub const WAY_OUT: &str = "allow more --host-memory, or `ripplet convert` the input to .swarm where there \
+                           is more: its parts are read one by one";
+
+/// Parts that are in memory at once with so many workers.
+pub fn parts_at_once(workers: usize) -> u64 {
+    4 + 2 * workers as u64
+}
+
+impl BatchArguments {
+    /// Whether the input is many graphs.
+    pub fn is_asked(&self, input: &Path, read: &ReadOptions) -> bool {
+        self.batch || is_batch(input, read)
+    }
+
+    /// Refuses what one graph has no use for.
+    pub fn check_unused(&self) -> Result<(), Failure> {
+        match self.on_error {
+            None => Ok(()),
+            Some(_) => Err(Failure::refused(
+                "--on-error is about the graphs of a batch, but the input is one graph",
+                "leave --on-error out, or add --batch where it is a table with a column `graph`",
+            )),
+        }
+    }
+
+    /// How the graphs are read: where memory is limited, in parts that take so many bytes each.
+    pub fn options(&self, options: &LoadOptions, limit: Option<u64>) -> BatchOptions {
+        let on_error = match self.on_error {
+            Some(OnErrorName::Skip) => OnError::Skip,
+            Some(OnErrorName::Stop) | None => OnError::Stop,
+        };
+        let room = limit.map_or(PART, |limit| limit / BYTES);
+        let mut read = options.read.clone();
+        if let Some(graph) = &self.graph_column {
+            read.columns.graph = graph.clone();
+        }
+        BatchOptions {
+            read,
+            direction: options.direction,
+            self_loops: options.self_loops,
+            duplicates: options.duplicates,
+            on_error,
+            part_size: room.clamp(SMALLEST_PART, PART),
+        }
+    }
+}
+
+/// Lists what was skipped, also where only errors are said; how the command ends with that.
+pub fn tell_skipped(reader: &BatchReader, console: &Console) -> Ending {
+    let skipped = reader.skipped();
+    for graph in skipped.iter().take(MOST_TOLD) {
+        console.note(&format!("skipped {}: {}", graph.graph, graph.error));
+    }
+    if skipped.len() > MOST_TOLD {
+        console.note(&format!("{} more were skipped", skipped.len() - MOST_TOLD));
+    }
+    if skipped.is_empty() { Ending::Whole } else { Ending::Skipped }
+}
