@@ -1,10 +1,10 @@
 //! Measures many small graphs on a GPU: `measure_swarm 1000000 [--question closeness|harmonic|summaries|
-//! reach|betweenness] [--vertices 1024] [--directed] [--part 20000000] [--repeat 3] [--check] [--profile]`.
+//! reach|betweenness] [--vertices 1024] [--directed] [--part 20000000] [--repeat 3] [--split 4] [--check] [--profile]`.
 //!
 //! The graphs are those of SwarmGraph's benchmark II (`generate::Swarm`), or with `--vertices` rings of so many
 //! with random chords. They are asked part by part, of about `--part` edges each. Prints a line of JSON for each
 //! question: where the seconds of all parts went. `--check` compares all values with the CPU's, `--profile`
-//! prints a line for each size of team; `--repeat` asks each part so often, and counts the fastest, and
+//! prints a line for each size of team; `--split` is `Tuning::split_over`; `--repeat` asks each part so often, and counts the fastest, and
 //! `--question` asks one question alone, as `ncu` has it easier then.
 
 use ripplet_analytics::Lengths;
@@ -12,7 +12,7 @@ use ripplet_analytics::apsp::reach_of_batch;
 use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
 use ripplet_cuda::device::Device;
-use ripplet_cuda::swarm::{DeviceSwarm, Question, Step, SwarmSeconds};
+use ripplet_cuda::swarm::{DeviceSwarm, Question, Step, SwarmSeconds, Tuning};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::Direction;
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
@@ -37,6 +37,7 @@ struct Options {
     directed: bool,
     part: u64,
     repeat: u32,
+    split: u64,
     check: bool,
     profile: bool,
 }
@@ -50,6 +51,7 @@ impl Options {
             directed: false,
             part: 20_000_000,
             repeat: 1,
+            split: Tuning::default().split_over,
             check: false,
             profile: false,
         };
@@ -61,6 +63,7 @@ impl Options {
                 "--vertices" => options.vertices = Some(value()?.parse()?),
                 "--part" => options.part = value()?.parse()?,
                 "--repeat" => options.repeat = value()?.parse()?,
+                "--split" => options.split = value()?.parse()?,
                 "--directed" => options.directed = true,
                 "--check" => options.check = true,
                 "--profile" => options.profile = true,
@@ -132,7 +135,9 @@ fn rings(graphs: u32, vertices: u32, directed: bool) -> Result<GraphBatch, Box<d
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse()?;
-    let mut swarm = DeviceSwarm::new(DeviceExecutor::new(CudaDevice::new(0)?));
+    let tuning = Tuning { split_over: options.split, ..Tuning::default() };
+    let executor = DeviceExecutor::new(CudaDevice::new(0)?);
+    let mut swarm = DeviceSwarm::new(executor).with_tuning(tuning);
     let name = swarm.executor().device().properties().name.clone();
     let mut all = Totals::default();
     let mut totals: BTreeMap<&str, Totals> = BTreeMap::new();

@@ -86,30 +86,6 @@ fn check(graphs: &[Edges], directed: bool, lengths: Lengths) {
             assert!(bits(&found.unwrap()) == expected, "{threads} threads");
         }
     }
-    let expected = alone(&|graph| {
-        let mut all = Vec::new();
-        let real = |&distance: &u32| match distance {
-            apsp::NO_WAY => f64::INFINITY,
-            distance => f64::from(distance),
-        };
-        let take = |_, row: &[u32]| {
-            all.extend(row.iter().map(real));
-            Ok::<_, RunError>(())
-        };
-        apsp::rows(graph, &mut (), take).unwrap();
-        all
-    });
-    for threads in [1, 3] {
-        let found = on(threads, || apsp::distances_of_batch(whole.all(), &mut ()));
-        assert!(bits(&found.unwrap()) == expected, "{threads} threads");
-    }
-    if lengths == Lengths::Hops {
-        check_reach(graphs, directed, &whole);
-    }
-    let (some, near) = (graphs.len() / 3..graphs.len(), Closeness::Harmonic);
-    let skipped = whole.slice(0..some.start).vertices() as usize;
-    let of = |graphs| closeness_of_batch(graphs, near, false, lengths, &mut ()).unwrap();
-    assert_eq!(of(whole.slice(some)), of(whole.all())[skipped..], "of some");
     let expected: Vec<_> =
         each().map(|graph| apsp::summary(&graph, lengths, &mut ()).unwrap()).collect();
     for threads in [1, 3] {
@@ -121,35 +97,52 @@ fn check(graphs: &[Edges], directed: bool, lengths: Lengths) {
         );
         let found = on(threads, || apsp::summary_of_batch(whole.all(), lengths, &mut ()));
         assert_eq!(found.unwrap(), summaries);
-        let reach = on(threads, || apsp::reach_of_batch(whole.all(), lengths, &mut ())).unwrap();
-        assert!(reach.iter().map(|reach| reach.farthest).eq(eccentricities));
-        let alone = each().flat_map(|graph| apsp::reach(&graph, lengths, &mut ()).unwrap());
-        assert!(alone.eq(reach));
     }
+    check_distances(&each().collect::<Vec<_>>(), lengths, &whole);
+    let (some, near) = (graphs.len() / 3..graphs.len(), Closeness::Harmonic);
+    let skipped = whole.slice(0..some.start).vertices() as usize;
+    let of = |graphs| closeness_of_batch(graphs, near, false, lengths, &mut ()).unwrap();
+    assert_eq!(of(whole.slice(some)), of(whole.all())[skipped..], "of some");
 }
 
-/// What the distances from each vertex come to: of a batch, of each graph, and what the rows say.
-fn check_reach(graphs: &[Edges], directed: bool, whole: &GraphBatch) {
-    let mut expected = Vec::new();
-    for edges in graphs {
-        let graph = Edges { directed, ..edges.clone() }.graph();
-        let mut of_rows = Vec::new();
-        let take = |source, row: &[u32]| {
-            let ways = || (0..).zip(row).filter(|&(v, &d)| v != source && d != apsp::NO_WAY);
-            of_rows.push(apsp::Reach {
+/// All distances, and what those from each vertex come to: of a batch, and of the rows of each graph.
+fn check_distances(graphs: &[Graph], lengths: Lengths, whole: &GraphBatch) {
+    let (mut distances, mut reach) = (Vec::new(), Vec::new());
+    for graph in graphs {
+        let unit = if lengths == Lengths::Weights { graph.weight_scale().weight(1) } else { 1.0 };
+        let of_graph = reach.len();
+        let mut take_row = |source: u32, row: &[u64]| {
+            let no_way = apsp::NO_WEIGHED_WAY;
+            let ways = || (0..).zip(row).filter(|&(v, d)| v != source && *d != no_way);
+            reach.push(apsp::Reach {
                 reached: ways().count() as u64,
                 far: ways().map(|(_, &distance)| u128::from(distance)).sum(),
-                farthest: ways().map(|(_, &distance)| u64::from(distance)).max().unwrap_or(0),
+                farthest: ways().map(|(_, &distance)| distance).max().unwrap_or(0),
             });
-            Ok::<_, RunError>(())
+            let real = |&d: &u64| if d == no_way { f64::INFINITY } else { d as f64 * unit };
+            distances.extend(row.iter().map(real));
         };
-        apsp::rows(&graph, &mut (), take).unwrap();
-        assert_eq!(apsp::reach(&graph, Lengths::Hops, &mut ()).unwrap(), of_rows);
-        expected.extend(of_rows);
+        if lengths == Lengths::Weights {
+            let take = |source, row: &[u64]| {
+                take_row(source, row);
+                Ok::<_, RunError>(())
+            };
+            apsp::weighed_rows(graph, &mut (), take).unwrap();
+        } else {
+            let wide = |&d: &u32| if d == apsp::NO_WAY { apsp::NO_WEIGHED_WAY } else { d.into() };
+            let take = |source, row: &[u32]| {
+                take_row(source, &row.iter().map(wide).collect::<Vec<_>>());
+                Ok::<_, RunError>(())
+            };
+            apsp::rows(graph, &mut (), take).unwrap();
+        }
+        assert_eq!(apsp::reach(graph, lengths, &mut ()).unwrap(), reach[of_graph..]);
     }
     for threads in [1, 3] {
-        let found = on(threads, || apsp::reach_of_batch(whole.all(), Lengths::Hops, &mut ()));
-        assert_eq!(found.unwrap(), expected, "{threads} threads");
+        let found = on(threads, || apsp::distances_of_batch(whole.all(), lengths, &mut ()));
+        assert!(bits(&found.unwrap()) == bits(&distances), "{threads} threads");
+        let found = on(threads, || apsp::reach_of_batch(whole.all(), lengths, &mut ()));
+        assert_eq!(found.unwrap(), reach, "{threads} threads");
     }
 }
 

@@ -95,7 +95,8 @@ RIPPLET_FN bool advance(const Team& team, const Lists& behind, const Tally<Sum>&
     const u32 at_once = team.size() / lanes;
     bool found = false;
     for (u32 first = 0; first < n; first += at_once) {
-        const u32 v = first + team.rank() / lanes;
+        const u32 place = first + team.rank() / lanes;
+        const u32 v = place < n ? behind.vertex(place) : n;
         const u64 seen = v < n ? tally.seen[v] : all;
         const u64 there = look_behind(behind, here, v, seen != all, lanes) & ~seen;
         // The first of a vertex's lanes knows of all.

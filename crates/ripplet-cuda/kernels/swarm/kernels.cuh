@@ -14,14 +14,21 @@ RIPPLET_FN void answer_holding(const State& state, const Team& team, const Item&
         const Read more = read(TWO_SIDED ? state.ahead : state.behind, graph);
         const u32* const of_behind = hold_offsets(team, in_memory, n, room);
         const u32* const of_ahead = TWO_SIDED ? hold_offsets(team, more, n, room) : of_behind;
+        u32* const counts = room.take<u32>(Team::ORDERS ? 2 * BINS : 0);
         rows.take_distances(room);
-        const Held behind = hold_ids(team, in_memory, of_behind, n, room);
-        const Held ahead = TWO_SIDED ? hold_ids(team, more, of_ahead, n, room) : behind;
+        Held behind = hold_ids(team, in_memory, of_behind, n, room);
+        Held ahead = TWO_SIDED ? hold_ids(team, more, of_ahead, n, room) : behind;
+        if (Team::ORDERS) behind.order = order_by_degree(team, of_behind, n, counts, room);
+        if (Team::ORDERS && TWO_SIDED) ahead.order = order_by_degree(team, of_ahead, n, counts, room);
+        if (Team::ORDERS && !TWO_SIDED) ahead.order = behind.order;
         lead(state, team, graph, item, behind, ahead, rows);
     } else {
         const Tally<u32> tally(room, n);
         const u32* const offsets = hold_offsets(team, in_memory, n, room);
-        measure(state, team, graph, item, hold_ids(team, in_memory, offsets, n, room), tally);
+        u32* const counts = room.take<u32>(Team::ORDERS ? 2 * BINS : 0);
+        Held behind = hold_ids(team, in_memory, offsets, n, room);
+        if (Team::ORDERS) behind.order = order_by_degree(team, offsets, n, counts, room);
+        measure(state, team, graph, item, behind, tally);
     }
 }
 
@@ -48,7 +55,7 @@ template <class Team, class Answer> RIPPLET_FN void take_items(const Work& work,
     }
 }
 
-// Threads of a block that holds the lists of one graph: all of the multiprocessor's for the rows of the largest.
+// Threads of a block that holds the lists of one graph. The rows of a large one leave no room for another.
 constexpr u32 LARGEST_BLOCK = QUESTION == WAYS ? 1024 : 768;
 
 }  // namespace ripplet

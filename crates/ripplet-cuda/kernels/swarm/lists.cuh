@@ -7,11 +7,13 @@
 
 namespace ripplet {
 
-// A neighbour has two bytes: for graphs of up to 65,536 vertices.
+// A neighbour has two bytes. `order`, or null, has the vertices as they are looked at, those with long lists
+// first: lanes of a warp have lists that are equally long.
 struct Held {
     const u32* offsets;
-    const u16* ids;
+    const u16 *ids, *order;
 
+    RIPPLET_FN u32 vertex(u32 place) const { return order ? order[place] : place; }
     RIPPLET_FN u32 begin(u32 v) const { return offsets[v]; }
     RIPPLET_FN u32 end(u32 v) const { return offsets[v + 1]; }
     RIPPLET_FN u32 at(u32, u32, u32 place) const { return ids[place]; }
@@ -24,6 +26,7 @@ constexpr u32 LANES_OF_LIST = 8;
 struct Read {
     const u32 *offsets, *ids;
 
+    RIPPLET_FN u32 vertex(u32 place) const { return place; }
     RIPPLET_FN u32 begin(u32 v) const { return __ldg(offsets + v); }
     RIPPLET_FN u32 end(u32 v) const { return __ldg(offsets + v + 1); }
     // A neighbour of v, whose list begins at `begin`.
@@ -41,7 +44,7 @@ RIPPLET_FN Read read(const GraphLists& lists, const Member& graph) {
     return Read{lists.offsets + graph.at + graph.index, lists.ids + first};
 }
 
-// Copies a graph's offsets, and later its neighbours.
+// A graph's lists, copied. The offsets come first, as they are aligned to more bytes.
 template <class Team> RIPPLET_FN u32* hold_offsets(const Team& team, const Read& lists, u32 n, Room& room) {
     u32* const offsets = room.take<u32>(n + 1);
     for (u32 v = team.rank(); v <= n; v += team.size()) offsets[v] = lists.begin(v);
@@ -56,7 +59,41 @@ RIPPLET_FN Held hold_ids(const Team& team, const Read& lists, const u32* offsets
         for (u32 place = begin + team.rank() % LANES_OF_LIST; place < end; place += LANES_OF_LIST)
             ids[place] = (u16)lists.at(v, begin, place);
     }
-    return Held{offsets, ids};
+    return Held{offsets, ids, nullptr};
+}
+
+// --- Vertices in the order of their degrees, with as many as others in a bin: a team's, whose warps wait for
+// one another ---
+
+// Bins: degrees up to 15, and 4 for each power of two behind.
+constexpr u32 BINS = 64;
+
+RIPPLET_FN u32 bin_of(u32 degree) {
+    const u32 highest = 31 - leading_zeros(degree | 1);
+    return highest < 4 ? degree : min(4 * highest + (degree >> (highest - 2) & 3), BINS - 1);
+}
+
+// The vertices from the longest lists on. `counts` has room for two numbers a bin.
+template <class Team>
+RIPPLET_FN const u16* order_by_degree(const Team& team, const u32* offsets, u32 n, u32* counts, Room& room) {
+    u16* const order = room.take<u16>(n);
+    u32* const begins = counts + BINS;
+    for (u32 bin = team.rank(); bin < BINS; bin += team.size()) counts[bin] = 0;
+    team.sync();
+    for (u32 v = team.rank(); v < n; v += team.size())
+        atomicAdd(counts + bin_of(offsets[v + 1] - offsets[v]), 1u);
+    team.sync();
+    for (u32 bin = team.rank(); bin < BINS; bin += team.size()) {
+        u32 before = 0;
+        for (u32 longer = bin + 1; longer < BINS; longer++) before += counts[longer];
+        begins[bin] = before;
+    }
+    team.sync();
+    // Which of a bin comes first changes nothing.
+    for (u32 v = team.rank(); v < n; v += team.size())
+        order[atomicAdd(begins + bin_of(offsets[v + 1] - offsets[v]), 1u)] = (u16)v;
+    team.sync();
+    return order;
 }
 
 }  // namespace ripplet

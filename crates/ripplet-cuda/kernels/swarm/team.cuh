@@ -6,6 +6,9 @@ namespace ripplet {
 
 // A warp, one of several of its block.
 struct WarpTeam {
+    // Whether it has its vertices in the order of their degrees: for few it is not worth while.
+    static constexpr bool ORDERS = false;
+
     RIPPLET_FN u32 size() const { return 32; }
     RIPPLET_FN u32 rank() const { return lane_id(); }
     RIPPLET_FN void sync() const { __syncwarp(); }
@@ -26,6 +29,8 @@ struct WarpTeam {
 
 // All threads of a block; of its shared memory a word tells them which item they have.
 struct BlockTeam {
+    static constexpr bool ORDERS = true;
+
     u32* word;
 
     RIPPLET_FN u32 size() const { return blockDim.x; }

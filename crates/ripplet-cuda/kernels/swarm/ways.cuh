@@ -9,8 +9,8 @@
 //     passed           2    2    1   1/2     back: 1 / ways + the sum of passed over those a step farther
 //     through     0    1    1    1    0      ways · that sum
 //
-// A thread has the same numbers at every step, so that none of them changes while others read it: distances
-// are set at a step for which nobody asks, and ways become what is passed on when all behind are done.
+// None of these changes while others read it: distances are set at a step for which nobody asks, and ways
+// become what is passed on when all behind are done.
 #pragma once
 
 namespace ripplet {
@@ -88,9 +88,11 @@ RIPPLET_FN u32 count_ways(const Team& team, const Lists& behind, const Rows<Dist
     const u32 source = team.rank() % EIGHT;
     for (u32 step = 2;; step++) {
         bool found = false;
-        for (Place at = team.rank(); at < rows.count; at += team.size()) {
+        for (Place place = team.rank(); place < rows.count; place += team.size()) {
+            const u32 v = behind.vertex((u32)(place / EIGHT));
+            const Place at = (Place)v * EIGHT + source;
             if (rows.distances[at] != rows.NOT_YET) continue;
-            const u32 v = (u32)(at / EIGHT), begin = behind.begin(v), end = behind.end(v);
+            const u32 begin = behind.begin(v), end = behind.end(v);
             f64 ways = 0.0;
             for (u32 place = begin; place < end; place++) {
                 const Place from = (Place)behind.at(v, begin, place) * EIGHT + source;
@@ -112,9 +114,11 @@ RIPPLET_FN void share_out(const Team& team, const Lists& ahead, const Rows<Dista
     typedef typename Rows<Distance>::Place Place;
     const u32 source = team.rank() % EIGHT;
     for (u32 step = farthest; step > 0; step--) {
-        for (Place at = team.rank(); at < rows.count; at += team.size()) {
+        for (Place place = team.rank(); place < rows.count; place += team.size()) {
+            const u32 v = ahead.vertex((u32)(place / EIGHT));
+            const Place at = (Place)v * EIGHT + source;
             if (rows.distances[at] != step) continue;
-            const u32 v = (u32)(at / EIGHT), begin = ahead.begin(v);
+            const u32 begin = ahead.begin(v);
             f64 share = 0.0;
             // Nobody is behind the farthest.
             for (u32 place = step < farthest ? ahead.end(v) : begin; place-- > begin;) {

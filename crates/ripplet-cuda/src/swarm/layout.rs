@@ -17,7 +17,9 @@ const GROUP: u32 = 64;
 const EIGHT: u32 = 8;
 /// Vertices that a block adds up, as there.
 pub const PIECE: u32 = 1024;
-/// An item of a graph that is not split, as there.
+/// Bins of degrees, as in `lists.cuh`.
+const BINS: u32 = 64;
+/// An item of a graph that is not split, as in `state.cuh`.
 pub const NO_SPLIT: u32 = u32::MAX;
 
 /// As `GraphLists` in `state.cuh`.
@@ -182,8 +184,13 @@ impl Kind {
     /// Bytes of a graph's lists beside that, where they are held, too.
     pub fn bytes_of_lists(self, vertices: u32, arcs: u64) -> u64 {
         let sides = if self.two_sided { 2 } else { 1 };
-        // Ids have two bytes; distances before them as well.
         (sides * 4 * (u64::from(vertices) + 1)).saturating_add(arcs.saturating_mul(2))
+    }
+
+    /// Bytes of its vertices in the order of their degrees, as blocks have them, too.
+    pub fn bytes_of_order(self, vertices: u32) -> u64 {
+        let sides = if self.two_sided { 2 } else { 1 };
+        u64::from(2 * 4 * BINS) + sides * 2 * u64::from(vertices)
     }
 }
 
@@ -200,8 +207,13 @@ pub fn checks() -> String {
         ("Work", size_of::<Work>()),
     ];
     let sizes = sizes.map(|(name, bytes)| (format!("sizeof(ripplet::{name})"), bytes as u64));
-    let constants =
-        [("GROUP", GROUP), ("EIGHT", EIGHT), ("PIECE", PIECE), ("WORD_BYTES", WORD_BYTES)];
+    let constants = [
+        ("GROUP", GROUP),
+        ("EIGHT", EIGHT),
+        ("PIECE", PIECE),
+        ("BINS", BINS),
+        ("WORD_BYTES", WORD_BYTES),
+    ];
     let constants = constants.map(|(name, value)| (format!("ripplet::{name}"), u64::from(value)));
     let equal = |(what, value)| {
         format!("static_assert({what} == {value}, \"{what} as the host has it\");\n")

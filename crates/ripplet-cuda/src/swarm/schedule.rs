@@ -8,10 +8,12 @@ use std::ops::Range;
 
 /// Bytes of shared memory that a block has beside what it asks for.
 const RESERVED: u32 = 1024;
-/// Threads on a multiprocessor, and of a block at most and at least, as `kernels.cuh` has registers for them.
-const HOLDING: u32 = 1536;
-const LARGEST_HOLDING: u32 = 768;
-const LARGEST: u32 = 1024;
+/// Threads on a multiprocessor, and of a block at most, as `kernels.cuh` has registers for them: where ways are
+/// counted, otherwise, and where lists are not held.
+const COUNTING: [u32; 2] = [1280, 1024];
+const MEASURING: [u32; 2] = [1536, 768];
+const READERS: u32 = 1024;
+/// Threads of a block at least.
 const FEWEST_THREADS: u32 = 64;
 /// Warps of a block whose warps have a graph each.
 const WARPS: u32 = 4;
@@ -61,6 +63,8 @@ pub struct Tier {
 enum Place {
     /// Lists and state in shared memory.
     Held,
+    /// These, and the vertices' order.
+    Ordered,
     /// The state alone.
     State,
     Memory,
@@ -111,14 +115,13 @@ fn tiers(machine: Machine, kind: Kind) -> Vec<Tier> {
         let bytes = shared(blocks).saturating_sub(WORD_BYTES);
         Tier { kernel, threads, shared: shared(blocks), teams: 1, bytes, blocks, place }
     };
-    // Rows are so large that a multiprocessor may have one block alone.
-    let largest = if kind.asked == Asked::Ways { LARGEST } else { LARGEST_HOLDING };
+    let [on_all, most] = if kind.asked == Asked::Ways { COUNTING } else { MEASURING };
     let held = BY_BLOCK.map(|blocks| {
-        by_block("ripplet_swarm_by_block", Place::Held, blocks, largest.min(HOLDING / blocks))
+        by_block("ripplet_swarm_by_block", Place::Ordered, blocks, most.min(on_all / blocks))
     });
     let reading = READING
-        .map(|blocks| by_block("ripplet_swarm_reading", Place::State, blocks, LARGEST / blocks));
-    let in_memory = by_block("ripplet_swarm_in_memory", Place::Memory, 1, LARGEST);
+        .map(|blocks| by_block("ripplet_swarm_reading", Place::State, blocks, READERS / blocks));
+    let in_memory = by_block("ripplet_swarm_in_memory", Place::Memory, 1, READERS);
     let in_memory = Tier { shared: WORD_BYTES, bytes: 0, ..in_memory };
     BY_WARP.map(by_warp).into_iter().chain(held).chain(reading).chain([in_memory]).collect()
 }
@@ -143,8 +146,10 @@ impl Shape {
         let arcs = arcs_of(behind.arc_starts) + more;
         let state = kind.bytes_of_state(vertices, false);
         let held = state.saturating_add(kind.bytes_of_lists(vertices, arcs));
+        let ordered = held.saturating_add(kind.bytes_of_order(vertices));
         let fits = |tier: &Tier| match tier.place {
             Place::Held => vertices <= MOST_HELD && held <= u64::from(tier.bytes),
+            Place::Ordered => vertices <= MOST_HELD && ordered <= u64::from(tier.bytes),
             Place::State => vertices <= MOST_HELD && state <= u64::from(tier.bytes),
             Place::Memory => true,
         };
@@ -221,20 +226,29 @@ impl Planner {
     /// items of each tier.
     fn merge(&mut self) -> Vec<u64> {
         let mut items = vec![0; self.tiers.len()];
+        // The vertices of the largest graph.
+        let mut largest = vec![0; self.tiers.len()];
         for &shape in self.shapes.iter().filter(|shape| shape.vertices > 0) {
             items[shape.tier] += if self.is_split(shape) { u64::from(shape.units) } else { 1 };
+            largest[shape.tier] = shape.vertices.max(largest[shape.tier]);
         }
         let mut merged: Vec<usize> = (0..self.tiers.len()).collect();
         for tier in 0..self.tiers.len() - 1 {
             let next = self.tiers[tier + 1];
             let at_once = self.machine.multiprocessors * next.blocks * next.teams;
             let both = items[tier] + items[tier + 1];
-            let is_alike = next.place == Place::Held
-                && next.blocks >= MERGED_UP_TO
-                && next.bytes >= self.tiers[tier].bytes;
-            if is_alike && both <= u64::from(at_once) {
+            let has_room = match next.place {
+                Place::Held => self.tiers[tier].bytes <= next.bytes,
+                Place::Ordered => {
+                    let order = self.kind.bytes_of_order(largest[tier]);
+                    u64::from(self.tiers[tier].bytes) + order <= u64::from(next.bytes)
+                }
+                Place::State | Place::Memory => false,
+            };
+            if has_room && next.blocks >= MERGED_UP_TO && both <= u64::from(at_once) {
                 merged.iter_mut().filter(|to| **to == tier).for_each(|to| *to = tier + 1);
                 (items[tier], items[tier + 1]) = (0, both);
+                largest[tier + 1] = largest[tier].max(largest[tier + 1]);
             }
         }
         self.shapes.iter_mut().for_each(|shape| shape.tier = merged[shape.tier]);
@@ -430,7 +444,7 @@ mod tests {
         assert_eq!((of(1024).blocks, of(1024).threads), (1, 1024));
         assert_eq!(of(1500).kernel, "ripplet_swarm_reading");
         assert_eq!(of(1600).kernel, "ripplet_swarm_in_memory");
-        assert!(tiers.iter().all(|tier| tier.shared <= MACHINE.shared && tier.threads <= LARGEST));
+        assert!(tiers.iter().all(|tier| tier.shared <= MACHINE.shared && tier.threads <= 1024));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Many graphs from every source: each is what it would be by itself, and what is wrong is named.
 
+use crate::columnar::files as columnar_files;
 use crate::graphs::assert_same_graphs;
+use arrow_array::{ArrayRef, Float32Array, Int16Array, StringArray, UInt64Array};
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use ripplet_graph::batch::{BatchBuilder, BatchGraph, BatchTable, GraphBatch, Members};
@@ -15,6 +17,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Arcs of a graph by the names of their ends, with the weights as they are stored.
 type Arcs = Vec<(String, String, Option<u32>)>;
@@ -579,8 +582,119 @@ fn what_is_wrong_with_a_table_has_its_line() {
     }
 }
 
+fn column<T: arrow_array::Array + 'static>(array: T) -> ArrayRef {
+    Arc::new(array)
+}
+
+#[test]
+fn columns_of_parquet_and_arrow_are_those_of_a_text() {
+    let weighted = ReadOptions { weighted: true, ..ReadOptions::default() };
+    let options = BatchOptions { read: weighted, ..BatchOptions::default() };
+    let csv = "graph,source,target,weight\n7,1,2,1\n3,2,9,2\n7,2,1,4\n7,8,8,1\n3,2,1,0.5\n";
+    let expected = parse_table(csv.into(), Format::Csv, &options).unwrap();
+    let columns = |graphs: ArrayRef| {
+        vec![
+            ("weight", column(Float32Array::from(vec![1.0, 2.0, 4.0, 1.0, 0.5]))),
+            ("graph", graphs),
+            ("target", column(UInt64Array::from(vec![2, 9, 1, 8, 1]))),
+            ("source", column(UInt64Array::from(vec![1, 2, 2, 8, 2]))),
+        ]
+    };
+    let all = |graphs| columnar_files(columns(graphs)).into_iter();
+    for (format, bytes) in all(column(Int16Array::from(vec![7, 3, 7, 7, 3]))) {
+        assert_eq!(parse_table(bytes, format, &options).unwrap(), expected);
+    }
+    for (format, bytes) in all(column(Int16Array::from(vec![7, -3, 7, 7, -3]))) {
+        let signed = parse_table(bytes, format, &options).unwrap();
+        assert_eq!(signed.graph(0).id(), ripplet_graph::ExternalId::Signed(-3));
+    }
+    for (format, bytes) in all(column(StringArray::from(vec!["b", "a", "b", "b", "a"]))) {
+        let named = parse_table(bytes, format, &options).unwrap();
+        assert_eq!(seen(named.graph(0)), seen(expected.graph(0)));
+        assert_eq!(named.graph(1).id(), ripplet_graph::ExternalId::Name("b"));
+    }
+    for (format, bytes) in all(column(Int16Array::from(vec![Some(7), None, Some(7), None, None]))) {
+        let error = parse_table(bytes, format, &options).unwrap_err().to_string();
+        assert!(error.contains(" at row 1: a null"), "{error}");
+    }
+    for (format, bytes) in all(column(Float32Array::from(vec![1.0; 5]))) {
+        let error = parse_table(bytes, format, &options).unwrap_err().to_string();
+        assert!(error.contains("the column `graph` is Float32"), "{error}");
+    }
+    let mut lacking = columns(column(Int16Array::from(vec![1; 5])));
+    lacking.remove(1);
+    for (format, bytes) in columnar_files(lacking) {
+        let error = parse_table(bytes, format, &options).unwrap_err().to_string();
+        assert!(error.contains("there is no column `graph`"), "{error}");
+    }
+}
+
+#[test]
+fn no_more_than_a_part_is_read_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    fs::create_dir(&path).unwrap();
+    let all: Vec<_> = (0..600u32)
+        .map(|at| {
+            let rows = (0..at % 50 + 1).map(|row| format!("{row} {}\n", row + 1 + at % 3));
+            (format!("x/{at:04}.txt"), rows.collect::<String>().into_bytes())
+        })
+        .collect();
+    all.iter().for_each(|(name, bytes)| fs::write(folder.path().join(name), bytes).unwrap());
+    fs::write(folder.path().join("a.zip"), zip(&all)).unwrap();
+    fs::write(folder.path().join("a.tar"), tar(&all)).unwrap();
+    for path in [path, folder.path().join("a.zip"), folder.path().join("a.tar")] {
+        let mut reader = BatchReader::open(&path, &small(1000)).unwrap();
+        let (mut graphs, mut batches, mut last) = (0, 0, None);
+        while let Some(part) = reader.next_part().unwrap() {
+            // A row has 4 bytes at least, so 4000 bytes are 1000 rows: 2000 arcs, 1000 vertices and more.
+            assert!(part.batch.arcs() + part.batch.vertices() <= 4000);
+            if last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, &part.batch)) {
+                batches += 1;
+                // Who holds nothing back leaves nothing behind.
+                assert!(
+                    last.replace(part.batch.clone()).is_none_or(|old| Arc::strong_count(&old) == 1)
+                );
+            }
+            graphs += part.slice().len();
+        }
+        assert_eq!(graphs, 600);
+        assert!(batches > 10, "{batches} of {path:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn archives_with_other_bytes_never_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in any::<prop::sample::Index>(),
+        cuts in any::<bool>(),
+    ) {
+        let all = entries(&[("a.txt", "1 2\n2 3\n"), ("b/c.gml", "graph [ node [ id 1 ] ]"), ("d.md", "x")]);
+        let folder = tempfile::tempdir().unwrap();
+        for (name, mut bytes) in [
+            ("a.zip", zip(&all)),
+            ("a.tar", tar(&all)),
+            ("b.tgz", gzipped(&tar(&all))),
+            ("b.tar.zst", zstd::encode_all(&tar(&all)[..], 1).unwrap()),
+        ] {
+            for &(at, byte) in &changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if cuts {
+                bytes.truncate(cut.index(bytes.len()));
+            }
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            match read(&path, &skipping()) {
+                Ok(read) => prop_assert!(read.graphs.len() <= 3),
+                Err(error) => prop_assert!(error.to_string().contains(name)),
+            }
+        }
+    }
 
     #[test]
     fn rows_of_a_table_are_the_edges_of_their_graphs(

@@ -12,7 +12,7 @@ use ripplet_io::{Columns, Format, IdKind, ReadError, ReadOptions, columnar};
 use std::sync::Arc;
 
 /// Files with a table in them: Parquet and Arrow, of several batches, in several compressions.
-fn files(columns: Vec<(&str, ArrayRef)>) -> Vec<(Format, Vec<u8>)> {
+pub fn files(columns: Vec<(&str, ArrayRef)>) -> Vec<(Format, Vec<u8>)> {
     files_with(columns, 2)
 }
 

@@ -48,7 +48,7 @@ impl Worker for CpuWorker {
         part: BatchSlice<'_>,
         observer: &dyn SwarmObserver,
     ) -> Result<Answer, SwarmError> {
-        self.analysis.of_part(part, &mut Watched(observer))
+        self.analysis.of_batch(part, &mut Watched(observer))
     }
 }
 
