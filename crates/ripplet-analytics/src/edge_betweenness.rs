@@ -16,8 +16,8 @@
 //! names them. Searches are breadth-first, or Dijkstra's, from one source after the other.
 //!
 //! # Memory
-//! Beside the graph 8 bytes an edge and an arc, and for each thread 48 bytes a vertex and 8 an arc: [`plan`]. Of a
-//! batch 8 bytes an edge, and for each thread 48 bytes a vertex and 16 an arc of the largest graph.
+//! Beside the graph 8 bytes an edge and an arc, and for each thread 36 bytes a vertex and 8 an arc: [`plan`]. Of a
+//! batch 8 bytes an edge, and for each thread 36 bytes a vertex and 16 an arc of the largest graph.
 //!
 //! # Determinism
 //! The same bits on any number of threads and any shards: along each arc, the ways from 64 sources add up in
