@@ -3,6 +3,7 @@
 use crate::analysis::{BatchArguments, Request, lengths_name};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
+use crate::machine::DeviceArguments;
 use crate::values::ValueArguments;
 use clap::{Args, ValueEnum};
 use ripplet::swarm::Analysis;
@@ -24,6 +25,8 @@ pub struct Arguments {
     rows: RowsName,
     #[command(flatten)]
     batch: BatchArguments,
+    #[command(flatten, next_help_heading = "Choices")]
+    device: DeviceArguments,
 }
 
 /// What a row is about, by name.
@@ -46,7 +49,7 @@ struct Choices {
 
 /// Finds distances.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let Arguments { values, rows, batch } = arguments;
+    let Arguments { values, rows, batch, device } = arguments;
     let lengths = values.lengths();
     let (analysis, rows) = match rows {
         RowsName::Pairs => (Analysis::Distances { lengths }, "pairs"),
@@ -54,5 +57,5 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         RowsName::Graphs => (Analysis::Summary { lengths }, "graphs"),
     };
     let choices = Choices { rows, lengths: lengths_name(lengths) };
-    Request { values, batch, analysis, choices }.run(console)
+    Request { values, batch, device, analysis, choices }.run(console)
 }

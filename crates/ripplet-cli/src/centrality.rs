@@ -4,6 +4,7 @@
 use crate::analysis::{BatchArguments, Request, lengths_name};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
+use crate::machine::DeviceArguments;
 use crate::values::ValueArguments;
 use clap::{Args, ValueEnum};
 use ripplet::analytics::closeness::Closeness;
@@ -32,6 +33,8 @@ pub struct ClosenessArguments {
     normalized: bool,
     #[command(flatten)]
     batch: BatchArguments,
+    #[command(flatten, next_help_heading = "Choices")]
+    device: DeviceArguments,
 }
 
 /// Find how near each vertex is to all others: the sum of 1 over its distances from them.
@@ -46,6 +49,8 @@ pub struct HarmonicArguments {
     normalized: bool,
     #[command(flatten)]
     batch: BatchArguments,
+    #[command(flatten, next_help_heading = "Choices")]
+    device: DeviceArguments,
 }
 
 /// Find how many shortest ways lead through each vertex.
@@ -61,6 +66,8 @@ pub struct BetweennessArguments {
     normalized: bool,
     #[command(flatten)]
     batch: BatchArguments,
+    #[command(flatten, next_help_heading = "Choices")]
+    device: DeviceArguments,
 }
 
 /// The measures by name.
@@ -94,21 +101,21 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
         }
         MeasureName::WassermanFaust => (Closeness::WassermanFaust, true, "wasserman-faust"),
     };
-    let (values, batch) = (&arguments.values, &arguments.batch);
+    let ClosenessArguments { values, batch, device, .. } = arguments;
     let lengths = values.lengths();
     let choices = Choices { measure: name, normalized, lengths: lengths_name(lengths) };
     let analysis = Analysis::Closeness { measure, normalized, lengths };
-    Request { values, batch, analysis, choices }.run(console)
+    Request { values, batch, device, analysis, choices }.run(console)
 }
 
 /// Finds harmonic closeness.
 pub fn harmonic_of(arguments: &HarmonicArguments, console: &Console) -> Result<Ending, Failure> {
-    let HarmonicArguments { values, normalized, batch } = arguments;
+    let HarmonicArguments { values, normalized, batch, device } = arguments;
     let (measure, normalized) = (Closeness::Harmonic, *normalized);
     let lengths = values.lengths();
     let choices = Choices { measure: "harmonic", normalized, lengths: lengths_name(lengths) };
     let analysis = Analysis::Closeness { measure, normalized, lengths };
-    Request { values, batch, analysis, choices }.run(console)
+    Request { values, batch, device, analysis, choices }.run(console)
 }
 
 /// Finds betweenness.
@@ -116,9 +123,9 @@ pub fn betweenness_of(
     arguments: &BetweennessArguments,
     console: &Console,
 ) -> Result<Ending, Failure> {
-    let BetweennessArguments { values, normalized, batch } = arguments;
+    let BetweennessArguments { values, normalized, batch, device } = arguments;
     let (normalized, lengths) = (*normalized, values.lengths());
     let choices = Choices { measure: "betweenness", normalized, lengths: lengths_name(lengths) };
     let analysis = Analysis::Betweenness { normalized, lengths };
-    Request { values, batch, analysis, choices }.run(console)
+    Request { values, batch, device, analysis, choices }.run(console)
 }

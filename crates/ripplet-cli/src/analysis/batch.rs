@@ -1,5 +1,6 @@
 //! An analysis of each graph of a batch: read, computed and written at once.
 
+use super::gpu::Gpu;
 use super::{Choices, Figures, Found, Request};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
@@ -9,14 +10,16 @@ use crate::size::Size;
 use crate::stats::{Need, needs, peak_memory};
 use clap::{Args, ValueEnum};
 use ripplet::LoadOptions;
+use ripplet::analytics::RunError;
 use ripplet::analytics::apsp::pairs_of_batch;
 use ripplet::graph::Direction;
 use ripplet::graph::batch::BatchGraph;
 use ripplet::io::ReadOptions;
 use ripplet::io::batch::{BatchOptions, BatchPart, BatchReader, OnError, is_batch};
 use ripplet::io::write::{Rows, TableShape};
+use ripplet::lp::Plan;
 use ripplet::swarm::{
-    Answer, Column, CpuWorker, Cut, Parts, Progress, Report, SwarmObserver, Worker, run,
+    Analysis, Answer, Column, CpuWorker, Cut, Parts, Progress, Report, SwarmObserver, Worker, run,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -134,6 +137,8 @@ struct Estimate<'a, C> {
     arcs: u64,
     plan: Vec<Need>,
     planned_host: u64,
+    /// Of all GPUs together.
+    planned_device: u64,
 }
 
 /// What is known of a batch when it is done.
@@ -161,12 +166,13 @@ impl BatchArguments {
         }
     }
 
-    fn options(&self, options: &LoadOptions, limit: Option<Size>) -> BatchOptions {
+    /// Of `limit` so many parts take theirs.
+    fn options(&self, options: &LoadOptions, limit: Option<Size>, at_once: u64) -> BatchOptions {
         let on_error = match self.on_error {
             Some(OnErrorName::Skip) => OnError::Skip,
             Some(OnErrorName::Stop) | None => OnError::Stop,
         };
-        let room = limit.map_or(PART, |limit| limit.0 / (BYTES * parts_at_once(1)));
+        let room = limit.map_or(PART, |limit| limit.0 / (BYTES * at_once));
         let mut read = options.read.clone();
         if let Some(graph) = &self.graph_column {
             read.columns.graph = graph.clone();
@@ -183,8 +189,51 @@ impl BatchArguments {
 }
 
 /// Parts that are in memory at once with so many workers.
-fn parts_at_once(workers: u64) -> u64 {
-    4 + 2 * workers
+fn parts_at_once(workers: usize) -> u64 {
+    4 + 2 * workers as u64
+}
+
+/// How often each GPU is opened: one lane moves a part while the other computes.
+const LANES: usize = 2;
+
+/// Who answers.
+enum Workers {
+    Cpu(CpuWorker),
+    Gpus(Vec<Gpu>),
+}
+
+impl Workers {
+    fn new(gpus: Vec<Gpu>, analysis: Analysis) -> Workers {
+        if gpus.is_empty() { Workers::Cpu(CpuWorker::new(analysis)) } else { Workers::Gpus(gpus) }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Workers::Cpu(_) => 1,
+            Workers::Gpus(gpus) => gpus.len(),
+        }
+    }
+
+    /// What they are called together.
+    fn name(&self) -> String {
+        match self {
+            Workers::Cpu(cpu) => cpu.name(),
+            Workers::Gpus(gpus) => {
+                let mut names: Vec<String> = gpus.iter().map(Worker::name).collect();
+                names.dedup();
+                names.join(", ")
+            }
+        }
+    }
+
+    fn boxed(self) -> Vec<Box<dyn Worker>> {
+        match self {
+            Workers::Cpu(cpu) => vec![Box::new(cpu)],
+            Workers::Gpus(gpus) => {
+                gpus.into_iter().map(|gpu| Box::new(gpu) as Box<dyn Worker>).collect()
+            }
+        }
+    }
 }
 
 impl<C: Serialize> Request<'_, C> {
@@ -192,24 +241,28 @@ impl<C: Serialize> Request<'_, C> {
     pub(super) fn of_batch(
         &self,
         options: &LoadOptions,
-        choices: Choices<'_, C>,
+        threads: usize,
         console: &Console,
     ) -> Result<Ending, Failure> {
+        let workers = Workers::new(self.gpus(LANES, console)?, self.analysis);
+        let choices = self.choices(workers.name(), threads);
+        let at_once = parts_at_once(workers.len());
         let limit = self.values.host_memory();
         let input = self.values.input();
         let what = format!("the batch {}", input.display());
         memory::within(limit, &what, WAY_OUT, || {
             console.stage(format!("reading {}", input.display()));
             let start = Instant::now();
-            let mut reader = BatchReader::open(input, &self.batch.options(options, limit))?;
+            let mut reader =
+                BatchReader::open(input, &self.batch.options(options, limit, at_once))?;
             let open = start.elapsed().as_secs_f64();
-            let most = limit.map_or(PAIRS, |limit| limit.0 / (16 * parts_at_once(1)));
+            let most = limit.map_or(PAIRS, |limit| limit.0 / (16 * at_once));
             let mut parts = Cut::new(&mut reader, most.min(PAIRS), self.weight());
             if self.values.asks_estimate() {
-                self.estimate(&mut parts, choices)?;
+                self.estimate(&mut parts, choices, &workers)?;
                 return Ok(Ending::Whole);
             }
-            let (report, seen) = self.run_batch(&mut parts, console)?;
+            let (report, seen) = self.run_batch(&mut parts, workers, console)?;
             tell_skipped(&reader, console);
             self.write_batch_stats(&reader, &report, &seen, open, choices)?;
             self.say_batch(&report, &seen, console);
@@ -228,12 +281,12 @@ impl<C: Serialize> Request<'_, C> {
     fn run_batch(
         &self,
         parts: &mut impl Parts,
+        workers: Workers,
         console: &Console,
     ) -> Result<(Report, Seen), Failure> {
         let (rows, columns) = (self.analysis.rows(), self.analysis.columns());
         let shape = TableShape { rows, of_batch: true, columns };
         let mut table = self.values.table(shape, console)?;
-        let workers: Vec<Box<dyn Worker>> = vec![Box::new(CpuWorker::new(self.analysis))];
         let mut seen = Seen::default();
         let take = |part: &BatchPart, answer: Answer| {
             let graphs = part.slice();
@@ -244,7 +297,7 @@ impl<C: Serialize> Request<'_, C> {
             seen.weighted = part.batch.is_weighted();
             Ok(answer.append_to(&mut table, graphs)?)
         };
-        let report = run(parts, workers, take, &console.watch())?;
+        let report = run(parts, workers.boxed(), take, &console.watch())?;
         console.stage("finishing the output");
         let start = Instant::now();
         written(table.finish())?;
@@ -309,19 +362,36 @@ impl<C: Serialize> Request<'_, C> {
     }
 
     /// Prints what a part needs, and those beside it.
-    fn estimate(&self, parts: &mut impl Parts, choices: Choices<'_, C>) -> Result<(), Failure> {
+    fn estimate(
+        &self,
+        parts: &mut impl Parts,
+        choices: Choices<'_, C>,
+        workers: &Workers,
+    ) -> Result<(), Failure> {
         let part = parts.next_part()?;
         let (mut items, [mut vertices, mut arcs], mut graphs) = (Vec::new(), [0; 2], 0);
+        let mut planned_device = 0;
         if let Some(part) = part {
             let slice = part.slice();
-            let (shared, alone) = ("the batch", "parts, six at once");
+            let at_once = parts_at_once(workers.len());
+            let (shared, alone) = ("the batch", "parts that are there at once");
             let (purpose, copies) = match slice.len() < part.batch.len() {
                 true => (shared, 1),
-                false => (alone, parts_at_once(1)),
+                false => (alone, at_once),
             };
             items.push((purpose, copies.saturating_mul(part.batch.bytes())));
-            let plan = self.analysis.plan_of_batch(slice, choices.threads);
-            items.extend(plan.items.iter().map(|item| (item.purpose, item.bytes)));
+            match workers {
+                Workers::Cpu(_) => {
+                    let plan = self.analysis.plan_of_batch(slice, choices.threads);
+                    items.extend(plan.items.iter().map(|item| (item.purpose, item.bytes)));
+                }
+                Workers::Gpus(gpus) => {
+                    let plans = gpus.iter().map(|gpu| gpu.plan(slice));
+                    let plans: Vec<Plan> =
+                        plans.collect::<Result<_, _>>().map_err(RunError::from)?;
+                    planned_device = plans.iter().map(Plan::total_device).sum();
+                }
+            }
             let of_row = 8 * self.analysis.columns().len() as u64;
             let rows = match self.analysis.rows() {
                 Rows::Pairs => pairs_of_batch(slice),
@@ -333,7 +403,8 @@ impl<C: Serialize> Request<'_, C> {
         }
         let plan = needs(items);
         let planned_host = plan.iter().map(Need::bytes).fold(0, u64::saturating_add);
-        let estimate = Estimate { choices, graphs, vertices, arcs, plan, planned_host };
+        let estimate =
+            Estimate { choices, graphs, vertices, arcs, plan, planned_host, planned_device };
         self.values.print_estimate(&estimate, || estimate.lines())
     }
 }
@@ -347,6 +418,10 @@ impl<C> Estimate<'_, C> {
             let _ = writeln!(text, "{need}");
         }
         let _ = writeln!(text, "{:<28}{:>12}", "in all", Size(self.planned_host).to_string());
+        if self.planned_device > 0 {
+            let device = Size(self.planned_device).to_string();
+            let _ = writeln!(text, "{:<28}{device:>12}", "of the GPUs' memory");
+        }
         text
     }
 }

@@ -2,12 +2,14 @@
 //! `harmonic`, `betweenness`, `apsp`.
 
 mod batch;
+mod gpu;
 mod graph;
 
 pub use batch::BatchArguments;
 
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
+use crate::machine::DeviceArguments;
 use crate::values::{ValueArguments, Weights};
 use ripplet::analytics::Lengths;
 use ripplet::io::write::ColumnData;
@@ -20,6 +22,8 @@ pub struct Request<'a, C> {
     pub values: &'a ValueArguments,
     /// Whether of many graphs.
     pub batch: &'a BatchArguments,
+    /// Who answers.
+    pub device: &'a DeviceArguments,
     /// What is asked.
     pub analysis: Analysis,
     /// What decides the answer, by name.
@@ -32,7 +36,8 @@ struct Choices<'a, C> {
     #[serde(flatten)]
     of_analysis: &'a C,
     /// Who computes.
-    device: &'static str,
+    device: String,
+    /// Threads of the CPU, which reads and writes whoever computes.
     threads: usize,
 }
 
@@ -47,14 +52,18 @@ pub fn lengths_name(lengths: Lengths) -> &'static str {
 impl<C: Serialize> Request<'_, C> {
     /// Asks, and writes the answer.
     pub fn run(&self, console: &Console) -> Result<Ending, Failure> {
+        self.device.check()?;
         let (options, threads) = self.values.start(Weights::Lengths)?;
-        let choices = Choices { of_analysis: &self.choices, device: "cpu", threads };
         if self.batch.is_asked(self.values.input(), &options.read) {
-            return self.of_batch(&options, choices, console);
+            return self.of_batch(&options, threads, console);
         }
         self.batch.check_unused()?;
-        self.of_graph(&options, choices, console)?;
+        self.of_graph(&options, threads, console)?;
         Ok(Ending::Whole)
+    }
+
+    fn choices(&self, device: String, threads: usize) -> Choices<'_, C> {
+        Choices { of_analysis: &self.choices, device, threads }
     }
 }
 

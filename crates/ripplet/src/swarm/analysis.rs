@@ -252,7 +252,7 @@ fn hand_out(
 }
 
 /// Of graph after graph: how many vertices it has, and how its lengths stand for real ones.
-fn columns_of_reach(
+pub(super) fn columns_of_reach(
     reach: &[Reach],
     graphs: impl Iterator<Item = (usize, WeightScale)>,
 ) -> Result<Answer, SwarmError> {
@@ -272,7 +272,10 @@ fn columns_of_reach(
 }
 
 /// In the order of [`SUMMARY`]; `edges` are the graphs' numbers of edges.
-fn columns_of_summaries(summaries: &[GraphSummary], edges: Column) -> Result<Answer, SwarmError> {
+pub(super) fn columns_of_summaries(
+    summaries: &[GraphSummary],
+    edges: Column,
+) -> Result<Answer, SwarmError> {
     let column = |value: fn(&GraphSummary) -> f64| {
         memory::collected(summaries.iter().map(value)).map(Column::F64)
     };
@@ -289,7 +292,7 @@ fn columns_of_summaries(summaries: &[GraphSummary], edges: Column) -> Result<Ans
 }
 
 /// Edges of a graph of a batch, counted as [`Graph::edges`] does.
-fn edges_of(graph: BatchGraph<'_>) -> u64 {
+pub(super) fn edges_of(graph: BatchGraph<'_>) -> u64 {
     if graph.incoming().is_some() {
         return graph.arcs();
     }

@@ -39,6 +39,7 @@
 mod analysis;
 mod answer;
 mod communities;
+mod device;
 mod line;
 mod parts;
 mod report;
@@ -49,6 +50,7 @@ mod worker;
 pub use analysis::Analysis;
 pub use answer::{Answer, Column};
 pub use communities::CommunitiesWorker;
+pub use device::{DeviceWorker, NotOnDevice};
 pub use line::run;
 pub use parts::{Cut, Parts, WholeBatch};
 pub use report::{Progress, Report, SwarmObserver, WorkerReport};

@@ -53,7 +53,7 @@ impl Worker for CpuWorker {
 }
 
 /// An observer of a swarm, as an analysis of a part is watched.
-struct Watched<'a>(&'a dyn SwarmObserver);
+pub(super) struct Watched<'a>(pub &'a dyn SwarmObserver);
 
 impl ripplet_analytics::Observer for Watched<'_> {
     fn is_cancelled(&self) -> bool {
