@@ -14,7 +14,7 @@
 //! weight in those of all that leave u.
 //!
 //! # Memory
-//! Beside the graph 24 bytes a vertex: [`plan`]. Of a batch 8 bytes a vertex, and for each thread 16 a vertex of
+//! Beside the graph 24 bytes a vertex: [`PageRank::plan`]. Of a batch 8 bytes a vertex, and for each thread 16 a vertex of
 //! the largest graph.
 //!
 //! # Determinism
