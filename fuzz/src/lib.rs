@@ -1,6 +1,7 @@
 //! What the targets of the text readers share: the options that an input's first byte asks for, and
 //! what must hold of every table.
 
+use ripplet_graph::batch::GraphBatch;
 use ripplet_graph::{EdgeTable, Names, VertexIds};
 use ripplet_io::{Columns, Format, IdKind, ReadError, ReadOptions};
 
@@ -12,7 +13,7 @@ pub fn options(input: &[u8]) -> (ReadOptions, &[u8]) {
         Columns::default()
     } else {
         let [source, target, weight] = ["a", "b", "w"].map(String::from);
-        Columns { source, target, weight }
+        Columns { source, target, weight, ..Columns::default() }
     };
     let ids = ids[usize::from(first >> 1 & 3)];
     (ReadOptions { weighted: first & 1 != 0, ids, columns, ..ReadOptions::default() }, text)
@@ -26,6 +27,44 @@ pub fn check(read: Result<EdgeTable, ReadError>, options: &ReadOptions) {
             assert_eq!(table.weights().is_some(), options.weighted);
         }
         Err(error) => check_error(&error),
+    }
+}
+
+/// Looks at each graph of a batch in the ways that loops do.
+pub fn check_batch(batch: &GraphBatch) {
+    for graph in batch.all().graphs() {
+        graph.id().to_string();
+        for lists in [Some(graph.out()), graph.incoming()].into_iter().flatten() {
+            assert_eq!(lists.offsets().len(), graph.vertices() as usize + 1);
+            for vertex in 0..graph.vertices() {
+                graph.vertex_id(vertex).to_string();
+                let list = lists.of(vertex as usize);
+                assert!(list.is_sorted() && list.iter().all(|&to| to < graph.vertices()));
+            }
+        }
+    }
+}
+
+/// Bytes that begin at a multiple of 8, as those of a mapping do.
+pub struct Aligned(Vec<u64>, usize);
+
+impl Aligned {
+    /// A copy.
+    pub fn of(bytes: &[u8]) -> Aligned {
+        let word = |some: &[u8]| {
+            let mut word = [0; 8];
+            word[..some.len()].copy_from_slice(some);
+            u64::from_ne_bytes(word)
+        };
+        Aligned(bytes.chunks(8).map(word).collect(), bytes.len())
+    }
+}
+
+impl AsRef<[u8]> for Aligned {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the vector owns eight times as many bytes as it has words, and `self.1` is at
+        // most that; bytes have no alignment and any value.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), self.1) }
     }
 }
 
@@ -56,7 +95,8 @@ pub fn quiet() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let place = panic.location().map_or("", |location| location.file());
-        let foreign = ["/arrow-", "/parquet-", "/flatbuffers-"].iter().any(|name| place.contains(name));
+        let foreign =
+            ["/arrow-", "/parquet-", "/flatbuffers-"].iter().any(|name| place.contains(name));
         if !foreign {
             hook(panic);
         }

@@ -8,6 +8,7 @@
 //! Timed is the call alone: no reading, building or writing. Runs of the measures take turns. With
 //! `--values` those of the last run go to `OUT/MEASURE.f64`, as the machine has them.
 
+use ripplet_analytics::Lengths;
 use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
 use ripplet_bench::Result;
@@ -66,8 +67,12 @@ fn main() -> Result<()> {
 fn values(batch: &GraphBatch, measure: &str) -> Result<Vec<f64>> {
     let graphs = batch.all();
     Ok(match measure {
-        "closeness" => closeness_of_batch(graphs, Closeness::Reciprocal, false, &mut ())?,
-        "harmonic" => closeness_of_batch(graphs, Closeness::Harmonic, false, &mut ())?,
-        _ => betweenness_of_batch(graphs, false, &mut ())?,
+        "closeness" => {
+            closeness_of_batch(graphs, Closeness::Reciprocal, false, Lengths::Hops, &mut ())?
+        }
+        "harmonic" => {
+            closeness_of_batch(graphs, Closeness::Harmonic, false, Lengths::Hops, &mut ())?
+        }
+        _ => betweenness_of_batch(graphs, false, Lengths::Hops, &mut ())?,
     })
 }

@@ -1,18 +1,22 @@
 //! All-pairs shortest paths: how far every vertex is from every other, row by row or in sum.
 //!
 //! # What it returns
-//! The distance d(s, t) is the least number of arcs on a way from s to t, along their directions; 0 from a
-//! vertex to itself, [`NO_WAY`] where there is none. Weights, self-loops and repeated arcs change nothing.
-//! [`rows`] hands out the row of each source, and [`summary`] keeps what is asked of them most: each
-//! vertex's eccentricity, and with these the diameter and the radius; the sum of all distances, and with
-//! it their average and Wiener's index.
+//! The distance d(s, t) is the least length of a way from s to t along the arcs' directions, by one of two
+//! [`Lengths`]; 0 from a vertex to itself, [`NO_WAY`] or [`NO_WEIGHED_WAY`] where there is none. Self-loops
+//! and repeated arcs change nothing. [`rows`] and [`weighed_rows`] hand out the row of each source, and
+//! [`summary`] keeps what is asked of them most: each vertex's eccentricity, and with these the diameter
+//! and the radius; the sum of all distances, and with it their average and Wiener's index.
+//!
+//! Lengths by weights are sums of the weights as the graph stores them: exact, and integers. The graph's
+//! [`WeightScale`] leads to real ones.
 //!
 //! # Algorithm
-//! Breadth-first searches along the arcs, from 64 vertices at once.
+//! Breadth-first searches along the arcs, from 64 vertices at once; by weights, Dijkstra's from each vertex.
 //!
 //! # Memory
-//! Beside the graph 32 bytes a vertex for each thread; for rows 256 bytes a vertex more for each thread, and
-//! for a summary 24, and 28 beside: [`plan_of_rows`], [`plan_of_summary`].
+//! Beside the graph 32 bytes a vertex for each thread; for rows 256 bytes a vertex more for each thread (by
+//! weights 512), and for a summary 24, and 32 beside (by weights 56 beside): [`plan_of_rows`],
+//! [`plan_of_summary`].
 //!
 //! # Determinism
 //! Distances are integers: the same on any number of threads and any shards. Rows come in the order of
@@ -25,42 +29,80 @@
 pub use crate::pairs::{distances_of_batch, pairs_of_batch, plan_of_distances_of_batch};
 pub use crate::reach::{Reach, plan_of_reach, plan_of_reach_of_batch, reach, reach_of_batch};
 
+use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
 use crate::lists::{Along, Lists, Over, Sides, over};
+use crate::run::go_on;
 use crate::search::{Search, Visit, bytes_of_search};
+use crate::swarm::{PerGraph, PerVertex};
 use crate::tally::{self, Extent};
 use crate::waves::{GROUP, Waves, sources};
-use crate::{Observer, Plan, RunError};
-use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, memory};
+use crate::weighed::{self, Sum};
+use crate::{Lengths, Observer, Plan, RunError};
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, WeightScale, memory};
+use std::ops::Range;
 
 /// The distance where there is no way.
 pub const NO_WAY: u32 = u32::MAX;
+/// The distance by weights where there is no way.
+pub const NO_WEIGHED_WAY: u64 = UNREACHED;
 
 /// What all distances of a graph come to. A pair is of two different vertices, in one order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
-    /// Of each vertex the distance to the farthest of those that a way leads to; 0 where there are none.
-    pub eccentricities: Vec<u32>,
+///
+/// Lengths are integers: numbers of arcs, or sums of stored weights, which [`GraphSummary::length`] makes
+/// real.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphSummary {
+    /// How many vertices there are.
+    pub vertices: u32,
     /// How many pairs (s, t) have a way from s to t.
     pub pairs: u64,
     /// The sum of their distances.
     pub sum: u128,
-    direction: Direction,
+    /// The largest distance: of pairs that have a way.
+    pub diameter: u64,
+    /// The smallest eccentricity.
+    pub radius: u64,
+    /// Whether edges have a direction.
+    pub direction: Direction,
+    /// How lengths stand for real ones.
+    pub scale: WeightScale,
 }
 
-impl Summary {
-    /// The largest distance: of pairs that have a way.
-    pub fn diameter(&self) -> u32 {
-        self.eccentricities.iter().copied().max().unwrap_or(0)
+/// The same with what it is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Of each vertex the distance to the farthest of those that a way leads to; 0 where there are none.
+    pub eccentricities: Vec<u64>,
+    /// Of the graph.
+    pub whole: GraphSummary,
+}
+
+impl GraphSummary {
+    fn new(vertices: u32, direction: Direction, scale: WeightScale) -> GraphSummary {
+        let (pairs, sum, diameter) = (0, 0, 0);
+        let radius = if vertices == 0 { 0 } else { u64::MAX };
+        GraphSummary { vertices, pairs, sum, diameter, radius, direction, scale }
     }
 
-    /// The smallest eccentricity.
-    pub fn radius(&self) -> u32 {
-        self.eccentricities.iter().copied().min().unwrap_or(0)
+    /// Adds what one vertex's ways come to.
+    fn add(&mut self, of_vertex: impl Into<Reach>) -> u64 {
+        let Reach { reached, far, farthest } = of_vertex.into();
+        self.pairs += reached;
+        self.sum += far;
+        self.diameter = self.diameter.max(farthest);
+        self.radius = self.radius.min(farthest);
+        farthest
     }
 
-    /// The average distance, of pairs that have a way; 0 without any.
+    /// The real length that one of these stands for.
+    pub fn length(&self, stored: u128) -> f64 {
+        stored as f64 * self.scale.weight(1)
+    }
+
+    /// The average distance, real, of pairs that have a way; 0 without any.
     pub fn average(&self) -> f64 {
-        if self.pairs == 0 { 0.0 } else { self.sum as f64 / self.pairs as f64 }
+        if self.pairs == 0 { 0.0 } else { self.length(self.sum) / self.pairs as f64 }
     }
 
     /// Wiener's index: the sum of the distances, on an undirected graph of each two vertices once.
@@ -73,15 +115,18 @@ impl Summary {
 
     /// Whether every vertex has a way to every other.
     pub fn is_connected(&self) -> bool {
-        let vertices = self.eccentricities.len() as u64;
+        let vertices = u64::from(self.vertices);
         self.pairs == vertices * vertices.saturating_sub(1)
     }
 }
 
 /// The memory that [`summary`] will need on so many threads beside the graph.
-pub fn plan_of_summary(graph: &Graph, threads: usize) -> Plan {
-    let eccentricities = 4 * u64::from(graph.vertices());
-    tally::plan::<Extent>(graph, threads).with("eccentricities", eccentricities)
+pub fn plan_of_summary(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
+    let plan = match lengths.weigh_in(graph) {
+        true => weighed::plan(graph, threads),
+        false => tally::plan::<Extent>(graph, threads),
+    };
+    plan.with("eccentricities", 8 * u64::from(graph.vertices()))
 }
 
 /// The memory that [`rows`] will need on so many threads beside the graph.
@@ -93,19 +138,123 @@ pub fn plan_of_rows(graph: &Graph, threads: usize) -> Plan {
         .with("rows, 64 a thread", threads.saturating_mul(4 * u64::from(GROUP) * vertices))
 }
 
+/// The memory that [`weighed_rows`] will need on so many threads beside the graph.
+pub fn plan_of_weighed_rows(graph: &Graph, threads: usize) -> Plan {
+    let (vertices, threads) = (u64::from(graph.vertices()), threads as u64);
+    let searches = bytes_of_dijkstra(graph.vertices());
+    Plan::default()
+        .with("searches, one a thread", threads.saturating_mul(searches))
+        .with("rows, 64 a thread", threads.saturating_mul(8 * u64::from(GROUP) * vertices))
+}
+
 /// What all distances come to, on rayon's current pool.
 ///
 /// # Errors
 /// Where the observer cancels, or memory is refused.
-pub fn summary(graph: &Graph, observer: &mut dyn Observer) -> Result<Summary, RunError> {
+pub fn summary(
+    graph: &Graph,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+) -> Result<Summary, RunError> {
     observer.on_stage("measuring distances");
-    // Against the arcs, a vertex collects those that it has a way to.
-    let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
-    let mut eccentricities = memory::with_room(found.len())?;
-    eccentricities.extend(found.iter().map(|found| found.farthest));
-    let pairs = found.iter().map(|found| found.distances.reached).sum();
-    let sum = found.iter().map(|found| u128::from(found.distances.far)).sum();
-    Ok(Summary { eccentricities, pairs, sum, direction: graph.direction() })
+    let scale = lengths.scale_in(graph);
+    let mut whole = GraphSummary::new(graph.vertices(), graph.direction(), scale);
+    let mut eccentricities = memory::with_room(graph.vertices() as usize)?;
+    if lengths.weigh_in(graph) {
+        let found = weighed::of_graph(graph, Along::Arcs, observer)?;
+        eccentricities.extend(found.iter().map(|found| whole.add(found)));
+    } else {
+        // Against the arcs, a vertex collects those that it has a way to.
+        let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
+        eccentricities.extend(found.iter().map(|found| whole.add(found)));
+    }
+    Ok(Summary { eccentricities, whole })
+}
+
+/// The memory that [`summary_of_batch`] will need on so many threads beside these graphs;
+/// [`eccentricities_of_batch`] needs 8 bytes a vertex more.
+pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
+    let plan = match lengths.weigh_in_batch(graphs) {
+        true => weighed::plan_of_batch(graphs, threads),
+        false => tally::plan_of_batch::<Extent>(graphs, threads),
+    };
+    plan.with("summaries", size_of::<GraphSummary>() as u64 * graphs.len() as u64)
+}
+
+/// What all distances of each of these graphs come to: what [`summary`] finds of each; each is done by one
+/// thread.
+///
+/// # Errors
+/// Where the observer cancels, or memory is refused.
+pub fn summary_of_batch(
+    graphs: BatchSlice<'_>,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+) -> Result<Vec<GraphSummary>, RunError> {
+    observer.on_stage("measuring distances");
+    summarized(graphs, lengths, &mut [], observer)
+}
+
+/// The same with each vertex's eccentricity, graph by graph, as the vertices lie in their batch.
+///
+/// # Errors
+/// As [`summary_of_batch`].
+pub fn eccentricities_of_batch(
+    graphs: BatchSlice<'_>,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+) -> Result<(Vec<GraphSummary>, Vec<u64>), RunError> {
+    observer.on_stage("measuring distances");
+    let mut eccentricities = memory::zeros(graphs.vertices() as usize)?;
+    let summaries = summarized(graphs, lengths, &mut eccentricities, observer)?;
+    Ok((summaries, eccentricities))
+}
+
+/// A summary for each graph, and an eccentricity for each vertex, where there is room for them.
+type Places<'a> = (PerGraph<'a, GraphSummary>, PerVertex<'a, u64>);
+
+fn summarized(
+    graphs: BatchSlice<'_>,
+    lengths: Lengths,
+    eccentricities: &mut [u64],
+    observer: &dyn Observer,
+) -> Result<Vec<GraphSummary>, RunError> {
+    let empty = GraphSummary::new(0, graphs.batch().direction(), WeightScale::ONE);
+    let mut summaries = memory::filled(empty, graphs.len())?;
+    let places = (PerGraph(&mut summaries[..]), PerVertex(eccentricities));
+    if lengths.weigh_in_batch(graphs) {
+        let finish = |found: &[Sum], graph: BatchGraph<'_>, places: Places<'_>| {
+            summarize(found, graph, lengths, places);
+        };
+        weighed::fill_batch(graphs, Along::Arcs, observer, places, finish)?;
+    } else {
+        let finish = |found: &[Extent], graph: BatchGraph<'_>, places: Places<'_>| {
+            summarize(found, graph, lengths, places);
+        };
+        tally::fill_batch(graphs, Along::Against, observer, places, finish)?;
+    }
+    Ok(summaries)
+}
+
+/// Of what was found of a graph's vertices.
+fn summarize<'a, T>(found: &'a [T], graph: BatchGraph<'_>, lengths: Lengths, places: Places<'_>)
+where
+    &'a T: Into<Reach>,
+{
+    let (PerGraph(summaries), PerVertex(eccentricities)) = places;
+    let direction = match graph.incoming() {
+        Some(_) => Direction::Directed,
+        None => Direction::Undirected,
+    };
+    let scale = lengths.scale_in_member(graph);
+    let mut whole = GraphSummary::new(graph.vertices(), direction, scale);
+    for (vertex, found) in found.iter().enumerate() {
+        let farthest = whole.add(found);
+        if let Some(eccentricity) = eccentricities.get_mut(vertex) {
+            *eccentricity = farthest;
+        }
+    }
+    summaries[0] = whole;
 }
 
 /// Hands out the distances from each source, in their order, on rayon's current pool: the source, and a
@@ -120,6 +269,21 @@ pub fn rows<E: From<RunError> + Send>(
 ) -> Result<(), E> {
     observer.on_stage("measuring distances");
     over(graph, Along::Arcs, HandOut { take, observer })
+}
+
+/// Hands out the distances by weights from each source, likewise: sums of stored weights, or
+/// [`NO_WEIGHED_WAY`]. In a graph without weights each arc has length 1.
+///
+/// # Errors
+/// As [`rows`].
+pub fn weighed_rows<E: From<RunError> + Send>(
+    graph: &Graph,
+    observer: &mut dyn Observer,
+    take: impl FnMut(VertexId, &[u64]) -> Result<(), E>,
+) -> Result<(), E> {
+    observer.on_stage("measuring distances");
+    let weigh = Lengths::Weights.weigh_in(graph);
+    over(graph, Along::Arcs, HandOutWeighed { take, weigh, observer })
 }
 
 /// Hands out rows.
@@ -149,6 +313,48 @@ where
             })
         };
         let make = |vertices| Ok((Search::new(vertices)?, Rows::new(vertices as usize)?));
+        Waves { make, work, take, observer: self.observer }.run(vertices)
+    }
+}
+
+/// Hands out rows by weights, where there are any.
+struct HandOutWeighed<'a, Take> {
+    take: Take,
+    weigh: bool,
+    observer: &'a dyn Observer,
+}
+
+impl<E, Take> Over for HandOutWeighed<'_, Take>
+where
+    E: From<RunError> + Send,
+    Take: FnMut(VertexId, &[u64]) -> Result<(), E>,
+{
+    type Result = Result<(), E>;
+
+    fn lists<L: Lists>(mut self, lists: Sides<L>) -> Result<(), E> {
+        let vertices = lists.vertices();
+        let row = vertices as usize;
+        let work = |(search, rows): &mut (Dijkstra, Vec<u64>), sources: Range<VertexId>| {
+            for (source, row) in sources.zip(rows.chunks_mut(row)) {
+                go_on(self.observer)?;
+                match self.weigh {
+                    true => search.run(lists.ahead, source),
+                    false => search.run_hops(lists.ahead, source),
+                }
+                row.copy_from_slice(search.distances());
+            }
+            Ok(())
+        };
+        let take = |first: VertexId, desks: &[(Dijkstra, Vec<u64>)]| {
+            (first / GROUP..).zip(desks).try_for_each(|(group, (_, rows))| {
+                let rows = rows.chunks(row);
+                sources(group, vertices).zip(rows).try_for_each(|(s, row)| (self.take)(s, row))
+            })
+        };
+        let make = |vertices| {
+            let rows = memory::zeros(row.saturating_mul(GROUP as usize))?;
+            Ok((Dijkstra::new(vertices)?, rows))
+        };
         Waves { make, work, take, observer: self.observer }.run(vertices)
     }
 }

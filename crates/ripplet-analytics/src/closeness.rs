@@ -2,32 +2,37 @@
 //!
 //! # What it returns
 //! Of each vertex s a number, by one of three [`Closeness`] measures, from the distances d(t, s) of all
-//! other vertices t **to** it: the least number of arcs on a way, along their directions. Weights,
-//! self-loops and repeated arcs change nothing. Vertices that no way leads from do not count, or count
-//! as infinitely far, as the measure says.
+//! other vertices t **to** it: the least length of a way along the arcs' directions, by one of two
+//! [`Lengths`]. Self-loops and repeated arcs change nothing. Vertices that no way leads from do not count,
+//! or count as infinitely far, as the measure says. Where arcs have length 0, a vertex at distance 0 adds
+//! nothing to harmonic closeness, and the others are 0 where all that reach s are so near.
 //!
 //! # Algorithm
 //! Breadth-first searches along the arcs, from 64 vertices at once, of which each vertex collects how many
-//! arrive at which distance.
+//! arrive at which distance; by weights, Dijkstra's searches against the arcs.
 //!
 //! # Memory
-//! Beside the graph 24 bytes a vertex (harmonic: 16), and for each thread 48 (40): [`plan`].
+//! Beside the graph 24 bytes a vertex (harmonic: 16), and for each thread 48 (40); by weights 56, and for
+//! each thread 32: [`plan`].
 //!
 //! # Determinism
 //! The same bits on any number of threads and any shards: numbers and distances are integers, and sums of
 //! 1 / distance are of 64 sources, from the nearest to the farthest, and sums of sums in the order of
-//! the sources' ids.
+//! the sources' ids; by weights, of all sources from the nearest to the farthest. Real lengths are stored
+//! ones times a power of two, which is exact.
 //!
 //! # References
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020, equations 1 and 2. Wasserman, Faust, *Social Network
 //! Analysis*, 1994. Beauchamp, *An improved index of centrality*, Behavioral Science 10, 1965.
 
 use crate::lists::Along;
+use crate::swarm::PerVertex;
 use crate::tally::{self, Distances, Nearness};
-use crate::{Observer, Plan, RunError};
+use crate::weighed::{self, Sum};
+use crate::{Lengths, Observer, Plan, RunError};
 use rayon::prelude::*;
-use ripplet_graph::batch::BatchSlice;
-use ripplet_graph::{Graph, memory};
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::{Graph, WeightScale, memory};
 
 /// Which number. R is the set of the other vertices that a way leads from, r how many they are, n all
 /// vertices; without any, every measure is 0.
@@ -44,8 +49,9 @@ pub enum Closeness {
 }
 
 /// The memory that a run on so many threads will need beside the graph.
-pub fn plan(graph: &Graph, measure: Closeness, threads: usize) -> Plan {
+pub fn plan(graph: &Graph, measure: Closeness, lengths: Lengths, threads: usize) -> Plan {
     let plan = match measure {
+        _ if lengths.weigh_in(graph) => weighed::plan(graph, threads),
         Closeness::Harmonic => tally::plan::<Nearness>(graph, threads),
         _ => tally::plan::<Distances>(graph, threads),
     };
@@ -60,14 +66,18 @@ pub fn closeness(
     graph: &Graph,
     measure: Closeness,
     normalized: bool,
+    lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("measuring distances");
-    let scale = Scale::new(measure, normalized, graph.vertices());
+    let scale = Scale::new(measure, normalized, graph.vertices(), lengths.scale_in(graph));
     let mut values = memory::zeros(graph.vertices() as usize)?;
-    if measure == Closeness::Harmonic {
+    if lengths.weigh_in(graph) {
+        let found = weighed::of_graph(graph, Along::Against, observer)?;
+        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.of(found));
+    } else if measure == Closeness::Harmonic {
         let found = tally::of_graph::<Nearness>(graph, Along::Arcs, observer)?;
-        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.near(found));
+        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.near(found.0));
     } else {
         let found = tally::of_graph::<Distances>(graph, Along::Arcs, observer)?;
         values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.far(found));
@@ -76,8 +86,14 @@ pub fn closeness(
 }
 
 /// The memory that a run over these graphs will need beside them on so many threads.
-pub fn plan_of_batch(graphs: BatchSlice<'_>, measure: Closeness, threads: usize) -> Plan {
+pub fn plan_of_batch(
+    graphs: BatchSlice<'_>,
+    measure: Closeness,
+    lengths: Lengths,
+    threads: usize,
+) -> Plan {
     let plan = match measure {
+        _ if lengths.weigh_in_batch(graphs) => weighed::plan_of_batch(graphs, threads),
         Closeness::Harmonic => tally::plan_of_batch::<Nearness>(graphs, threads),
         _ => tally::plan_of_batch::<Distances>(graphs, threads),
     };
@@ -93,17 +109,30 @@ pub fn closeness_of_batch(
     graphs: BatchSlice<'_>,
     measure: Closeness,
     normalized: bool,
+    lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("measuring distances");
-    let scale = |vertices| Scale::new(measure, normalized, vertices);
+    let scale = |graph: BatchGraph<'_>| {
+        Scale::new(measure, normalized, graph.vertices(), lengths.scale_in_member(graph))
+    };
+    if lengths.weigh_in_batch(graphs) {
+        let mut values = memory::zeros(graphs.vertices() as usize)?;
+        let finish = |found: &[Sum], graph: BatchGraph<'_>, values: PerVertex<'_, f64>| {
+            let scale = scale(graph);
+            values.0.iter_mut().zip(found).for_each(|(value, found)| *value = scale.of(found));
+        };
+        let place = PerVertex(&mut values[..]);
+        weighed::fill_batch(graphs, Along::Against, observer, place, finish)?;
+        return Ok(values);
+    }
     if measure == Closeness::Harmonic {
         tally::of_batch(graphs, Along::Arcs, observer, |found: &Nearness, graph| {
-            scale(graph.vertices()).near(found)
+            scale(graph).near(found.0)
         })
     } else {
         tally::of_batch(graphs, Along::Arcs, observer, |found: &Distances, graph| {
-            scale(graph.vertices()).far(found)
+            scale(graph).far(found)
         })
     }
 }
@@ -114,25 +143,40 @@ struct Scale {
     measure: Closeness,
     normalized: bool,
     others: f64,
+    /// The real length that a stored 1 stands for: a power of two.
+    unit: f64,
 }
 
 impl Scale {
-    fn new(measure: Closeness, normalized: bool, vertices: u32) -> Scale {
-        Scale { measure, normalized, others: f64::from(vertices) - 1.0 }
+    fn new(measure: Closeness, normalized: bool, vertices: u32, lengths: WeightScale) -> Scale {
+        Scale { measure, normalized, others: f64::from(vertices) - 1.0, unit: lengths.weight(1) }
     }
 
-    fn far(&self, found: &Distances) -> f64 {
-        let (reached, far) = (found.reached as f64, found.far as f64);
-        match (self.measure, self.normalized) {
-            _ if found.reached == 0 => 0.0,
-            (Closeness::WassermanFaust, _) => reached / self.others * (reached / far),
-            (_, true) => reached / far,
-            (_, false) => 1.0 / far,
+    fn of(&self, found: &Sum) -> f64 {
+        match self.measure {
+            Closeness::Harmonic => self.near(found.near),
+            _ => self.farness(found.reached as f64, found.far as f64),
         }
     }
 
-    fn near(&self, found: &Nearness) -> f64 {
+    fn far(&self, found: &Distances) -> f64 {
+        self.farness(found.reached as f64, found.far as f64)
+    }
+
+    fn farness(&self, reached: f64, far: f64) -> f64 {
+        let length = far * self.unit;
+        match (self.measure, self.normalized) {
+            // Nobody, or nobody who is not there already.
+            _ if far == 0.0 => 0.0,
+            (Closeness::WassermanFaust, _) => reached / self.others * (reached / length),
+            (_, true) => reached / length,
+            (_, false) => 1.0 / length,
+        }
+    }
+
+    fn near(&self, near: f64) -> f64 {
         // A vertex without others is near to none of them.
-        if self.normalized && found.0 > 0.0 { found.0 / self.others } else { found.0 }
+        let near = near / self.unit;
+        if self.normalized && near > 0.0 { near / self.others } else { near }
     }
 }

@@ -6,8 +6,12 @@
 //! | [`apsp`] | the distances between all vertices, row by row or in sum |
 //! | [`closeness`] | how near each vertex is to all others |
 //! | [`betweenness`] | how many shortest ways lead through each vertex |
+//! | [`edge_betweenness`] | how many shortest ways lead along each edge |
+//! | [`components`] | which vertices hang together |
+//! | [`pagerank`] | how often somebody who follows arcs is at each vertex |
 //!
-//! [`closeness`] and [`betweenness`] also run over a batch of many small graphs, each by one thread.
+//! Ways are as long as they have arcs, or as these weigh: [`Lengths`]. All also run over a batch of many small
+//! graphs, each by one thread.
 //!
 //! An algorithm is a module: what it returns, its memory, its determinism and its reference stand
 //! at its head. All run on rayon's current pool; nothing here reads, writes or prints.
@@ -27,7 +31,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod brandes;
+mod dijkstra;
+mod lengths;
 mod lists;
+mod no_length;
 mod pairs;
 mod plan;
 mod reach;
@@ -36,11 +44,17 @@ mod search;
 mod swarm;
 mod tally;
 mod waves;
+mod weighed;
 
 pub mod apsp;
 pub mod betweenness;
 pub mod closeness;
+pub mod components;
+pub mod edge_betweenness;
 pub mod lcc;
+pub mod pagerank;
 
+pub use lengths::Lengths;
+pub use no_length::NoLength;
 pub use plan::{Item, Plan};
-pub use run::{Observer, RunError};
+pub use run::{InvalidSetting, Observer, RunError};

@@ -1,7 +1,7 @@
 //! Where an algorithm finds a vertex's neighbours, whatever keeps them.
 
 use ripplet_graph::batch::BatchGraph;
-use ripplet_graph::{Graph, Neighbors, VertexId};
+use ripplet_graph::{Graph, Neighbors, Shard, VertexId};
 
 /// Lists of neighbours: of a graph of one shard or several, or of a graph of a batch.
 pub(crate) trait Lists: Copy + Sync {
@@ -10,6 +10,12 @@ pub(crate) trait Lists: Copy + Sync {
 
     /// The list of a vertex, which ascends.
     fn of(&self, vertex: VertexId) -> &[VertexId];
+
+    /// The stored weights beside the list; none where there are no weights.
+    fn weights_of(&self, vertex: VertexId) -> &[u32];
+
+    /// Where the list begins among all.
+    fn begin(&self, vertex: VertexId) -> usize;
 }
 
 /// The lists of a graph of one shard, or of a batch.
@@ -28,6 +34,16 @@ impl Lists for OneShard<'_> {
     fn of(&self, vertex: VertexId) -> &[VertexId] {
         self.lists.of(vertex as usize)
     }
+
+    #[inline]
+    fn weights_of(&self, vertex: VertexId) -> &[u32] {
+        self.lists.weights_of(vertex as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    fn begin(&self, vertex: VertexId) -> usize {
+        self.lists.offsets()[vertex as usize] as usize
+    }
 }
 
 /// The lists of a graph of any shards, one of which each look finds.
@@ -44,12 +60,36 @@ impl Lists for AnyShards<'_> {
 
     #[inline]
     fn of(&self, vertex: VertexId) -> &[VertexId] {
+        let (lists, local) = self.lists(vertex);
+        lists.of(local)
+    }
+
+    #[inline]
+    fn weights_of(&self, vertex: VertexId) -> &[u32] {
+        let (lists, local) = self.lists(vertex);
+        lists.weights_of(local).unwrap_or_default()
+    }
+
+    fn begin(&self, vertex: VertexId) -> usize {
+        let (lists, local) = self.lists(vertex);
+        let before = self.graph.shards().iter().take_while(|shard| shard.vertices().end <= vertex);
+        let before: usize = before.map(|shard| self.of_shard(shard).neighbors().len()).sum();
+        before + lists.offsets()[local] as usize
+    }
+}
+
+impl<'a> AnyShards<'a> {
+    /// The lists of a vertex's shard, and its place there.
+    #[inline]
+    fn lists(&self, vertex: VertexId) -> (Neighbors<'a>, usize) {
         let shard = self.graph.shard_of(vertex);
-        let local = (vertex - shard.vertices().start) as usize;
-        match (self.incoming, shard.incoming()) {
-            (true, Some(incoming)) => incoming.of(local),
-            _ => shard.out().of(local),
-        }
+        (self.of_shard(shard), (vertex - shard.vertices().start) as usize)
+    }
+
+    #[inline]
+    fn of_shard(&self, shard: &'a Shard) -> Neighbors<'a> {
+        let incoming = shard.incoming().filter(|_| self.incoming);
+        incoming.unwrap_or_else(|| shard.out())
     }
 }
 

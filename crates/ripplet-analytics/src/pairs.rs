@@ -1,11 +1,12 @@
 //! All distances of each graph of a batch.
 
+use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
 use crate::lists::{Along, of_member};
 use crate::run::go_on;
 use crate::search::{Search, Visit, bytes_of_search};
 use crate::swarm::{self, Place, Swarm};
 use crate::waves::{GROUP, sources};
-use crate::{Observer, Plan, RunError};
+use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
@@ -17,20 +18,29 @@ pub fn pairs_of_batch(graphs: BatchSlice<'_>) -> u64 {
 }
 
 /// The memory that [`distances_of_batch`] will need on so many threads beside the graphs.
-pub fn plan_of_distances_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
-    let searches = bytes_of_search::<u64>(swarm::largest(graphs));
+pub fn plan_of_distances_of_batch(
+    graphs: BatchSlice<'_>,
+    lengths: Lengths,
+    threads: usize,
+) -> Plan {
+    let largest = swarm::largest(graphs);
+    let search = match lengths.weigh_in_batch(graphs) {
+        true => bytes_of_dijkstra(largest),
+        false => bytes_of_search::<u64>(largest),
+    };
     Plan::default()
         .with("distances", pairs_of_batch(graphs).saturating_mul(size_of::<f64>() as u64))
-        .with("searches, one a thread", (threads as u64).saturating_mul(searches))
+        .with("searches, one a thread", (threads as u64).saturating_mul(search))
 }
 
-/// The distance from each vertex to each of its graph, graph by graph and source by source; infinity where
-/// there is no way. Each graph is done by one thread.
+/// The real distance from each vertex to each of its graph, graph by graph and source by source; infinity
+/// where there is no way. Each graph is done by one thread.
 ///
 /// # Errors
 /// Where the observer cancels, or memory is refused.
 pub fn distances_of_batch(
     graphs: BatchSlice<'_>,
+    lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("measuring distances");
@@ -38,21 +48,56 @@ pub fn distances_of_batch(
     let pairs = pairs_of_batch(graphs);
     let room = usize::try_from(pairs).map_err(|_| OutOfMemory::of::<f64>(usize::MAX))?;
     let mut distances = memory::zeros(room)?;
-    let largest = swarm::largest(graphs);
-    let work = |search: &mut Search<u64>, graph: BatchGraph<'_>, place: PerPair<'_>| {
-        let vertices = graph.vertices();
-        place.0.fill(f64::INFINITY);
-        let groups = place.0.chunks_mut(GROUP as usize * vertices.max(1) as usize);
-        for (group, rows) in (0..).zip(groups) {
-            go_on(observer)?;
-            let mut rows = Rows { vertices: vertices as usize, rows };
-            search.run(of_member(graph, Along::Arcs), sources(group, vertices), &mut rows);
-        }
-        Ok(())
-    };
-    let make = || Search::new(largest);
-    Swarm { make, work, observer }.fill(graphs, PerPair(&mut distances))?;
+    let (place, largest) = (PerPair(&mut distances), swarm::largest(graphs));
+    if lengths.weigh_in_batch(graphs) {
+        let work = |search: &mut Dijkstra, graph: BatchGraph<'_>, place: PerPair<'_>| {
+            weigh(search, graph, place, observer)
+        };
+        Swarm { make: || Dijkstra::new(largest), work, observer }.fill(graphs, place)?;
+    } else {
+        let work = |search: &mut Search<u64>, graph: BatchGraph<'_>, place: PerPair<'_>| {
+            count(search, graph, place, observer)
+        };
+        Swarm { make: || Search::new(largest), work, observer }.fill(graphs, place)?;
+    }
     Ok(distances)
+}
+
+/// Distances of one graph by weights.
+fn weigh(
+    search: &mut Dijkstra,
+    graph: BatchGraph<'_>,
+    place: PerPair<'_>,
+    observer: &dyn Observer,
+) -> Result<(), RunError> {
+    let unit = graph.weight_scale().weight(1);
+    let lists = of_member(graph, Along::Arcs).ahead;
+    for (source, row) in (0..).zip(place.0.chunks_mut(graph.vertices().max(1) as usize)) {
+        go_on(observer)?;
+        search.run(lists, source);
+        for (to, &distance) in row.iter_mut().zip(search.distances()) {
+            *to = if distance == UNREACHED { f64::INFINITY } else { distance as f64 * unit };
+        }
+    }
+    Ok(())
+}
+
+/// Distances of one graph by numbers of arcs.
+fn count(
+    search: &mut Search<u64>,
+    graph: BatchGraph<'_>,
+    place: PerPair<'_>,
+    observer: &dyn Observer,
+) -> Result<(), RunError> {
+    let vertices = graph.vertices();
+    place.0.fill(f64::INFINITY);
+    let groups = place.0.chunks_mut(GROUP as usize * vertices.max(1) as usize);
+    for (group, rows) in (0..).zip(groups) {
+        go_on(observer)?;
+        let mut rows = Rows { vertices: vertices as usize, rows };
+        search.run(of_member(graph, Along::Arcs), sources(group, vertices), &mut rows);
+    }
+    Ok(())
 }
 
 /// A place for each pair of vertices of a graph.

@@ -1,20 +1,23 @@
 //! How far the ways of each vertex lead: of a graph, and of the graphs of a batch.
 
 use crate::lists::Along;
+use crate::swarm::PerVertex;
 use crate::tally::{self, Extent};
-use crate::{Observer, Plan, RunError};
+use crate::weighed::{self, Sum};
+use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, memory};
 
-/// What the distances from a vertex come to; it does not count itself.
+/// What the distances from a vertex come to; it does not count itself. Distances are sums of stored
+/// weights, or numbers of arcs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
     /// How many vertices it has a way to.
     pub reached: u64,
     /// The sum of their distances.
-    pub far: u64,
+    pub far: u128,
     /// The largest of them, its eccentricity; 0 without any.
-    pub farthest: u32,
+    pub farthest: u64,
 }
 
 impl Reach {
@@ -26,32 +29,54 @@ impl Reach {
 
 impl From<&Extent> for Reach {
     fn from(found: &Extent) -> Reach {
-        let (reached, far) = (found.distances.reached, found.distances.far);
-        Reach { reached, far, farthest: found.farthest }
+        let (reached, far) = (found.distances.reached, u128::from(found.distances.far));
+        Reach { reached, far, farthest: u64::from(found.farthest) }
+    }
+}
+
+impl From<&Sum> for Reach {
+    fn from(&Sum { reached, far, farthest, .. }: &Sum) -> Reach {
+        Reach { reached, far, farthest }
     }
 }
 
 /// The memory that [`reach`] will need on so many threads beside the graph.
-pub fn plan_of_reach(graph: &Graph, threads: usize) -> Plan {
+pub fn plan_of_reach(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     let values = size_of::<Reach>() as u64 * u64::from(graph.vertices());
-    tally::plan::<Extent>(graph, threads).with("values", values)
+    let plan = match lengths.weigh_in(graph) {
+        true => weighed::plan(graph, threads),
+        false => tally::plan::<Extent>(graph, threads),
+    };
+    plan.with("values", values)
 }
 
 /// What the distances from each vertex come to, on rayon's current pool.
 ///
 /// # Errors
 /// Where the observer cancels, or memory is refused.
-pub fn reach(graph: &Graph, observer: &mut dyn Observer) -> Result<Vec<Reach>, RunError> {
+pub fn reach(
+    graph: &Graph,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Reach>, RunError> {
     observer.on_stage("measuring distances");
+    if lengths.weigh_in(graph) {
+        let found = weighed::of_graph(graph, Along::Arcs, observer)?;
+        return Ok(memory::collected(found.iter().map(Reach::from))?);
+    }
     // Against the arcs, a vertex collects those that it has a way to.
     let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
     Ok(memory::collected(found.iter().map(Reach::from))?)
 }
 
 /// The memory that [`reach_of_batch`] will need on so many threads beside the graphs.
-pub fn plan_of_reach_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
+pub fn plan_of_reach_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let values = size_of::<Reach>() as u64 * graphs.vertices();
-    tally::plan_of_batch::<Extent>(graphs, threads).with("values", values)
+    let plan = match lengths.weigh_in_batch(graphs) {
+        true => weighed::plan_of_batch(graphs, threads),
+        false => tally::plan_of_batch::<Extent>(graphs, threads),
+    };
+    plan.with("values", values)
 }
 
 /// What the distances from each vertex to the others of its graph come to, graph by graph, as the vertices
@@ -61,11 +86,23 @@ pub fn plan_of_reach_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
 /// Where the observer cancels, or memory is refused.
 pub fn reach_of_batch(
     graphs: BatchSlice<'_>,
+    lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Reach>, RunError> {
     observer.on_stage("measuring distances");
     let mut values = memory::filled(Reach::default(), graphs.vertices() as usize)?;
-    let value = |found: &Extent, _: BatchGraph<'_>| Reach::from(found);
-    tally::fill_batch(graphs, Along::Against, observer, &mut values, value)?;
+    let place = PerVertex(&mut values[..]);
+    if lengths.weigh_in_batch(graphs) {
+        weighed::fill_batch(graphs, Along::Arcs, observer, place, fill::<Sum>)?;
+    } else {
+        tally::fill_batch(graphs, Along::Against, observer, place, fill::<Extent>)?;
+    }
     Ok(values)
+}
+
+fn fill<T>(found: &[T], _: BatchGraph<'_>, place: PerVertex<'_, Reach>)
+where
+    Reach: for<'a> From<&'a T>,
+{
+    place.0.iter_mut().zip(found).for_each(|(to, found)| *to = Reach::from(found));
 }

@@ -25,13 +25,46 @@ pub(crate) trait Place: Send + Sized {
     fn cut(self, first: BatchSlice<'_>) -> (Self, Self);
 }
 
-/// A value for each vertex.
+/// A value for each graph.
+pub(crate) struct PerGraph<'a, T>(pub &'a mut [T]);
+/// A value for each vertex; or none, where nobody asked for them.
 pub(crate) struct PerVertex<'a, T>(pub &'a mut [T]);
+
+/// Values of which graphs have different numbers.
+pub(crate) struct PerItem<'a, T> {
+    /// Where each graph's begin, and after them the end of the last.
+    pub starts: &'a [u64],
+    pub items: &'a mut [T],
+}
+
+impl<T: Send> Place for PerGraph<'_, T> {
+    fn cut(self, first: BatchSlice<'_>) -> (Self, Self) {
+        let (first, rest) = self.0.split_at_mut(first.len());
+        (PerGraph(first), PerGraph(rest))
+    }
+}
 
 impl<T: Send> Place for PerVertex<'_, T> {
     fn cut(self, first: BatchSlice<'_>) -> (Self, Self) {
-        let (first, rest) = self.0.split_at_mut(first.vertices() as usize);
+        let vertices = self.0.len().min(first.vertices() as usize);
+        let (first, rest) = self.0.split_at_mut(vertices);
         (PerVertex(first), PerVertex(rest))
+    }
+}
+
+impl<T: Send> Place for PerItem<'_, T> {
+    fn cut(self, first: BatchSlice<'_>) -> (Self, Self) {
+        let (starts, graphs) = (self.starts, first.len());
+        let (first, rest) = self.items.split_at_mut((starts[graphs] - starts[0]) as usize);
+        let first = PerItem { starts: &starts[..=graphs], items: first };
+        (first, PerItem { starts: &starts[graphs..], items: rest })
+    }
+}
+
+impl<A: Place, B: Place> Place for (A, B) {
+    fn cut(self, first: BatchSlice<'_>) -> (Self, Self) {
+        let ((a, rest_of_a), (b, rest_of_b)) = (self.0.cut(first), self.1.cut(first));
+        ((a, b), (rest_of_a, rest_of_b))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
 use crate::search::{Search, Visit, bytes_of_search};
-use crate::swarm::{self, PerVertex, Swarm};
+use crate::swarm::{self, PerVertex, Place, Swarm};
 use crate::waves::{GROUP, Waves, sources};
 use crate::{Observer, Plan, RunError};
 use rayon::prelude::*;
@@ -166,27 +166,30 @@ pub(crate) fn of_batch<T: Tally>(
     value: impl Fn(&T, BatchGraph<'_>) -> f64 + Sync,
 ) -> Result<Vec<f64>, RunError> {
     let mut values = memory::zeros(graphs.vertices() as usize)?;
-    fill_batch(graphs, along, observer, &mut values, value)?;
+    let finish = |found: &[T], graph: BatchGraph<'_>, values: PerVertex<'_, f64>| {
+        values.0.iter_mut().zip(found).for_each(|(to, found)| *to = value(found, graph));
+    };
+    fill_batch(graphs, along, observer, PerVertex(&mut values), finish)?;
     Ok(values)
 }
 
-/// The same into an array that has a place for each vertex.
-pub(crate) fn fill_batch<T: Tally, V: Send>(
+/// Calls `finish` for each graph with what each vertex collects in it, and its part of a place.
+pub(crate) fn fill_batch<T: Tally, P: Place>(
     graphs: BatchSlice<'_>,
     along: Along,
     observer: &dyn Observer,
-    values: &mut [V],
-    value: impl Fn(&T, BatchGraph<'_>) -> V + Sync,
+    place: P,
+    finish: impl Fn(&[T], BatchGraph<'_>, P) + Sync,
 ) -> Result<(), RunError> {
     let largest = swarm::largest(graphs);
     let make = || Ok((Desk::new(largest)?, memory::filled(T::default(), largest as usize)?));
-    let work = |desk: &mut (Desk<T>, Vec<T>), graph: BatchGraph<'_>, to: PerVertex<'_, V>| {
-        let (desk, totals) = desk;
-        collect_graph(desk, &mut totals[..to.0.len()], graph, along, observer)?;
-        to.0.iter_mut().zip(&*totals).for_each(|(to, total)| *to = value(total, graph));
+    let work = |(desk, totals): &mut (Desk<T>, Vec<T>), graph: BatchGraph<'_>, place: P| {
+        let totals = &mut totals[..graph.vertices() as usize];
+        collect_graph(desk, totals, graph, along, observer)?;
+        finish(totals, graph, place);
         Ok(())
     };
-    Swarm { make, work, observer }.fill(graphs, PerVertex(values))
+    Swarm { make, work, observer }.fill(graphs, place)
 }
 
 /// Of one graph of a batch.

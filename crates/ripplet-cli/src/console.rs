@@ -106,6 +106,13 @@ pub struct Watch<'a> {
     console: &'a Console,
 }
 
+impl Watch<'_> {
+    /// What is being done now.
+    pub fn show(&self, what: String) {
+        self.console.stage(what);
+    }
+}
+
 impl Observer for Watch<'_> {
     fn on_stage(&mut self, name: &'static str) {
         self.console.stage(name);

@@ -44,9 +44,18 @@ impl EstimateForm {
         plan: &Plan,
     ) -> Result<(), Failure> {
         let estimate = Estimate::new(Shape::of(graph), choices, plan);
+        self.print_as(&estimate, || estimate.lines(device))
+    }
+
+    /// Prints an estimate; `lines` are those for a person.
+    pub fn print_as(
+        self,
+        estimate: &impl Serialize,
+        lines: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
         print(&match self {
-            EstimateForm::Text => estimate.lines(device),
-            EstimateForm::Json => json(&estimate),
+            EstimateForm::Text => lines(),
+            EstimateForm::Json => json(estimate),
         })
     }
 }

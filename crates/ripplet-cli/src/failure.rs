@@ -1,6 +1,7 @@
 //! What can go wrong, as a sentence, what to do about it, and the exit code.
 
 use crate::interrupt::{self, Interrupted};
+use crate::output::unwritten;
 use crate::size::Size;
 use miette::Diagnostic;
 use ripplet::ProgramErrors;
@@ -9,6 +10,7 @@ use ripplet::graph::{BuildError, generate::GenerateError};
 use ripplet::io::{ReadError, WriteError};
 use ripplet::jit::JitError;
 use ripplet::lp::{RunError, cpu::ThreadError, quality::QualityError};
+use ripplet::swarm::SwarmError;
 use std::io::{ErrorKind, Write, stderr};
 use std::process::ExitCode;
 use thiserror::Error;
@@ -51,6 +53,10 @@ pub enum Failure {
     /// A program that cannot be compiled with these parameters.
     #[error(transparent)]
     Compile(#[from] JitError),
+    /// A thread of a stage that the system refuses.
+    #[error("cannot start a thread: {0}")]
+    #[diagnostic(help("allow more memory or more threads, or ask for fewer --threads"))]
+    Thread(std::io::Error),
     /// Threads that the system refuses.
     #[error("cannot start the threads: {0}")]
     #[diagnostic(help("ask for fewer --threads"))]
@@ -95,6 +101,27 @@ pub enum Failure {
 const FAILED: u8 = 1;
 /// The arguments or the input are wrong.
 const WRONG: u8 = 2;
+/// It is done, but for what could not be read.
+const SKIPPED: u8 = 3;
+
+/// How a command ends that does what it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With all of it.
+    Whole,
+    /// Without what could not be read, which was to be skipped.
+    Skipped,
+}
+
+impl Ending {
+    /// 0, or 3 where something was skipped.
+    pub fn exit_code(self) -> ExitCode {
+        match self {
+            Ending::Whole => ExitCode::SUCCESS,
+            Ending::Skipped => ExitCode::from(SKIPPED),
+        }
+    }
+}
 
 impl Failure {
     /// Arguments that do not go together, or with the input; `help` says what to do.
@@ -112,11 +139,15 @@ impl Failure {
         }
     }
 
-    /// Whether memory was refused while the input became a graph.
+    /// Whether memory was refused.
     pub fn is_out_of_memory(&self) -> bool {
         match self {
             Failure::Read(error) => error.is_out_of_memory(),
             Failure::Build(error) => matches!(error, BuildError::OutOfMemory(_)),
+            Failure::Analytics(error) => {
+                matches!(error, ripplet::analytics::RunError::OutOfMemory(_))
+            }
+            Failure::Write(error) => error.source.kind() == ErrorKind::OutOfMemory,
             _ => false,
         }
     }
@@ -143,12 +174,14 @@ impl Failure {
                 | RunError::NoDeviceSource { .. }
                 | RunError::NoDeviceCounter { .. },
             ) => WRONG,
+            Failure::Analytics(ripplet::analytics::RunError::NoLength(_)) => WRONG,
             // The writer's own refusals: a format that cannot hold the graph.
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => WRONG,
             Failure::Quality(QualityError::OutOfMemory { .. }) => FAILED,
             Failure::Quality(_) => WRONG,
             Failure::Write(_)
             | Failure::Print(_)
+            | Failure::Thread(_)
             | Failure::Pool(_)
             | Failure::Threads(_)
             | Failure::Device { .. }
@@ -200,6 +233,20 @@ impl From<ripplet::analytics::RunError> for Failure {
         match error {
             ripplet::analytics::RunError::Cancelled => Interrupted.into(),
             error => Failure::Analytics(error),
+        }
+    }
+}
+
+impl From<SwarmError> for Failure {
+    fn from(error: SwarmError) -> Failure {
+        match error {
+            SwarmError::Read(error) => Failure::Read(error),
+            SwarmError::Write(error) => unwritten(error),
+            SwarmError::Run(error) => error.into(),
+            SwarmError::Device(error) => error.into(),
+            SwarmError::Thread(error) => Failure::Thread(error),
+            SwarmError::Cancelled => Interrupted.into(),
+            SwarmError::NoWorker => Failure::refused(error.to_string(), "name a --device"),
         }
     }
 }

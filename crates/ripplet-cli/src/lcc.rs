@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::machine::{DeviceArguments, Machine};
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages, peak_memory};
-use crate::values::ValueArguments;
+use crate::values::{ValueArguments, Weights};
 use clap::{Args, ValueEnum};
 use ripplet::analytics::lcc::{Definition, Lcc, Outcome};
 use ripplet::graph::{Graph, VertexIds};
@@ -74,7 +74,8 @@ struct Run {
 }
 
 /// What the options say that would be ignored.
-const UNWEIGHTED: &str = "--weighted would change nothing: the coefficients are unweighted";
+const UNWEIGHTED: Weights =
+    Weights::Useless("--weighted would change nothing: the coefficients are unweighted");
 
 /// Finds the coefficients of a graph.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {

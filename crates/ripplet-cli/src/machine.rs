@@ -18,7 +18,7 @@ use ripplet::lp::{
 /// Which device a command runs on.
 #[derive(Args)]
 pub struct DeviceArguments {
-    /// Who computes: auto, cpu, cuda or cuda:N.
+    /// Who computes: auto, cpu, cuda, cuda:N or, for the graphs of a batch, cuda:N,M,….
     ///
     /// `cuda` is `cuda:0`, the first GPU that `ripplet devices` lists. `auto` is the first GPU where
     /// it works and the run fits its memory; otherwise it says why not, and is the CPU.
@@ -30,40 +30,46 @@ pub struct DeviceArguments {
 }
 
 /// The devices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Choice {
     /// The first GPU if that works, otherwise the CPU.
     Auto,
     /// This machine's cores.
     Cpu,
-    /// The GPU of this number.
-    Cuda(usize),
+    /// The GPUs of these numbers, at least one.
+    Cuda(Vec<usize>),
 }
 
 fn choice(text: &str) -> Result<Choice, String> {
     let number = |text: &str| text.parse().ok().filter(|_| !text.starts_with('+'));
-    let expected = || "expected auto, cpu, cuda or cuda:N".to_string();
+    let expected = || "expected auto, cpu, cuda, cuda:N or cuda:N,M,…".to_string();
     match text {
         "auto" => Ok(Choice::Auto),
         "cpu" => Ok(Choice::Cpu),
-        "cuda" => Ok(Choice::Cuda(0)),
-        _ => match text.strip_prefix("cuda:") {
-            Some(list) if list.contains(',') => {
-                Err("a run takes one GPU at a time so far: name one, such as cuda:0".into())
+        "cuda" => Ok(Choice::Cuda(vec![0])),
+        _ => {
+            let list = text.strip_prefix("cuda:").ok_or_else(expected)?;
+            let numbers: Option<Vec<usize>> = list.split(',').map(number).collect();
+            let numbers = numbers.ok_or_else(expected)?;
+            match (1..numbers.len()).find(|&at| numbers[..at].contains(&numbers[at])) {
+                Some(at) => Err(format!("GPU {} is named twice", numbers[at])),
+                None => Ok(Choice::Cuda(numbers)),
             }
-            Some(one) => number(one).map(Choice::Cuda).ok_or_else(expected),
-            None => Err(expected()),
-        },
+        }
     }
 }
 
 /// The parser of a device that must be a GPU: its number.
 pub fn gpu(text: &str) -> Result<usize, String> {
     match choice(text)? {
-        Choice::Cuda(number) => Ok(number),
+        Choice::Cuda(numbers) if numbers.len() == 1 => Ok(numbers[0]),
+        Choice::Cuda(_) => Err(ONE_GPU.into()),
         Choice::Auto | Choice::Cpu => Err("this is about GPUs: expected cuda or cuda:N".into()),
     }
 }
+
+/// What several GPUs are refused with.
+const ONE_GPU: &str = "a run takes one GPU at a time so far: name one, such as cuda:0";
 
 /// What analytics on the CPU need, as all commands have it.
 pub fn plan_of_cpu(graph: &Graph, plan: ripplet::analytics::Plan) -> Plan {
@@ -94,6 +100,11 @@ impl DeviceArguments {
         self.device == Choice::Auto
     }
 
+    /// Whether the CPU was asked for.
+    pub fn is_cpu(&self) -> bool {
+        self.device == Choice::Cpu
+    }
+
     /// Does `work` on the machine that was chosen; where that is a GPU which fails, and was not insisted
     /// on, says so and does it on the CPU.
     pub fn on<T>(
@@ -114,36 +125,83 @@ impl DeviceArguments {
         }
     }
 
-    /// Opens the GPU that was asked for, before any data is touched; under `auto`, where one works.
-    pub fn open(&self) -> Result<Opened, Failure> {
-        let number = match self.device {
-            Choice::Cpu => return Ok(Opened::Cpu { why: None }),
-            Choice::Auto => 0,
-            Choice::Cuda(number) => number,
-        };
-        match CudaDevice::new(number) {
-            Ok(device) => {
-                let limit = self.device_memory.map(|size| size.0);
-                let executor = Box::new(DeviceExecutor::new(device).with_memory(limit));
-                Ok(Opened::Gpu(Machine::Cuda { number, executor }))
-            }
-            Err(error) if self.is_auto() => {
-                let why = match error {
-                    // Nothing is amiss on a machine without a GPU: no more words than it takes.
-                    DeviceError::NoLibrary => "there is no NVIDIA driver".into(),
-                    error => error.to_string(),
-                };
-                match self.device_memory {
-                    None => Ok(Opened::Cpu { why: Some(why) }),
-                    Some(_) => Err(Failure::refused(
-                        format!("--device-memory is for a GPU, but no GPU can be used: {why}"),
-                        "leave --device-memory out",
-                    )),
-                }
-            }
-            Err(error) => Err(error.into()),
+    /// The GPUs that were asked for; none for the CPU.
+    fn numbers(&self) -> &[usize] {
+        match &self.device {
+            Choice::Cpu => &[],
+            Choice::Auto => &[0],
+            Choice::Cuda(numbers) => numbers,
         }
     }
+
+    /// Opens the GPU that was asked for, before any data is touched; under `auto`, where one works.
+    pub fn open(&self) -> Result<Opened, Failure> {
+        let number = match self.numbers() {
+            [] => return Ok(Opened::Cpu { why: None }),
+            [number] => *number,
+            _ => return Err(Failure::refused(format!("--device: {ONE_GPU}"), "leave one of them")),
+        };
+        match self.executor(number, 1) {
+            Ok(executor) => Ok(Opened::Gpu(Machine::Cuda { number, executor: Box::new(executor) })),
+            Err(error) => Ok(Opened::Cpu { why: Some(self.why_not(error)?) }),
+        }
+    }
+
+    /// Opens all GPUs that were asked for, each so many times, side by side; under `auto`, where one works.
+    /// None for the CPU, which says why where that was not asked for.
+    pub fn open_all(&self, times: usize, console: &Console) -> Result<Vec<Lane>, Failure> {
+        let mut lanes = Vec::new();
+        for &number in self.numbers() {
+            for _ in 0..times {
+                match self.executor(number, times as u64) {
+                    Ok(executor) => lanes.push(Lane { number, executor }),
+                    Err(error) => {
+                        let why = self.why_not(error)?;
+                        console.remark(&format!("running on the CPU: {why}"));
+                        return Ok(Vec::new());
+                    }
+                }
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// Why the CPU does what no GPU can, where it may.
+    fn why_not(&self, error: DeviceError) -> Result<String, Failure> {
+        if !self.is_auto() {
+            return Err(error.into());
+        }
+        let why = match error {
+            // Nothing is amiss on a machine without a GPU: no more words than it takes.
+            DeviceError::NoLibrary => "there is no NVIDIA driver".into(),
+            error => error.to_string(),
+        };
+        match self.device_memory {
+            None => Ok(why),
+            Some(_) => Err(Failure::refused(
+                format!("--device-memory is for a GPU, but no GPU can be used: {why}"),
+                "leave --device-memory out",
+            )),
+        }
+    }
+
+    /// Opens a GPU, of whose memory so many share what is allowed.
+    fn executor(
+        &self,
+        number: usize,
+        shares: u64,
+    ) -> Result<DeviceExecutor<CudaDevice>, DeviceError> {
+        let limit = self.device_memory.map(|size| size.0 / shares);
+        Ok(DeviceExecutor::new(CudaDevice::new(number)?).with_memory(limit))
+    }
+}
+
+/// A way to a GPU, of which there may be several.
+pub struct Lane {
+    /// The GPU's number.
+    pub number: usize,
+    /// What runs on it.
+    pub executor: DeviceExecutor<CudaDevice>,
 }
 
 /// What was found before there is a graph.

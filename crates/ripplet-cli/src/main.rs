@@ -1,6 +1,8 @@
 //! The command `ripplet`: arguments become a plan before any data is touched, and each ends in a
 //! whole file or in one sentence.
 
+mod analysis;
+mod apsp;
 mod bench;
 mod centrality;
 mod communities;
@@ -26,7 +28,7 @@ mod values;
 
 use clap::{Parser, Subcommand};
 use console::Console;
-use failure::Failure;
+use failure::{Ending, Failure};
 use std::process::ExitCode;
 
 /// Communities in graphs by label propagation.
@@ -47,6 +49,7 @@ enum Command {
     Closeness(centrality::ClosenessArguments),
     Harmonic(centrality::HarmonicArguments),
     Betweenness(centrality::BetweennessArguments),
+    Apsp(apsp::Arguments),
     Quality(quality::Arguments),
     Generate(generate::Arguments),
     Convert(convert::Arguments),
@@ -63,7 +66,7 @@ fn main() -> ExitCode {
     interrupt::listen(console::clear);
     let console = Console::new(arguments.quiet);
     match run(arguments.command, &console) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(ending) => ending.exit_code(),
         Err(failure) => {
             console.close();
             failure.report();
@@ -72,19 +75,21 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command, console: &Console) -> Result<(), Failure> {
+fn run(command: Command, console: &Console) -> Result<Ending, Failure> {
     match command {
-        Command::Communities(arguments) => communities::run(&arguments, console),
-        Command::Lcc(arguments) => lcc::run(&arguments, console),
-        Command::Closeness(arguments) => centrality::closeness_of(&arguments, console),
-        Command::Harmonic(arguments) => centrality::harmonic_of(&arguments, console),
-        Command::Betweenness(arguments) => centrality::betweenness_of(&arguments, console),
-        Command::Quality(arguments) => quality::run(&arguments, console),
-        Command::Generate(arguments) => generate::run(&arguments, console),
-        Command::Convert(arguments) => convert::run(&arguments, console),
-        Command::Info(arguments) => info::run(&arguments, console),
-        Command::Graphalytics(arguments) => graphalytics::run(&arguments, console),
-        Command::Devices(arguments) => devices::run(&arguments),
-        Command::Bench(arguments) => bench::run(&arguments, console),
+        Command::Communities(arguments) => communities::run(&arguments, console)?,
+        Command::Lcc(arguments) => lcc::run(&arguments, console)?,
+        Command::Closeness(arguments) => return centrality::closeness_of(&arguments, console),
+        Command::Harmonic(arguments) => return centrality::harmonic_of(&arguments, console),
+        Command::Betweenness(arguments) => return centrality::betweenness_of(&arguments, console),
+        Command::Apsp(arguments) => return apsp::run(&arguments, console),
+        Command::Quality(arguments) => quality::run(&arguments, console)?,
+        Command::Generate(arguments) => generate::run(&arguments, console)?,
+        Command::Convert(arguments) => convert::run(&arguments, console)?,
+        Command::Info(arguments) => info::run(&arguments, console)?,
+        Command::Graphalytics(arguments) => graphalytics::run(&arguments, console)?,
+        Command::Devices(arguments) => devices::run(&arguments)?,
+        Command::Bench(arguments) => bench::run(&arguments, console)?,
     }
+    Ok(Ending::Whole)
 }

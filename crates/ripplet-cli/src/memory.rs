@@ -85,10 +85,16 @@ fn counted(size: usize, old: usize, give: impl FnOnce() -> *mut u8) -> *mut u8 {
     given
 }
 
-/// Runs `work`, which may have no more memory than `limit` at any moment, or 1 MiB if that is more.
+/// What to do where the memory does not suffice to read a graph.
+pub const OF_A_GRAPH: &str = "allow more --host-memory, or `ripplet convert` the input to .rg where there \
+                              is more: an .rg is opened without reading";
+
+/// Runs `work`, which may have no more memory than `limit` at any moment, or 1 MiB if that is more;
+/// `way_out` says what to do where that does not suffice.
 pub fn within<T>(
     limit: Option<Size>,
     what: &str,
+    way_out: &str,
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let Some(limit) = limit else { return work() };
@@ -104,8 +110,7 @@ pub fn within<T>(
                  for {} more",
                 Size(REFUSED.load(Relaxed) as u64)
             ),
-            "allow more --host-memory, or `ripplet convert` the input to .rg where there is more: \
-             an .rg is opened without reading",
+            way_out,
         )),
         done => done,
     }

@@ -42,13 +42,18 @@ pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
 
 /// Notes a finished output, or tells why it is not.
 pub fn written<T>(result: Result<T, WriteError>) -> Result<T, Failure> {
-    let value = result.map_err(|error| match is_standard(&error.path) {
+    let value = result.map_err(unwritten)?;
+    interrupt::has_written();
+    Ok(value)
+}
+
+/// Why an output is not.
+pub fn unwritten(error: WriteError) -> Failure {
+    match is_standard(&error.path) {
         // What the format cannot hold is refused before the first byte.
         true if error.source.kind() != ErrorKind::InvalidInput => Failure::Print(error.source),
         _ => Failure::Write(error),
-    })?;
-    interrupt::has_written();
-    Ok(value)
+    }
 }
 
 /// Writes JSON, whole or not at all.

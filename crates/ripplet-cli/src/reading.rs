@@ -151,9 +151,12 @@ fn columns(text: &str) -> Result<Columns, String> {
             let (source, target) = (source.into(), target.into());
             Ok(Columns { source, target, ..Columns::default() })
         }
-        [source, target, weight] => {
-            Ok(Columns { source: source.into(), target: target.into(), weight: weight.into() })
-        }
+        [source, target, weight] => Ok(Columns {
+            source: source.into(),
+            target: target.into(),
+            weight: weight.into(),
+            ..Columns::default()
+        }),
         _ => Err("expected SOURCE,TARGET or SOURCE,TARGET,WEIGHT".into()),
     }
 }

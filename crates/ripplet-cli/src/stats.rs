@@ -5,7 +5,7 @@ use ripplet::graph::{Direction, Graph, GraphBytes};
 use ripplet::lp::quality::Summary;
 use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::fs;
 
 /// The five choices of a run and what else decides its result, by name.
@@ -190,6 +190,24 @@ pub struct Estimate<C> {
 pub struct Need {
     purpose: &'static str,
     bytes: u64,
+}
+
+/// Purposes and their bytes.
+pub fn needs(items: impl IntoIterator<Item = (&'static str, u64)>) -> Vec<Need> {
+    items.into_iter().map(|(purpose, bytes)| Need { purpose, bytes }).collect()
+}
+
+impl Need {
+    /// How many bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<28}{:>12}", self.purpose, Size(self.bytes).to_string())
+    }
 }
 
 impl Shape {

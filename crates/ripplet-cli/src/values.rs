@@ -4,7 +4,7 @@
 use crate::console::Console;
 use crate::estimate::EstimateArguments;
 use crate::failure::Failure;
-use crate::output::{check_place, is_standard, write_json, written};
+use crate::output::{check_place, is_standard, unwritten, write_json, written};
 use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load};
 use crate::size::Size;
 use crate::stats::{Bytes, Shape, Stages};
@@ -12,12 +12,13 @@ use crate::threads::ThreadArguments;
 use crate::{interrupt, memory};
 use clap::Args;
 use ripplet::LoadOptions;
-use ripplet::graph::{Graph, VertexIds};
+use ripplet::analytics::Lengths;
+use ripplet::graph::{Duplicates, Graph, VertexIds};
 use ripplet::io::Format;
-use ripplet::io::write::{self, VertexColumn};
+use ripplet::io::write::{self, TableShape, TableWriter, VertexColumn};
 use ripplet::lp::Plan;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// An input, an output, and what is between them.
@@ -66,17 +67,48 @@ struct Stats<C, F> {
     bytes: Bytes,
 }
 
+/// What weights are to a command.
+pub enum Weights {
+    /// Nothing: what `--weighted` is refused with.
+    Useless(&'static str),
+    /// The lengths of edges: of repeated ones the least counts.
+    Lengths,
+}
+
 impl ValueArguments {
+    /// What the length of a way is.
+    pub fn lengths(&self) -> Lengths {
+        if self.reading.weighted { Lengths::Weights } else { Lengths::Hops }
+    }
+
     /// Refuses what would be ignored or has no place, before any data is touched, and starts the threads.
-    /// `unweighted` says what weights would change.
-    pub fn start(&self, unweighted: &str) -> Result<(LoadOptions, usize), Failure> {
-        if self.reading.weighted {
-            return Err(Failure::refused(unweighted, "leave --weighted out"));
-        }
+    pub fn start(&self, weights: Weights) -> Result<(LoadOptions, usize), Failure> {
         let build = BuildArguments::default();
-        let options = self.reading.options(&self.input, self.format, &build)?;
+        let mut options = self.reading.options(&self.input, self.format, &build)?;
+        match weights {
+            Weights::Useless(sentence) if self.reading.weighted => {
+                return Err(Failure::refused(sentence, "leave --weighted out"));
+            }
+            Weights::Lengths if self.reading.weighted => options.duplicates = Duplicates::Least,
+            _ => (),
+        }
         self.check_places()?;
         Ok((options, self.threads.start()?))
+    }
+
+    /// What is read.
+    pub fn input(&self) -> &Path {
+        &self.input
+    }
+
+    /// The memory that was asked for.
+    pub fn host_memory(&self) -> Option<Size> {
+        self.host_memory
+    }
+
+    /// Where figures of the run go.
+    pub fn stats(&self) -> Option<&Path> {
+        self.stats.as_deref()
     }
 
     /// Where the values go, unless only the plan is asked for.
@@ -99,8 +131,9 @@ impl ValueArguments {
     /// Reads the graph, whose ids the output can hold.
     pub fn load(&self, options: &LoadOptions, console: &Console) -> Result<Loaded, Failure> {
         let reading = format!("reading {}", self.input.display());
-        let loaded =
-            memory::within(self.host_memory, &reading, || load(&self.input, options, console))?;
+        let loaded = memory::within(self.host_memory, &reading, memory::OF_A_GRAPH, || {
+            load(&self.input, options, console)
+        })?;
         if let Some(output) = self.written() {
             write::check_values(output, loaded.graph.ids()).map_err(Failure::Place)?;
         }
@@ -160,6 +193,26 @@ impl ValueArguments {
         }
         written(write::write_values(path, ids, columns))?;
         Ok(start.elapsed().as_secs_f64())
+    }
+
+    /// Begins the table that the values go to.
+    pub fn table(&self, shape: TableShape<'_>, console: &Console) -> Result<TableWriter, Failure> {
+        interrupt::check()?;
+        // Only a plan has no output.
+        let path = self.written().map_or(Path::new("-"), PathBuf::as_path);
+        if is_standard(path) {
+            console.close();
+        }
+        TableWriter::create(path, shape).map_err(unwritten)
+    }
+
+    /// Prints a plan where only that is asked for.
+    pub fn print_estimate(
+        &self,
+        estimate: &impl Serialize,
+        lines: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        self.estimate.estimate.map_or(Ok(()), |form| form.print_as(estimate, lines))
     }
 
     /// Where the values are, as the end of a sentence.

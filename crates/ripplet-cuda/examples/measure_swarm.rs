@@ -7,6 +7,7 @@
 //! prints a line for each size of team; `--split` is `Tuning::split_over`; `--repeat` asks each part so often, and counts the fastest, and
 //! `--question` asks one question alone, as `ncu` has it easier then.
 
+use ripplet_analytics::Lengths;
 use ripplet_analytics::apsp::reach_of_batch;
 use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
@@ -233,34 +234,35 @@ fn check(
     let (found, expected) = match question {
         Question::Closeness { measure, normalized } => (
             swarm.closeness(graphs, measure, normalized, &())?.0,
-            closeness_of_batch(graphs, measure, normalized, &mut ())?,
+            closeness_of_batch(graphs, measure, normalized, Lengths::Hops, &mut ())?,
         ),
         Question::Betweenness { normalized } => (
             swarm.betweenness(graphs, normalized, &())?.0,
-            betweenness_of_batch(graphs, normalized, &mut ())?,
+            betweenness_of_batch(graphs, normalized, Lengths::Hops, &mut ())?,
         ),
         Question::Reach => {
             let found = swarm.reach(graphs, &())?.0;
-            let expected = reach_of_batch(graphs, &mut ())?;
+            let expected = reach_of_batch(graphs, Lengths::Hops, &mut ())?;
             let differ = found.iter().zip(&expected).filter(|(found, expected)| {
-                let (reached, farthest) = (u64::from(found.reached), found.farthest);
-                (reached, found.far, farthest)
+                let (far, farthest) = (u128::from(found.far), u64::from(found.farthest));
+                (u64::from(found.reached), far, farthest)
                     != (expected.reached, expected.far, expected.farthest)
             });
             return Ok(differ.count());
         }
         Question::Summaries => {
             let found = swarm.summaries(graphs, &())?.0;
-            let expected = reach_of_batch(graphs, &mut ())?;
+            let expected = reach_of_batch(graphs, Lengths::Hops, &mut ())?;
             let mut rest = &expected[..];
             let differ = graphs.graphs().zip(&found).filter(|(graph, found)| {
                 let (mine, others) = rest.split_at(graph.vertices() as usize);
                 rest = others;
-                let sum: u64 = mine.iter().map(|vertex| vertex.far).sum();
+                let sum: u128 = mine.iter().map(|vertex| vertex.far).sum();
                 let largest = mine.iter().map(|vertex| vertex.farthest).max();
                 let smallest = mine.iter().map(|vertex| vertex.farthest).min();
                 let expected = (sum, largest.unwrap_or(0), smallest.unwrap_or(0));
-                (found.sum, found.diameter, found.radius) != expected
+                let (diameter, radius) = (u64::from(found.diameter), u64::from(found.radius));
+                (u128::from(found.sum), diameter, radius) != expected
             });
             return Ok(differ.count());
         }

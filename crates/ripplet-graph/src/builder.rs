@@ -46,8 +46,28 @@ pub enum Duplicates {
     /// They become one edge; where there are weights, they add up.
     #[default]
     Merge,
+    /// They become one edge; where there are weights, it has the least: for weights that are lengths.
+    Least,
     /// They stay, as a multiset.
     Keep,
+}
+
+impl Duplicates {
+    /// Whether they become one edge.
+    pub(crate) fn become_one(self) -> bool {
+        self != Duplicates::Keep
+    }
+
+    /// The stored weight of one edge made of two, the first of which has no more than the other; or
+    /// the sum that is too large to be stored.
+    #[inline]
+    pub(crate) fn weight_of_two(self, first: u32, other: u32) -> Result<u32, u64> {
+        if self == Duplicates::Least {
+            return Ok(first);
+        }
+        let sum = u64::from(first) + u64::from(other);
+        u32::try_from(sum).map_err(|_| sum)
+    }
 }
 
 /// How to make a graph of an edge table.
@@ -243,7 +263,7 @@ impl GraphBuilder {
 
     /// Sorts each list, merges duplicates, closes the gaps; `counts` becomes what each list keeps.
     fn merge(&self, counts: &mut [u32], arcs: &mut [VertexId]) -> Result<usize, Failure> {
-        let merge = self.duplicates == Duplicates::Merge;
+        let merge = self.duplicates.become_one();
         let before = memory::copied(counts)?;
         for_each_list(counts, arcs, &mut [], |count, list, _| {
             list.sort_unstable();
@@ -261,7 +281,7 @@ impl GraphBuilder {
         arcs: &mut [VertexId],
         weights: &mut [u32],
     ) -> Result<usize, Failure> {
-        let merge = self.duplicates == Duplicates::Merge;
+        let merge = self.duplicates.become_one();
         let before = memory::copied(counts)?;
         for_each_list(counts, arcs, weights, |count, list, weights| {
             let pairs = list.iter().zip(&*weights);
@@ -272,9 +292,8 @@ impl GraphBuilder {
             for pair in pairs {
                 let (neighbor, weight) = ((pair >> 32) as u32, pair as u32);
                 if merge && kept > 0 && list[kept - 1] == neighbor {
-                    let sum = u64::from(weights[kept - 1]) + u64::from(weight);
-                    weights[kept - 1] =
-                        u32::try_from(sum).map_err(|_| Failure::WeightOverflow { sum })?;
+                    let one = self.duplicates.weight_of_two(weights[kept - 1], weight);
+                    weights[kept - 1] = one.map_err(|sum| Failure::WeightOverflow { sum })?;
                 } else {
                     (list[kept], weights[kept]) = (neighbor, weight);
                     kept += 1;

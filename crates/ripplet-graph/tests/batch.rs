@@ -24,13 +24,17 @@ struct Options {
 }
 
 impl Options {
-    fn of_flags([directed, both_directions, weighted, loops, keep]: [bool; 5]) -> Options {
+    fn of_flags([directed, both_directions, weighted, loops, keep, least]: [bool; 6]) -> Options {
         Options {
             direction: if directed { Direction::Directed } else { Direction::Undirected },
             both_directions,
             weighted,
             loops: if loops { SelfLoops::Keep } else { SelfLoops::Drop },
-            duplicates: if keep { Duplicates::Keep } else { Duplicates::Merge },
+            duplicates: match (keep, least) {
+                (true, _) => Duplicates::Keep,
+                (false, true) => Duplicates::Least,
+                (false, false) => Duplicates::Merge,
+            },
         }
     }
 
@@ -139,7 +143,7 @@ proptest! {
 
     #[test]
     fn each_graph_is_that_of_the_other_builder(
-        flags in any::<[bool; 5]>(),
+        flags in any::<[bool; 6]>(),
         (sizes, rows) in sizes_and_rows(),
     ) {
         let options = Options::of_flags(flags);
@@ -148,7 +152,7 @@ proptest! {
 
     #[test]
     fn slices_are_parts_of_the_arrays(
-        flags in any::<[bool; 5]>(),
+        flags in any::<[bool; 6]>(),
         (sizes, rows) in sizes_and_rows(),
         ends in any::<[u32; 2]>(),
     ) {
@@ -211,9 +215,10 @@ fn many_graphs_are_the_same_on_any_number_of_threads() {
             rows.sort_by_key(|row| row.0);
         }
         for flags in [
-            [false, false, false, false, false],
-            [true, false, true, true, false],
-            [true, true, false, true, true],
+            [false, false, false, false, false, false],
+            [true, false, true, true, false, false],
+            [true, false, true, false, false, true],
+            [true, true, false, true, true, false],
         ] {
             let options = Options::of_flags(flags);
             let on = |threads| pool(threads).install(|| options.batch(&sizes, &rows));
@@ -226,7 +231,7 @@ fn many_graphs_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn sums_that_overflow_make_their_own_graph_coarser_and_no_other() {
-    let options = Options::of_flags([true, false, true, false, false]);
+    let options = Options::of_flags([true, false, true, false, false, false]);
     let mut rows = vec![(0, 0, 1, 4e9), (0, 1, 0, 3.0)];
     rows.extend([(1, 0, 1, 4e9); 3000]);
     let batch = options.batch(&[2, 2], &rows);
@@ -237,7 +242,7 @@ fn sums_that_overflow_make_their_own_graph_coarser_and_no_other() {
 
 #[test]
 fn ids_come_back_by_graph_and_by_vertex() {
-    let options = Options::of_flags([false; 5]);
+    let options = Options::of_flags([false; 6]);
     let batch = options.batch(&[2, 0, 1], &[(0, 0, 1, 1.0)]);
     assert_eq!(batch.graph(2).id(), ExternalId::Unsigned(2));
     assert_eq!(batch.graph(2).vertex_id(0), ExternalId::Unsigned(0));
@@ -249,7 +254,7 @@ fn ids_come_back_by_graph_and_by_vertex() {
 fn no_graphs_and_empty_graphs() {
     for weighted in [false, true] {
         for directed in [false, true] {
-            let options = Options::of_flags([directed, false, weighted, true, false]);
+            let options = Options::of_flags([directed, false, weighted, true, false, false]);
             for sizes in [&[][..], &[0], &[0, 0, 1], &[1, 0, 5]] {
                 let batch = options.batch(sizes, &[]);
                 options.check(sizes, &[], &batch);
@@ -340,7 +345,7 @@ proptest! {
 
     #[test]
     fn a_copied_slice_has_the_same_graphs(
-        flags in any::<[bool; 5]>(),
+        flags in any::<[bool; 6]>(),
         (sizes, rows) in sizes_and_rows(),
         size in 0u64..200,
     ) {
@@ -365,7 +370,7 @@ proptest! {
 
     #[test]
     fn collected_graphs_are_those_of_the_other_builder(
-        flags in any::<[bool; 5]>(),
+        flags in any::<[bool; 6]>(),
         graphs in graphs_of_all_kinds(),
     ) {
         let options = Options::of_flags(flags);

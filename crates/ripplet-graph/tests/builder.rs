@@ -78,6 +78,10 @@ impl Options {
                 }
                 *list = sums.into_iter().collect();
             }
+            // Ascending by weight, too: the first of equal neighbours has the least.
+            if self.duplicates == Duplicates::Least {
+                list.dedup_by_key(|&mut (neighbor, _)| neighbor);
+            }
         }
         lists
     }
@@ -126,13 +130,15 @@ fn check_lists(
 }
 
 fn options() -> impl Strategy<Value = Options> {
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    flags.prop_map(|(directed, both_directions, weighted, keep_loops, keep_duplicates)| Options {
+    let duplicates =
+        prop_oneof![Just(Duplicates::Merge), Just(Duplicates::Least), Just(Duplicates::Keep)];
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), duplicates);
+    flags.prop_map(|(directed, both_directions, weighted, keep_loops, duplicates)| Options {
         directed,
         both_directions,
         weighted,
         loops: if keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },
-        duplicates: if keep_duplicates { Duplicates::Keep } else { Duplicates::Merge },
+        duplicates,
     })
 }
 
@@ -230,7 +236,11 @@ fn large_tables_are_the_oracles_on_any_number_of_threads() {
             both_directions: bits & 2 != 0,
             weighted: bits & 4 != 0,
             loops: if bits & 1 != 0 { SelfLoops::Keep } else { SelfLoops::Drop },
-            duplicates: if bits == 7 { Duplicates::Keep } else { Duplicates::Merge },
+            duplicates: match bits {
+                7 => Duplicates::Keep,
+                4 | 6 => Duplicates::Least,
+                _ => Duplicates::Merge,
+            },
         };
         for shard_arcs in [1 << 31, 150_000] {
             let on = |threads| pool(threads).install(|| options.build(vertices, &rows, shard_arcs));
@@ -267,7 +277,10 @@ fn weights_that_add_up_beyond_32_bits_get_a_coarser_scale() {
     assert_eq!(weight(0, 0), weight(1, 0), "both directions agree");
     assert!(weight(1, 1) > 0.0, "a small weight does not vanish");
 
-    // Kept as a multiset nothing adds up, and weights stay as they are.
+    // Of the least and of a multiset nothing adds up: weights stay as they are.
+    let least = Options { duplicates: Duplicates::Least, ..options }.build(3, &rows, 1 << 31);
+    assert_eq!(least.weight_scale().exponent(), 0);
+    assert_eq!(least.shards()[0].out().weights_of(1), Some(&[4_000_000_000, 7][..]));
     let kept = Options { duplicates: Duplicates::Keep, ..options }.build(3, &rows, 1 << 31);
     assert_eq!(kept.weight_scale().exponent(), 0);
     assert_eq!(kept.arcs(), 2 * 3001 + 1);

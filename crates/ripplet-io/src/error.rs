@@ -2,6 +2,7 @@
 
 use crate::intern::InternError;
 use ripplet_graph::OutOfMemory;
+use ripplet_graph::batch::{BatchError, BatchTableError, InvalidBatch};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -83,6 +84,26 @@ impl From<String> for ReadErrorKind {
 impl From<&str> for ReadErrorKind {
     fn from(sentence: &str) -> Self {
         ReadErrorKind::Content(sentence.into())
+    }
+}
+
+impl From<BatchTableError> for ReadErrorKind {
+    fn from(error: BatchTableError) -> Self {
+        match error {
+            BatchTableError::OutOfMemory(refused)
+            | BatchTableError::Members(InvalidBatch::OutOfMemory(refused)) => refused.into(),
+            error => ReadErrorKind::Content(error.to_string()),
+        }
+    }
+}
+
+impl From<BatchError> for ReadErrorKind {
+    fn from(error: BatchError) -> Self {
+        match error {
+            BatchError::OutOfMemory(refused)
+            | BatchError::Members(InvalidBatch::OutOfMemory(refused)) => refused.into(),
+            error => ReadErrorKind::Content(error.to_string()),
+        }
     }
 }
 

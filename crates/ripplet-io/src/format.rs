@@ -17,6 +17,8 @@ pub enum Format {
     MatrixMarket,
     /// METIS: `.graph`, `.metis`.
     Metis,
+    /// GML: `.gml`.
+    Gml,
     /// Apache Parquet: `.parquet`.
     Parquet,
     /// Apache Arrow IPC, file or stream: `.arrow`, `.feather`, `.ipc`.
@@ -37,13 +39,14 @@ pub enum Compression {
     Zstd,
 }
 
-const NAMES: [(Format, &str, &[&str]); 9] = [
+const NAMES: [(Format, &str, &[&str]); 10] = [
     (Format::EdgeList, "edgelist", &["txt", "el", "edges", "edgelist", "wel"]),
     (Format::Tsv, "tsv", &["tsv"]),
     (Format::Csv, "csv", &["csv"]),
     (Format::Ldbc, "ldbc", &["e"]),
     (Format::MatrixMarket, "mtx", &["mtx"]),
     (Format::Metis, "metis", &["graph", "metis"]),
+    (Format::Gml, "gml", &["gml"]),
     (Format::Parquet, "parquet", &["parquet", "pq"]),
     (Format::Arrow, "arrow", &["arrow", "feather", "ipc"]),
     (Format::Rg, "rg", &["rg"]),

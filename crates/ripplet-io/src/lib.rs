@@ -1,10 +1,11 @@
 //! Every file format of ripplet, in and out.
 //!
 //! ```text
-//! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .parquet .arrow
+//! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .gml .parquet .arrow
 //!                                              └▶ rg::open   ─▶ Graph         .rg, memory-mapped
 //! folder of a TU data set ──▶ tu::read ──▶ GraphBatch                         DS_A.txt, DS_graph_indicator.txt
 //! batch in parts ────────────▶ swarm_file ─▶ GraphBatch, part by part         .swarm, memory-mapped
+//! many graphs ───────────────▶ batch ──────▶ GraphBatch, part by part         folder, .zip, .tar, a table, and the two above
 //! labels ────▶ write ─▶ a whole file or none                                  .txt .tsv .csv .parquet .arrow
 //! ```
 //!
@@ -31,6 +32,7 @@ mod text;
 mod values;
 mod vertex_table;
 
+pub mod batch;
 pub mod columnar;
 pub mod rg;
 pub mod swarm_file;

@@ -11,7 +11,7 @@ pub struct ReadOptions {
     pub weighted: bool,
     /// What the ids are.
     pub ids: IdKind,
-    /// The names of the columns of a table with a header: source, target, weight.
+    /// The names of the columns of a table with a header: source, target, weight, graph.
     pub columns: Columns,
 }
 
@@ -24,12 +24,15 @@ pub struct Columns {
     pub target: String,
     /// The weight.
     pub weight: String,
+    /// The graph that the edge is of, where a table has many graphs.
+    pub graph: String,
 }
 
 impl Default for Columns {
     fn default() -> Self {
-        let [source, target, weight] = ["source", "target", "weight"].map(String::from);
-        Columns { source, target, weight }
+        let [source, target, weight, graph] =
+            ["source", "target", "weight", "graph"].map(String::from);
+        Columns { source, target, weight, graph }
     }
 }
 

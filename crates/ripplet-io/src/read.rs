@@ -3,7 +3,8 @@
 use crate::columnar;
 use crate::text::{self, Fault, Text, Vertices};
 use crate::{Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
-use ripplet_graph::EdgeTable;
+use bytes::Bytes;
+use ripplet_graph::{EdgeTable, memory};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -24,30 +25,125 @@ use std::path::{Path, PathBuf};
 /// What cannot be read, or is not what the format asks for: for a text always the first such line.
 pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
     let standard_input = path == Path::new("-");
-    let of_name = Format::of_path(path);
-    let format = match (options.format, of_name) {
-        (Some(format), _) | (None, Some((format, _))) => format,
-        (None, None) if standard_input => Format::EdgeList,
-        (None, None) => return Err(unknown_format(path)),
-    };
-    match format {
-        Format::Parquet | Format::Arrow => columnar::read(path, format, options),
-        Format::Rg => Err(ReadError::content(
-            path,
-            Place::File,
-            "an .rg file is a finished graph, not a list of edges: it is opened, not read",
-        )),
+    match format_of(path, options)? {
+        format @ (Format::Parquet | Format::Arrow) => columnar::read(path, format, options),
+        Format::Rg => Err(ReadError::content(path, Place::File, FINISHED)),
         Format::Ldbc if standard_input => Err(ReadError::content(
             path,
             Place::File,
             "an LDBC graph is two files: expected the path of its .e file",
         )),
         Format::Ldbc => read_ldbc_beside(path, options),
-        _ => {
+        format => {
             let mut text = open(path).map_err(|fault| fault.of(path))?;
             text::read(&mut text, format, options).map_err(|fault| fault.of(path))
         }
     }
+}
+
+const FINISHED: &str =
+    "an .rg file is a finished graph, not a list of edges: it is opened, not read";
+
+/// The format that the options, or failing them the name, tell; standard input is an edge list.
+pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format, ReadError> {
+    match (options.format, Format::of_path(path)) {
+        (Some(format), _) | (None, Some((format, _))) => Ok(format),
+        (None, None) if path == Path::new("-") => Ok(Format::EdgeList),
+        (None, None) => Err(unknown_format(path)),
+    }
+}
+
+/// Reads the edges of a file that is in memory, as [`read_edges`] does the file of that name; a text
+/// may unpack to `most` bytes.
+///
+/// # Errors
+/// Those of [`read_edges`]; also where the format is of several files.
+pub(crate) fn read_bytes(
+    bytes: Bytes,
+    path: &Path,
+    options: &ReadOptions,
+    most: u64,
+) -> Result<EdgeTable, ReadError> {
+    let format = format_of(path, options)?;
+    if let Format::Rg | Format::Ldbc = format {
+        return Err(ReadError::content(path, Place::File, FINISHED));
+    }
+    if !format.is_text() {
+        return columnar::parse_named(bytes, format, options, path);
+    }
+    let read = || {
+        let compression = match Format::of_path(path) {
+            None | Some((_, Compression::None)) => text::compression_of(&bytes),
+            Some((_, named)) => named,
+        };
+        let decoder = text::decoder(&bytes[..], compression);
+        let plain = Bounded::new(decoder.map_err(system)?, most);
+        text::read(&mut Text::new(Box::new(plain), compression)?, format, options)
+    };
+    read().map_err(|fault| fault.of(path))
+}
+
+/// A reader of which no more than so many bytes are read: what has more is refused.
+pub(crate) struct Bounded<R> {
+    reader: R,
+    left: u64,
+    most: u64,
+}
+
+impl<R> Bounded<R> {
+    pub(crate) fn new(reader: R, most: u64) -> Bounded<R> {
+        Bounded { reader, left: most, most }
+    }
+
+    /// Whether nothing has been read.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.left == self.most
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        if room > 0 || buffer.is_empty() {
+            let length = self.reader.read(&mut buffer[..room])?;
+            self.left -= length as u64;
+            return Ok(length);
+        }
+        match self.reader.read(&mut [0])? {
+            0 => Ok(0),
+            _ => {
+                let sentence = format!("it unpacks to more than {} bytes", self.most);
+                Err(io::Error::new(io::ErrorKind::InvalidData, sentence))
+            }
+        }
+    }
+}
+
+/// The bytes of a reader that says that it has `size` of them; where it has more, that is an error.
+pub(crate) fn read_bounded(reader: &mut dyn Read, size: u64) -> Result<Vec<u8>, Fault> {
+    /// Room is made as bytes come, as the size may be a lie.
+    const STEP: u64 = 1 << 20;
+    let mut reader = Bounded::new(reader, size);
+    let mut bytes = Vec::new();
+    loop {
+        memory::reserve(&mut bytes, STEP.min(size).max(64) as usize)?;
+        let step = reader.by_ref().take(STEP).read_to_end(&mut bytes).map_err(damaged)?;
+        if step == 0 {
+            return Ok(bytes);
+        }
+    }
+}
+
+/// What unpacking says of bad data is the file's fault, the rest the system's.
+fn damaged(error: io::Error) -> Fault {
+    if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::OutOfMemory {
+        return system(error);
+    }
+    Fault::whole(format!("its data is damaged: {error}"))
+}
+
+fn system(error: io::Error) -> Fault {
+    Fault { place: Place::File, kind: ReadErrorKind::Io(error) }
 }
 
 /// Reads an LDBC graph from its two files, wherever they are; [`read_edges`] finds the `.v` file
@@ -150,7 +246,6 @@ fn vertex_file(edges: &Path) -> Result<PathBuf, ReadError> {
 /// The text of a file, or of standard input, decompressed.
 pub(crate) fn open(path: &Path) -> Result<Text<'static>, Fault> {
     let named = Format::of_path(path).map_or(Compression::None, |(_, compression)| compression);
-    let system = |error| Fault { place: Place::File, kind: ReadErrorKind::Io(error) };
     let mut file: Box<dyn Read + Send> = if path == Path::new("-") {
         Box::new(io::stdin())
     } else {

@@ -30,7 +30,7 @@
 use crate::read::{in_memory, open};
 use crate::text::{Fault, Indicator, Text, read_labels};
 use crate::{Place, ReadError};
-use ripplet_graph::batch::{BatchBuilder, BatchError, BatchTable, GraphBatch};
+use ripplet_graph::batch::{BatchBuilder, BatchTable, GraphBatch};
 use ripplet_graph::{Direction, SelfLoops};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -82,6 +82,16 @@ pub fn is_dataset(path: &Path) -> bool {
     }
 }
 
+/// Whether a path names a data set whose indicator is there, too, so that it is nothing else.
+pub(crate) fn has_indicator(path: &Path) -> bool {
+    let has = |folder: &Path, name: &str| found(folder, name, INDICATOR).is_some();
+    if path.is_dir() {
+        names_in(path).is_ok_and(|names| names.iter().any(|name| has(path, name)))
+    } else {
+        in_file(path).is_some_and(|(folder, name)| has(folder, name))
+    }
+}
+
 /// Reads a data set: `path` is its folder, or its `DS_A.txt` where a folder has several.
 ///
 /// Runs on rayon's current pool.
@@ -130,7 +140,7 @@ fn with<'a, T>(
 fn table(indicator: Indicator, text: &mut Text<'_>) -> Result<BatchTable, Fault> {
     let rows = indicator.read_rows(text)?;
     // The rows were checked line by line; this is for what is left.
-    BatchTable::new(indicator.into_members(), rows).map_err(|error| Fault::whole(error.to_string()))
+    BatchTable::new(indicator.into_members(), rows).map_err(Fault::whole)
 }
 
 fn dataset(
@@ -139,10 +149,7 @@ fn dataset(
     options: &Options,
 ) -> Result<Dataset, Fault> {
     let builder = BatchBuilder::new().direction(options.direction).self_loops(options.self_loops);
-    let batch = builder.build(table).map_err(|error| match error {
-        BatchError::OutOfMemory(refused) => refused.into(),
-        other => Fault::whole(other.to_string()),
-    })?;
+    let batch = builder.build(table).map_err(Fault::whole)?;
     Ok(Dataset { batch, graph_labels })
 }
 

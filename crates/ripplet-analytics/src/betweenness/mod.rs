@@ -3,8 +3,10 @@
 //! # What it returns
 //! Of each vertex v the sum, over all pairs of other vertices s and t between which there is a way, of the
 //! share of the shortest ways from s to t that pass v. On an undirected graph each pair counts once. A
-//! way's length is its number of arcs: weights, self-loops and repeated arcs change nothing. Normalized,
-//! over the number of pairs of other vertices: (n − 1)(n − 2), and half of that on an undirected graph.
+//! way's length is by one of two [`Lengths`]; by weights, all but those of self-loops have to be positive, as
+//! ways could go along an arc of length 0 as often as they like. Self-loops and repeated arcs change nothing.
+//! Normalized, over the number of pairs of other vertices: (n − 1)(n − 2), and half of that on an undirected
+//! graph.
 //!
 //! # Algorithm
 //! Brandes': from each source the levels of a breadth-first search, forward how many shortest ways lead to each
@@ -19,28 +21,31 @@
 //! Through v lead ways(v) · share(v). The levels are found from many sources at once: what two neighbours add
 //! to one another is then told by the sources that their masks have in common, so that nothing is asked but
 //! what counts. Graphs of up to 4096 vertices and 32,768 arcs take 64 sources and keep a list of all additions
-//! (`linked.rs`), others eight (`levelled.rs`).
+//! (`linked.rs`), others eight (`levelled.rs`). By weights the distance is a level, and Dijkstra's search goes
+//! from one source after the other (`dijkstra.rs`).
 //!
 //! # Memory
 //! Beside the graph 8 bytes a vertex. For each thread, where the graph is so small, 1576 bytes a vertex and
-//! 512 an arc; else 284 a vertex: [`plan`].
+//! 512 an arc; else 284 a vertex; by weights 120 a vertex: [`plan`].
 //!
 //! # Determinism
-//! The same bits on any number of threads and any shards. Ways add up in the order of the neighbours' ids,
+//! The same bits on any number of threads and any shards. Stored lengths are integers, so that it is certain
+//! which ways are equally long. Ways add up in the order of the neighbours' ids,
 //! shares against it. What the ways from eight sources lead through is summed up pairwise, eights up to 64
 //! sources in the order of their ids, and these sums in that order, too.
 //!
 //! # References
 //! Brandes, *A faster algorithm for betweenness centrality*, Journal of Mathematical Sociology 25, 2001.
 
+mod dijkstra;
 mod levelled;
 mod linked;
 
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
-use crate::swarm::Swarm;
+use crate::swarm::{self, Swarm};
 use crate::waves::{GROUP, Waves, sources};
-use crate::{Observer, Plan, RunError};
+use crate::{Lengths, Observer, Plan, RunError};
 use levelled::Levelled;
 use linked::Linked;
 use rayon::prelude::*;
@@ -49,8 +54,11 @@ use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
 /// The memory that a run on so many threads will need beside the graph.
-pub fn plan(graph: &Graph, threads: usize) -> Plan {
-    let desk = Sizes::default().with(graph.vertices(), graph.arcs()).bytes();
+pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
+    let desk = match lengths.weigh_in(graph) {
+        true => dijkstra::bytes_of_desk(graph.vertices()),
+        false => Sizes::default().with(graph.vertices(), graph.arcs()).bytes(),
+    };
     Plan::default()
         .with("values", 8 * u64::from(graph.vertices()))
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
@@ -59,23 +67,30 @@ pub fn plan(graph: &Graph, threads: usize) -> Plan {
 /// The betweenness of each vertex, on rayon's current pool.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// Where an edge but a loop has length 0, the observer cancels, or memory is refused.
 pub fn betweenness(
     graph: &Graph,
     normalized: bool,
+    lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("finding shortest ways");
     let observer: &dyn Observer = observer;
-    let mut values = over(graph, Along::Arcs, Run { observer, arcs: graph.arcs() })?;
+    let mut values = match lengths.weigh_in(graph) {
+        true => dijkstra::values(graph, observer)?,
+        false => over(graph, Along::Arcs, Run { observer, arcs: graph.arcs() })?,
+    };
     let scale = scale(graph.direction(), graph.vertices(), normalized);
     values.par_iter_mut().for_each(|value| *value *= scale);
     Ok(values)
 }
 
 /// The memory that a run over these graphs will need beside them on so many threads.
-pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
-    let desk = Sizes::of(graphs).bytes();
+pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
+    let desk = match lengths.weigh_in_batch(graphs) {
+        true => dijkstra::bytes_of_desk(swarm::largest(graphs)),
+        false => Sizes::of(graphs).bytes(),
+    };
     Plan::default()
         .with("values", 8 * graphs.vertices())
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
@@ -85,14 +100,19 @@ pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
 /// lie in their batch. What [`betweenness`] finds of each graph, bit by bit; each is done by one thread.
 ///
 /// # Errors
-/// Where the observer cancels, or memory is refused.
+/// As [`betweenness`]; of several edges of length 0 that of the first graph is named.
 pub fn betweenness_of_batch(
     graphs: BatchSlice<'_>,
     normalized: bool,
+    lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("finding shortest ways");
     let observer: &dyn Observer = observer;
+    let scale = |vertices| scale(graphs.batch().direction(), vertices, normalized);
+    if lengths.weigh_in_batch(graphs) {
+        return dijkstra::values_of_batch(graphs, scale, observer);
+    }
     let work = |desk: &mut Desk, graph: BatchGraph<'_>, values: &mut [f64]| {
         let vertices = graph.vertices();
         for group in 0..vertices.div_ceil(GROUP) {
@@ -101,7 +121,7 @@ pub fn betweenness_of_batch(
             let sums = desk.sums(vertices, graph.arcs());
             values.iter_mut().zip(sums).for_each(|(value, sum)| *value += sum);
         }
-        let scale = scale(graphs.batch().direction(), vertices, normalized);
+        let scale = scale(vertices);
         values.iter_mut().for_each(|value| *value *= scale);
         Ok(())
     };
@@ -216,11 +236,15 @@ fn add_up(sums: &mut [f64], row: usize, ways: &[f64], share: &[f64]) {
     let rows = ways.chunks_exact(row).zip(share.chunks_exact(row));
     for (sum, (ways, share)) in sums.iter_mut().zip(rows) {
         for (ways, share) in ways.chunks_exact(EIGHT).zip(share.chunks_exact(EIGHT)) {
-            let through: [f64; EIGHT] = std::array::from_fn(|lane| ways[lane] * share[lane]);
-            let [a, b, c, d, e, f, g, h] = through;
-            *sum += ((a + b) + (c + d)) + ((e + f) + (g + h));
+            *sum += sum_of(std::array::from_fn(|lane| ways[lane] * share[lane]));
         }
     }
+}
+
+/// The sum of eight numbers, of pairs of pairs of pairs.
+#[inline(always)]
+fn sum_of([a, b, c, d, e, f, g, h]: [f64; EIGHT]) -> f64 {
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
 /// Visits each vertex of a list, in which equal ones are neighbours, once.

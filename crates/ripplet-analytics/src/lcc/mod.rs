@@ -14,13 +14,14 @@
 //! Vertices are ranked by degree, highest first, and each edge is kept once, at its end of lower
 //! degree, which bounds a list by √(2 · edges). Every triangle {v, u, w} is then met once: at v, as a
 //! neighbour w of a neighbour u of v that is v's neighbour, too (`enumerate.rs` tells how). How many
-//! arcs its edges are, 1 or 2, is what it adds to each of its corners.
+//! arcs its edges are, 1 or 2, is what it adds to each of its corners. Small graphs of a batch are gone through
+//! without ranks (`batch.rs`).
 //!
 //! # Memory
 //! Beside the graph at most 4 bytes an edge (and a bit, where the graph is directed), 16 bytes a vertex,
 //! 8 bytes a vertex more where triangles are asked for, and what does not grow with the vertices: 2 MiB
 //! (4, where the graph is directed) for the hubs, and less than that a thread: [`Lcc::plan`]. The
-//! coefficients and triangles are among them.
+//! coefficients and triangles are among them. Of a batch: [`Lcc::plan_of_batch`].
 //!
 //! # Determinism
 //! Counts are integers, and a coefficient is one division of two of them: the same bits on any number
@@ -32,12 +33,15 @@
 //! *forward* algorithm: Schank, Wagner, *Finding, counting and listing all triangles in large graphs*,
 //! WEA 2005; Latapy, *Main-memory triangle computations*, Theoretical Computer Science 407, 2008.
 
+mod batch;
 mod counts;
 mod enumerate;
 mod hubs;
 mod neighbors;
 mod oriented;
 mod rule;
+
+pub use batch::BatchOutcome;
 
 use crate::run::go_on;
 use crate::{Observer, Plan, RunError};
@@ -213,6 +217,6 @@ impl Outcome {
         // Parts of a fixed size, added in their order: the same bits on any number of threads.
         let parts = self.coefficients.par_chunks(VERTICES_PER_TASK);
         let sums: Vec<f64> = parts.map(|part| part.iter().sum()).collect();
-        sums.iter().sum::<f64>() / self.coefficients.len().max(1) as f64
+        sums.iter().fold(0.0, |sum, some| sum + some) / self.coefficients.len().max(1) as f64
     }
 }

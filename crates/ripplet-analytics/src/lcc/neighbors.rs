@@ -32,18 +32,30 @@ pub(super) fn for_each_neighbor(
 ) {
     let shard = graph.shard_of(vertex);
     let local = (vertex - shard.vertices().start) as usize;
-    let mut out = shard.out().of(local);
-    let Some(incoming) = shard.incoming() else {
+    let incoming = shard.incoming().map(|lists| lists.of(local));
+    for_each_neighbor_in(shard.out().of(local), incoming, vertex, |u, leaves, enters| {
+        visit(u, leaves && enters);
+    });
+}
+
+/// The same of a vertex's lists, with whether there is an arc to the neighbour, and from it.
+#[inline]
+pub(super) fn for_each_neighbor_in(
+    mut out: &[VertexId],
+    incoming: Option<&[VertexId]>,
+    vertex: VertexId,
+    mut visit: impl FnMut(VertexId, bool, bool),
+) {
+    let Some(mut incoming) = incoming else {
         let mut last = vertex;
         for &u in out {
             if u != last && u != vertex {
-                visit(u, true);
+                visit(u, true, true);
             }
             last = u;
         }
         return;
     };
-    let mut incoming = incoming.of(local);
     loop {
         let u = match (out.first(), incoming.first()) {
             (Some(&a), Some(&b)) => a.min(b),
@@ -52,7 +64,7 @@ pub(super) fn for_each_neighbor(
         };
         let (leaves, enters) = (skip(&mut out, u), skip(&mut incoming, u));
         if u != vertex {
-            visit(u, leaves && enters);
+            visit(u, leaves, enters);
         }
     }
 }

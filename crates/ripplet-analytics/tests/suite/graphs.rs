@@ -9,12 +9,13 @@ use ripplet_graph::{
 pub struct Edges {
     pub vertices: u32,
     pub pairs: Vec<(u32, u32)>,
+    pub weights: Option<Vec<f64>>,
     pub directed: bool,
 }
 
 impl Edges {
     pub fn undirected(vertices: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Edges {
-        Edges { vertices, pairs: pairs.into_iter().collect(), directed: false }
+        Edges { vertices, pairs: pairs.into_iter().collect(), weights: None, directed: false }
     }
 
     pub fn directed(vertices: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Edges {
@@ -25,16 +26,20 @@ impl Edges {
         self.graph_of(MAX_SHARD_ARCS, false)
     }
 
-    /// The graph in shards of at most so many arcs, with loops and duplicates where they are kept.
+    /// The graph in shards of at most so many arcs, with loops and duplicates where they are kept; otherwise
+    /// of duplicates the least weight.
     pub fn graph_of(&self, shard_arcs: u64, keep: bool) -> Graph {
         let ids = VertexIds::Consecutive { first: 0, count: self.vertices };
         let (sources, targets) = self.pairs.iter().copied().unzip();
-        let table = EdgeTable::new(ids, sources, targets).unwrap();
+        let mut table = EdgeTable::new(ids, sources, targets).unwrap();
+        if let Some(weights) = &self.weights {
+            table = table.with_weights(weights.clone()).unwrap();
+        }
         let direction = if self.directed { Direction::Directed } else { Direction::Undirected };
         let builder = GraphBuilder::new().direction(direction).shard_arcs(shard_arcs);
         let builder = match keep {
             true => builder.self_loops(SelfLoops::Keep).duplicates(Duplicates::Keep),
-            false => builder,
+            false => builder.duplicates(Duplicates::Least),
         };
         builder.build(table).unwrap()
     }

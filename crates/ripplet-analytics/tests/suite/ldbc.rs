@@ -56,9 +56,10 @@ fn check(case: &Case) {
     // Ids are small: a vertex is its id, and those that the file lacks are isolated here.
     let listed = rows(case.vertices);
     let vertices = 1 + listed.iter().fold(0, |most, row| most.max(row[0] as u32));
-    let pairs = rows(case.edges).iter().map(|row| (row[0] as u32, row[1] as u32)).collect();
+    let edges = rows(case.edges);
+    let pairs = edges.iter().map(|row| (row[0] as u32, row[1] as u32));
     let directed = case.directed;
-    let graph = Edges { vertices, pairs, directed }.graph();
+    let graph = Edges { directed, ..Edges::undirected(vertices, pairs) }.graph();
     let reference = rows(case.reference);
     let expected: BTreeMap<usize, f64> =
         reference.iter().map(|row| (row[0] as usize, row[1])).collect();

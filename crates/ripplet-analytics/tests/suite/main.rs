@@ -1,13 +1,18 @@
 //! Everything that the analytics promise, checked from outside.
 
+mod components;
+mod edges;
 mod graphs;
 mod ldbc;
+mod libraries;
 mod machines;
 mod memory;
 mod oracle;
 mod others;
+mod pagerank;
 mod paths;
 mod promises;
 mod random;
 mod shapes;
 mod swarms;
+mod weighed;

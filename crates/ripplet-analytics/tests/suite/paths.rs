@@ -4,10 +4,10 @@ use super::graphs::Edges;
 use super::others;
 use super::random::any_edges;
 use proptest::prelude::*;
-use ripplet_analytics::RunError;
 use ripplet_analytics::apsp::{self, NO_WAY};
 use ripplet_analytics::betweenness::{self, betweenness};
 use ripplet_analytics::closeness::{self, Closeness, closeness};
+use ripplet_analytics::{Lengths, RunError};
 use ripplet_graph::{Graph, VertexId};
 use serde::Deserialize;
 
@@ -123,18 +123,18 @@ proptest! {
             .collect();
         prop_assert_eq!(rows(&graph), expected);
 
-        let found = apsp::summary(&graph, &mut ()).unwrap();
+        let found = apsp::summary(&graph, Lengths::Hops, &mut ()).unwrap();
         let of = |s: usize| (0..n).filter(move |&t| t != s);
         let finite = |s: usize| of(s).filter_map(|t| oracle.distances[s][t]).collect::<Vec<_>>();
         let all: Vec<u64> = (0..n).flat_map(finite).collect();
-        prop_assert_eq!((found.pairs, found.sum), (all.len() as u64, all.iter().sum::<u64>() as u128));
+        prop_assert_eq!((found.whole.pairs, found.whole.sum), (all.len() as u64, all.iter().sum::<u64>() as u128));
         for (s, &farthest) in found.eccentricities.iter().enumerate() {
-            prop_assert_eq!(u64::from(farthest), finite(s).into_iter().max().unwrap_or(0));
+            prop_assert_eq!(farthest, finite(s).into_iter().max().unwrap_or(0));
         }
 
         for measure in MEASURES {
             for normalized in [false, true] {
-                let found = closeness(&graph, measure, normalized, &mut ()).unwrap();
+                let found = closeness(&graph, measure, normalized, Lengths::Hops, &mut ()).unwrap();
                 for (s, &found) in found.iter().enumerate() {
                     let expected = oracle.closeness(s, measure, normalized);
                     prop_assert!(close(found, expected), "{measure:?} {s}: {found}, not {expected}");
@@ -142,8 +142,8 @@ proptest! {
             }
         }
 
-        let found = betweenness(&graph, false, &mut ()).unwrap();
-        let normalized = betweenness(&graph, true, &mut ()).unwrap();
+        let found = betweenness(&graph, false, Lengths::Hops, &mut ()).unwrap();
+        let normalized = betweenness(&graph, true, Lengths::Hops, &mut ()).unwrap();
         let pairs = (n as f64 - 1.0) * (n as f64 - 2.0);
         let pairs = if edges.directed { pairs } else { pairs / 2.0 };
         for v in 0..n {
@@ -173,20 +173,22 @@ fn threads_and_shards_change_no_bit() {
         assert!(whole.shards().len() == 1 && cut.shards().len() > 3);
         let expected = (
             rows(&whole),
-            bits(&betweenness(&whole, false, &mut ()).unwrap()),
-            MEASURES.map(|measure| bits(&closeness(&whole, measure, false, &mut ()).unwrap())),
-            apsp::summary(&whole, &mut ()).unwrap(),
+            bits(&betweenness(&whole, false, Lengths::Hops, &mut ()).unwrap()),
+            MEASURES.map(|measure| {
+                bits(&closeness(&whole, measure, false, Lengths::Hops, &mut ()).unwrap())
+            }),
+            apsp::summary(&whole, Lengths::Hops, &mut ()).unwrap(),
         );
         for graph in [&whole, &cut] {
             for threads in [1, 2, 7] {
                 let found = on(threads, || {
                     (
                         rows(graph),
-                        bits(&betweenness(graph, false, &mut ()).unwrap()),
+                        bits(&betweenness(graph, false, Lengths::Hops, &mut ()).unwrap()),
                         MEASURES.map(|measure| {
-                            bits(&closeness(graph, measure, false, &mut ()).unwrap())
+                            bits(&closeness(graph, measure, false, Lengths::Hops, &mut ()).unwrap())
                         }),
-                        apsp::summary(graph, &mut ()).unwrap(),
+                        apsp::summary(graph, Lengths::Hops, &mut ()).unwrap(),
                     )
                 });
                 assert!(found == expected, "directed {directed}, {threads} threads");
@@ -219,9 +221,9 @@ fn real_graphs_have_the_values_of_networkx_and_igraph() {
     assert_eq!(cases.len(), 12);
     for case in cases {
         let graph = others::edges(&case.graph, case.directed).graph();
-        let near = |measure| closeness(&graph, measure, false, &mut ()).unwrap();
+        let near = |measure| closeness(&graph, measure, false, Lengths::Hops, &mut ()).unwrap();
         let [reciprocal, wasserman_faust, harmonic] = MEASURES.map(near);
-        let between = betweenness(&graph, false, &mut ()).unwrap();
+        let between = betweenness(&graph, false, Lengths::Hops, &mut ()).unwrap();
         for (name, found, expected, sum) in [
             ("betweenness", between, &case.betweenness, case.betweenness_sum),
             ("reciprocal", reciprocal, &case.reciprocal, case.reciprocal_sum),
@@ -238,8 +240,13 @@ fn real_graphs_have_the_values_of_networkx_and_igraph() {
             }
             assert!(near(found.iter().sum(), sum), "{name}: sum {sum}");
         }
-        let found = apsp::summary(&graph, &mut ()).unwrap();
-        assert_eq!((found.pairs, found.sum), (case.pairs, case.distances), "{}", case.graph);
+        let found = apsp::summary(&graph, Lengths::Hops, &mut ()).unwrap();
+        assert_eq!(
+            (found.whole.pairs, found.whole.sum),
+            (case.pairs, case.distances),
+            "{}",
+            case.graph
+        );
     }
 }
 
@@ -248,24 +255,27 @@ fn shapes_with_formulas() {
     // A path of n vertices.
     let n = 200u64;
     let path = Edges::undirected(n as u32, (1..n as u32).map(|v| (v - 1, v))).graph();
-    let found = apsp::summary(&path, &mut ()).unwrap();
-    assert_eq!((found.diameter(), found.radius()), (n as u32 - 1, n as u32 / 2));
-    assert_eq!(found.wiener(), u128::from(n * (n * n - 1) / 6));
-    assert!(found.is_connected() && close(found.average(), (n + 1) as f64 / 3.0));
-    let between = betweenness(&path, false, &mut ()).unwrap();
+    let found = apsp::summary(&path, Lengths::Hops, &mut ()).unwrap();
+    assert_eq!((found.whole.diameter, found.whole.radius), (n - 1, n / 2));
+    assert_eq!(found.whole.wiener(), u128::from(n * (n * n - 1) / 6));
+    assert!(found.whole.is_connected() && close(found.whole.average(), (n + 1) as f64 / 3.0));
+    let between = betweenness(&path, false, Lengths::Hops, &mut ()).unwrap();
     for (v, &found) in (0..n).zip(&between) {
         assert!(close(found, (v * (n - 1 - v)) as f64), "{v}: {found}");
     }
     // A star: all ways lead through its centre.
     let star = Edges::undirected(100, (1..100).map(|v| (0, v))).graph();
-    let between = betweenness(&star, true, &mut ()).unwrap();
+    let between = betweenness(&star, true, Lengths::Hops, &mut ()).unwrap();
     assert!(close(between[0], 1.0) && between[1..].iter().all(|&value| value == 0.0));
-    let near = closeness(&star, Closeness::WassermanFaust, true, &mut ()).unwrap();
+    let near = closeness(&star, Closeness::WassermanFaust, true, Lengths::Hops, &mut ()).unwrap();
     assert!(near[0] == 1.0 && close(near[1], 99.0 / 197.0));
     // Directed, a cycle has one way around.
     let cycle = Edges::directed(50, (0..50).map(|v| (v, (v + 1) % 50))).graph();
-    let found = apsp::summary(&cycle, &mut ()).unwrap();
-    assert_eq!((found.diameter(), found.radius(), found.wiener()), (49, 49, 50 * 49 * 50 / 2));
+    let found = apsp::summary(&cycle, Lengths::Hops, &mut ()).unwrap();
+    assert_eq!(
+        (found.whole.diameter, found.whole.radius, found.whole.wiener()),
+        (49, 49, 50 * 49 * 50 / 2)
+    );
 }
 
 #[test]
@@ -274,14 +284,17 @@ fn graphs_of_nothing() {
         let graph = Edges::undirected(vertices, []).graph();
         let zeros = vec![0.0; vertices as usize];
         for normalized in [false, true] {
-            assert_eq!(betweenness(&graph, normalized, &mut ()).unwrap(), zeros);
+            assert_eq!(betweenness(&graph, normalized, Lengths::Hops, &mut ()).unwrap(), zeros);
             for measure in MEASURES {
-                assert_eq!(closeness(&graph, measure, normalized, &mut ()).unwrap(), zeros);
+                assert_eq!(
+                    closeness(&graph, measure, normalized, Lengths::Hops, &mut ()).unwrap(),
+                    zeros
+                );
             }
         }
-        let found = apsp::summary(&graph, &mut ()).unwrap();
-        assert_eq!((found.pairs, found.average(), found.diameter()), (0, 0.0, 0));
-        assert_eq!(found.is_connected(), vertices < 2);
+        let found = apsp::summary(&graph, Lengths::Hops, &mut ()).unwrap();
+        assert_eq!((found.whole.pairs, found.whole.average(), found.whole.diameter), (0, 0.0, 0));
+        assert_eq!(found.whole.is_connected(), vertices < 2);
         assert_eq!(rows(&graph).len(), vertices as usize);
     }
 }
@@ -301,10 +314,13 @@ fn runs_can_be_ended_and_plans_hold() {
     let graph = ring_with_chords(true).graph();
     for left in [0, 1, 3] {
         let patience = || Patience(left.into());
-        assert_eq!(betweenness(&graph, false, &mut patience()), Err(RunError::Cancelled));
-        let near = closeness(&graph, Closeness::Harmonic, false, &mut patience());
+        assert_eq!(
+            betweenness(&graph, false, Lengths::Hops, &mut patience()),
+            Err(RunError::Cancelled)
+        );
+        let near = closeness(&graph, Closeness::Harmonic, false, Lengths::Hops, &mut patience());
         assert_eq!(near, Err(RunError::Cancelled));
-        assert_eq!(apsp::summary(&graph, &mut patience()), Err(RunError::Cancelled));
+        assert_eq!(apsp::summary(&graph, Lengths::Hops, &mut patience()), Err(RunError::Cancelled));
     }
     // What takes rows may end the run as well, with its own words.
     #[derive(Debug, PartialEq)]
@@ -322,11 +338,24 @@ fn runs_can_be_ended_and_plans_hold() {
     assert_eq!(apsp::rows(&graph, &mut (), take), Err(Enough));
     assert_eq!(taken, 70);
     let n = 304;
-    let plan = |measure| closeness::plan(&graph, measure, 2).bytes();
+    let plan = |measure| closeness::plan(&graph, measure, Lengths::Hops, 2).bytes();
     assert_eq!(plan(Closeness::Reciprocal), (8 + 16 + 2 * (32 + 16)) * n);
     assert_eq!(plan(Closeness::Harmonic), (8 + 8 + 2 * (32 + 8)) * n);
     let links = 2 * (512 * graph.arcs() + 32);
-    assert_eq!(betweenness::plan(&graph, 2).bytes(), (8 + 2 * 1576) * n + links);
-    assert_eq!(apsp::plan_of_summary(&graph, 2).bytes(), (4 + 24 + 2 * (32 + 24)) * n);
+    assert_eq!(betweenness::plan(&graph, Lengths::Hops, 2).bytes(), (8 + 2 * 1576) * n + links);
+    assert_eq!(
+        apsp::plan_of_summary(&graph, Lengths::Hops, 2).bytes(),
+        (8 + 24 + 2 * (32 + 24)) * n
+    );
     assert_eq!(apsp::plan_of_rows(&graph, 2).bytes(), 2 * (32 + 256) * n);
+    // By weights, where there are any.
+    let weights = vec![1.0; ring_with_chords(true).pairs.len()];
+    let graph = Edges { weights: Some(weights), ..ring_with_chords(true) }.graph();
+    let near = |lengths| closeness::plan(&graph, Closeness::Harmonic, lengths, 2).bytes();
+    assert_eq!(near(Lengths::Hops), (8 + 8 + 2 * (32 + 8)) * n);
+    assert_eq!(near(Lengths::Weights), (8 + 48 + 2 * 32) * n + 2 * 64 * 48);
+    let of_summary = apsp::plan_of_summary(&graph, Lengths::Weights, 2).bytes();
+    assert_eq!(of_summary, near(Lengths::Weights));
+    assert_eq!(betweenness::plan(&graph, Lengths::Weights, 2).bytes(), (8 + 2 * 120) * n);
+    assert_eq!(apsp::plan_of_weighed_rows(&graph, 2).bytes(), 2 * (32 + 512) * n);
 }

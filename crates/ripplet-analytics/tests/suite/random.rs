@@ -13,6 +13,7 @@ pub fn any_edges() -> impl Strategy<Value = Edges> {
         prop::collection::vec((0..vertices, 0..vertices), 0..most).prop_map(move |pairs| Edges {
             vertices,
             pairs,
+            weights: None,
             directed,
         })
     })

@@ -2,18 +2,25 @@
 
 use super::graphs::Edges;
 use super::random::any_edges;
+use super::weighed::weighed_edges;
 use proptest::prelude::*;
-use ripplet_analytics::RunError;
-use ripplet_analytics::apsp;
+use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
 use ripplet_analytics::closeness::{self, Closeness, closeness, closeness_of_batch};
-use ripplet_graph::Direction;
+use ripplet_analytics::components::{components, components_of_batch};
+use ripplet_analytics::edge_betweenness::{
+    EdgeValues, edge_betweenness, edge_betweenness_of_batch, ends_of_member,
+};
+use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_analytics::pagerank::{PageRank, Stop};
+use ripplet_analytics::{Lengths, RunError};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
+use ripplet_graph::{Direction, Duplicates, Graph};
 
 const MEASURES: [Closeness; 3] =
     [Closeness::Reciprocal, Closeness::WassermanFaust, Closeness::Harmonic];
 
-fn batch(graphs: &[Edges], directed: bool) -> GraphBatch {
+pub fn batch(graphs: &[Edges], directed: bool) -> GraphBatch {
     let members = Members::of_sizes(graphs.iter().map(|graph| graph.vertices)).unwrap();
     let mut rows = BatchRows::default();
     for (index, graph) in (0u32..).zip(graphs) {
@@ -22,9 +29,16 @@ fn batch(graphs: &[Edges], directed: bool) -> GraphBatch {
             rows.sources.push(source);
             rows.targets.push(target);
         }
+        if let Some(weights) = &graph.weights {
+            rows.weights.get_or_insert_default().extend(weights);
+        }
     }
     let direction = if directed { Direction::Directed } else { Direction::Undirected };
-    BatchBuilder::new().direction(direction).build(BatchTable::new(members, rows).unwrap()).unwrap()
+    BatchBuilder::new()
+        .direction(direction)
+        .duplicates(Duplicates::Least)
+        .build(BatchTable::new(members, rows).unwrap())
+        .unwrap()
 }
 
 fn on<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
@@ -35,73 +49,141 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-fn check(graphs: &[Edges], directed: bool) {
+fn check(graphs: &[Edges], directed: bool, lengths: Lengths) {
     let whole = batch(graphs, directed);
-    let alone = |of: &dyn Fn(&ripplet_graph::Graph) -> Vec<f64>| -> Vec<u64> {
-        let each = graphs.iter().map(|edges| Edges { directed, ..edges.clone() }.graph());
-        each.flat_map(|graph| bits(&of(&graph))).collect()
+    check_others(graphs, directed, &whole);
+    let each = || graphs.iter().map(|edges| Edges { directed, ..edges.clone() }.graph());
+    let alone = |of: &dyn Fn(&Graph) -> Vec<f64>| -> Vec<u64> {
+        each().flat_map(|graph| bits(&of(&graph))).collect()
     };
     for normalized in [false, true] {
         for measure in MEASURES {
-            let expected = alone(&|graph| closeness(graph, measure, normalized, &mut ()).unwrap());
+            let expected =
+                alone(&|graph| closeness(graph, measure, normalized, lengths, &mut ()).unwrap());
             for threads in [1, 3] {
+                let all = whole.all();
                 let found =
-                    on(threads, || closeness_of_batch(whole.all(), measure, normalized, &mut ()));
+                    on(threads, || closeness_of_batch(all, measure, normalized, lengths, &mut ()));
                 assert!(bits(&found.unwrap()) == expected, "{measure:?}, {threads} threads");
             }
         }
-        let expected = alone(&|graph| betweenness(graph, normalized, &mut ()).unwrap());
+        let along = |graph: &Graph| edge_betweenness(graph, normalized, lengths, &mut ()).unwrap();
+        let expected = alone(&along);
         for threads in [1, 3] {
-            let found = on(threads, || betweenness_of_batch(whole.all(), normalized, &mut ()));
+            let all = whole.all();
+            let found =
+                on(threads, || edge_betweenness_of_batch(all, normalized, lengths, &mut ()));
+            let EdgeValues { starts, values } = found.unwrap();
+            assert!(bits(&values) == expected, "{threads} threads");
+            for (graph, range) in all.graphs().zip(starts.windows(2)) {
+                assert_eq!(ends_of_member(graph).count() as u64, range[1] - range[0]);
+            }
+        }
+        let expected = alone(&|graph| betweenness(graph, normalized, lengths, &mut ()).unwrap());
+        for threads in [1, 3] {
+            let all = whole.all();
+            let found = on(threads, || betweenness_of_batch(all, normalized, lengths, &mut ()));
             assert!(bits(&found.unwrap()) == expected, "{threads} threads");
         }
     }
-    let expected = alone(&|graph| {
-        let mut all = Vec::new();
-        let real = |&distance: &u32| match distance {
-            apsp::NO_WAY => f64::INFINITY,
-            distance => f64::from(distance),
-        };
-        let take = |_, row: &[u32]| {
-            all.extend(row.iter().map(real));
-            Ok::<_, RunError>(())
-        };
-        apsp::rows(graph, &mut (), take).unwrap();
-        all
-    });
+    let expected: Vec<_> =
+        each().map(|graph| apsp::summary(&graph, lengths, &mut ()).unwrap()).collect();
     for threads in [1, 3] {
-        let found = on(threads, || apsp::distances_of_batch(whole.all(), &mut ()));
-        assert!(bits(&found.unwrap()) == expected, "{threads} threads");
+        let found = on(threads, || apsp::eccentricities_of_batch(whole.all(), lengths, &mut ()));
+        let (summaries, eccentricities) = found.unwrap();
+        assert!(summaries.iter().eq(expected.iter().map(|summary| &summary.whole)));
+        assert!(
+            eccentricities.iter().eq(expected.iter().flat_map(|summary| &summary.eccentricities))
+        );
+        let found = on(threads, || apsp::summary_of_batch(whole.all(), lengths, &mut ()));
+        assert_eq!(found.unwrap(), summaries);
     }
-    check_reach(graphs, directed, &whole);
+    check_distances(&each().collect::<Vec<_>>(), lengths, &whole);
     let (some, near) = (graphs.len() / 3..graphs.len(), Closeness::Harmonic);
     let skipped = whole.slice(0..some.start).vertices() as usize;
-    let of = |graphs| closeness_of_batch(graphs, near, false, &mut ()).unwrap();
+    let of = |graphs| closeness_of_batch(graphs, near, false, lengths, &mut ()).unwrap();
     assert_eq!(of(whole.slice(some)), of(whole.all())[skipped..], "of some");
 }
 
-/// What the distances from each vertex come to: of a batch, of each graph, and what the rows say.
-fn check_reach(graphs: &[Edges], directed: bool, whole: &GraphBatch) {
-    let mut expected = Vec::new();
-    for edges in graphs {
-        let graph = Edges { directed, ..edges.clone() }.graph();
-        let mut of_rows = Vec::new();
-        let take = |source, row: &[u32]| {
-            let ways = || (0..).zip(row).filter(|&(v, &d)| v != source && d != apsp::NO_WAY);
-            of_rows.push(apsp::Reach {
+/// All distances, and what those from each vertex come to: of a batch, and of the rows of each graph.
+fn check_distances(graphs: &[Graph], lengths: Lengths, whole: &GraphBatch) {
+    let (mut distances, mut reach) = (Vec::new(), Vec::new());
+    for graph in graphs {
+        let unit = if lengths == Lengths::Weights { graph.weight_scale().weight(1) } else { 1.0 };
+        let of_graph = reach.len();
+        let mut take_row = |source: u32, row: &[u64]| {
+            let no_way = apsp::NO_WEIGHED_WAY;
+            let ways = || (0..).zip(row).filter(|&(v, d)| v != source && *d != no_way);
+            reach.push(apsp::Reach {
                 reached: ways().count() as u64,
-                far: ways().map(|(_, &distance)| u64::from(distance)).sum(),
+                far: ways().map(|(_, &distance)| u128::from(distance)).sum(),
                 farthest: ways().map(|(_, &distance)| distance).max().unwrap_or(0),
             });
-            Ok::<_, RunError>(())
+            let real = |&d: &u64| if d == no_way { f64::INFINITY } else { d as f64 * unit };
+            distances.extend(row.iter().map(real));
         };
-        apsp::rows(&graph, &mut (), take).unwrap();
-        assert_eq!(apsp::reach(&graph, &mut ()).unwrap(), of_rows);
-        expected.extend(of_rows);
+        if lengths == Lengths::Weights {
+            let take = |source, row: &[u64]| {
+                take_row(source, row);
+                Ok::<_, RunError>(())
+            };
+            apsp::weighed_rows(graph, &mut (), take).unwrap();
+        } else {
+            let wide = |&d: &u32| if d == apsp::NO_WAY { apsp::NO_WEIGHED_WAY } else { d.into() };
+            let take = |source, row: &[u32]| {
+                take_row(source, &row.iter().map(wide).collect::<Vec<_>>());
+                Ok::<_, RunError>(())
+            };
+            apsp::rows(graph, &mut (), take).unwrap();
+        }
+        assert_eq!(apsp::reach(graph, lengths, &mut ()).unwrap(), reach[of_graph..]);
     }
     for threads in [1, 3] {
-        let found = on(threads, || apsp::reach_of_batch(whole.all(), &mut ()));
-        assert_eq!(found.unwrap(), expected, "{threads} threads");
+        let found = on(threads, || apsp::distances_of_batch(whole.all(), lengths, &mut ()));
+        assert!(bits(&found.unwrap()) == bits(&distances), "{threads} threads");
+        let found = on(threads, || apsp::reach_of_batch(whole.all(), lengths, &mut ()));
+        assert_eq!(found.unwrap(), reach, "{threads} threads");
+    }
+}
+
+/// What does not ask for lengths.
+fn check_others(graphs: &[Edges], directed: bool, whole: &GraphBatch) {
+    let each: Vec<Graph> =
+        graphs.iter().map(|edges| Edges { directed, ..edges.clone() }.graph()).collect();
+    let found: Vec<_> = each.iter().map(|graph| components(graph, &mut ()).unwrap()).collect();
+    for threads in [1, 3] {
+        let all = on(threads, || components_of_batch(whole.all(), &mut ())).unwrap();
+        assert!(all.smallest.iter().eq(found.iter().flat_map(|found| &found.smallest)));
+        assert!(all.counts.iter().eq(found.iter().map(|found| &found.count)));
+    }
+    for weighted in [false, true] {
+        for stop in [Stop::Rounds(3), Stop::Tolerance { tolerance: 1e-9, rounds: 200 }] {
+            let settings = PageRank { stop, weighted, ..PageRank::default() };
+            let found: Vec<_> =
+                each.iter().map(|graph| settings.run(graph, &mut ()).unwrap()).collect();
+            for threads in [1, 3] {
+                let all = on(threads, || settings.run_batch(whole.all(), &mut ())).unwrap();
+                let expected = found.iter().flat_map(|found| bits(&found.ranks));
+                assert!(bits(&all.ranks).into_iter().eq(expected));
+                assert!(all.ends.iter().eq(found.iter().map(|found| &found.end)));
+            }
+        }
+    }
+    for definition in [Definition::Ldbc, Definition::Fagiolo] {
+        let lcc = Lcc::new(definition).with_triangles();
+        let found: Vec<_> = each.iter().map(|graph| lcc.run(graph, &mut ()).unwrap()).collect();
+        for threads in [1, 3] {
+            let all = on(threads, || lcc.run_batch(whole.all(), &mut ())).unwrap();
+            let expected = found.iter().flat_map(|found| bits(&found.coefficients));
+            assert!(bits(&all.coefficients).into_iter().eq(expected));
+            let expected = found.iter().flat_map(|found| found.triangles.as_ref().unwrap());
+            assert!(all.triangles.unwrap().iter().eq(expected));
+            let expected = found.iter().map(|found| &found.triangle_count);
+            assert!(all.triangle_counts.iter().eq(expected));
+            let plain =
+                on(threads, || Lcc::new(definition).run_batch(whole.all(), &mut ())).unwrap();
+            assert_eq!((plain.coefficients, plain.triangles), (all.coefficients, None));
+        }
     }
 }
 
@@ -113,7 +195,18 @@ proptest! {
         graphs in prop::collection::vec(any_edges(), 0..12),
         directed in any::<bool>(),
     ) {
-        check(&graphs, directed);
+        check(&graphs, directed, Lengths::Hops);
+        // Where nothing weighs, a way is as long as it has arcs.
+        check(&graphs, directed, Lengths::Weights);
+    }
+
+    #[test]
+    fn weighed_values_are_those_of_each_graph(
+        graphs in prop::collection::vec(weighed_edges(1), 0..12),
+        directed in any::<bool>(),
+    ) {
+        check(&graphs, directed, Lengths::Weights);
+        check(&graphs, directed, Lengths::Hops);
     }
 }
 
@@ -124,24 +217,36 @@ fn graphs_of_every_size() {
     let sizes = [0, 1, 2, 0, 700, 3, 64, 65, 1, 0];
     let mut graphs: Vec<Edges> = sizes.map(ring).into();
     graphs.extend((0..400).map(|at| ring(at % 40)));
-    check(&graphs, false);
-    check(&graphs, true);
+    check(&graphs, false, Lengths::Hops);
+    check(&graphs, true, Lengths::Hops);
+    let weigh = |graph: Edges| Edges {
+        weights: Some((0..graph.pairs.len()).map(|at| 1.0 + (at * at % 7) as f64 / 4.0).collect()),
+        ..graph
+    };
+    let graphs: Vec<Edges> = graphs.into_iter().map(weigh).collect();
+    check(&graphs, false, Lengths::Weights);
 }
 
 #[test]
 fn a_batch_of_nothing_and_plans() {
     let empty = batch(&[], false);
-    assert_eq!(betweenness_of_batch(empty.all(), true, &mut ()), Ok(Vec::new()));
-    assert_eq!(closeness_of_batch(empty.all(), Closeness::Harmonic, true, &mut ()), Ok(Vec::new()));
+    assert_eq!(betweenness_of_batch(empty.all(), true, Lengths::Hops, &mut ()), Ok(Vec::new()));
+    assert_eq!(
+        closeness_of_batch(empty.all(), Closeness::Harmonic, true, Lengths::Hops, &mut ()),
+        Ok(Vec::new())
+    );
     // Room for the largest on each thread, and a value for each vertex.
     let ring = |n: u32| Edges::undirected(n, (0..n).map(|v| (v, (v + 1) % n)));
     let some = batch(&[ring(10), ring(100), ring(30)], false);
-    let plan = |measure| closeness::plan_of_batch(some.all(), measure, 2).bytes();
+    let plan = |measure| closeness::plan_of_batch(some.all(), measure, Lengths::Hops, 2).bytes();
     assert_eq!(plan(Closeness::WassermanFaust), 8 * 140 + 2 * (32 + 2 * 16) * 100);
     assert_eq!(plan(Closeness::Harmonic), 8 * 140 + 2 * (32 + 2 * 8) * 100);
     let links = 512 * 200 + 32;
-    let found = betweenness::plan_of_batch(some.all(), 2).bytes();
+    let found = betweenness::plan_of_batch(some.all(), Lengths::Hops, 2).bytes();
     assert_eq!(found, 8 * 140 + 2 * (1576 * 100 + links));
+    let of_summaries = apsp::plan_of_batch(some.all(), Lengths::Weights, 2).bytes();
+    let summary = size_of::<GraphSummary>() as u64;
+    assert_eq!(of_summaries, 3 * summary + 2 * (32 + 2 * 24) * 100);
 }
 
 /// Cancels at once.
@@ -156,7 +261,11 @@ impl ripplet_analytics::Observer for Never {
 #[test]
 fn a_run_can_be_ended() {
     let some = batch(&[Edges::undirected(3, [(0, 1)])], false);
-    assert_eq!(betweenness_of_batch(some.all(), false, &mut Never), Err(RunError::Cancelled));
-    let near = closeness_of_batch(some.all(), Closeness::Harmonic, false, &mut Never);
+    assert_eq!(
+        betweenness_of_batch(some.all(), false, Lengths::Hops, &mut Never),
+        Err(RunError::Cancelled)
+    );
+    let near =
+        closeness_of_batch(some.all(), Closeness::Harmonic, false, Lengths::Hops, &mut Never);
     assert_eq!(near, Err(RunError::Cancelled));
 }

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 /// Find the communities of a graph.
 ///
 /// INPUT is an edge list (.txt, .el, .tsv, .csv), LDBC (.e with its .v beside it), MatrixMarket
-/// (.mtx), METIS (.graph), Parquet, Arrow, or ripplet's own .rg; the text ones also as .gz or .zst;
-/// `-` is standard input.
+/// (.mtx), METIS (.graph), GML (.gml), Parquet, Arrow, or ripplet's own .rg; the text ones also as
+/// .gz or .zst; `-` is standard input.
 ///
 /// OUT has a line or a row a vertex, its id and its community, which is called by the id of one of
 /// its vertices; `--program slpa` and `seeded` add a strength, and a vertex may have several rows or

@@ -42,8 +42,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let opened = job.device.open()?;
     let open = start.elapsed().as_secs_f64();
     let reading = format!("reading {}", job.input.display());
-    let loaded =
-        memory::within(job.host_memory, &reading, || load(&job.input, &job.load, console))?;
+    let loaded = memory::within(job.host_memory, &reading, memory::OF_A_GRAPH, || {
+        load(&job.input, &job.load, console)
+    })?;
     if let Some(output) = &job.output {
         write::check_communities(output, loaded.graph.ids()).map_err(Failure::Place)?;
     }

@@ -126,6 +126,7 @@ fn generators_refuse_what_they_cannot_make() {
         ("road --rows 5", "--columns"),
         ("web --inside 7", "inside is 7"),
         ("road --truth t.txt", "--truth"),
+        ("swarm", "not the name of a .swarm"),
     ] {
         sandbox.fails(&format!("generate {flags} -o a.rg"), 2, &[part]);
     }

@@ -52,6 +52,36 @@ fn values_of_a_small_graph() {
     );
 }
 
+/// A triangle whose longest edge is a detour, repeated with a greater weight than its own, and a tail.
+const WEIGHTED: &str = "a b 0.5\nb c 1\na c 4\nc a 2\nc d 1\nd e 3\n";
+
+#[test]
+fn weights_are_lengths() {
+    let sandbox = Sandbox::with([("graph.txt", WEIGHTED)]);
+    // To a, b, c, d, e: from a 0, .5, 1.5, 2.5, 5.5 and so on.
+    let sums = [10.0, 8.5, 7.5, 8.5, 17.5];
+    check(&sandbox, "closeness graph.txt --weighted", sums.map(|sum| 1.0 / sum));
+    check(&sandbox, "betweenness graph.txt --weighted", [0.0, 3.0, 4.0, 3.0, 0.0]);
+    check(&sandbox, "betweenness graph.txt", [0.0, 0.0, 4.0, 3.0, 0.0]);
+    let from_a = 1.0 / 0.5 + 1.0 / 1.5 + 1.0 / 2.5 + 1.0 / 5.5;
+    let harmonic = values(&sandbox, "harmonic graph.txt --weighted");
+    assert!((harmonic[0].1 - from_a).abs() < 1e-12, "{harmonic:?}");
+    sandbox.ok("harmonic graph.txt -o out.txt --weighted --stats stats.json");
+    assert_eq!(sandbox.json("stats.json")["lengths"], "weights");
+    sandbox.ok("harmonic graph.txt -o out.txt --stats stats.json");
+    assert_eq!(sandbox.json("stats.json")["lengths"], "hops");
+}
+
+#[test]
+fn edges_without_length() {
+    let sandbox = Sandbox::with([("graph.txt", "a b 1\nb c 0\n")]);
+    let sentence = "the edge from b to c has weight 0";
+    sandbox.fails("betweenness graph.txt -o b.txt --weighted", 2, &[sentence, "positive"]);
+    assert!(!sandbox.path("b.txt").exists());
+    let near = values(&sandbox, "harmonic graph.txt --weighted");
+    assert_eq!(near.iter().map(|(_, value)| *value).collect::<Vec<_>>(), [2.0, 1.0, 1.0]);
+}
+
 #[test]
 fn the_bytes_do_not_depend_on_threads() {
     let sandbox = Sandbox::new();
@@ -94,7 +124,7 @@ fn statistics_and_estimate() {
 fn what_does_not_go_together_is_refused() {
     let sandbox = Sandbox::with([("graph.txt", GRAPH)]);
     for (run, parts) in [
-        ("betweenness graph.txt -o b.txt --weighted", ["not there yet", "leave --weighted out"]),
+        ("harmonic graph.txt -o b.txt --weighted", ["graph.txt:1", "weight"]),
         ("harmonic graph.txt -o graph.txt", ["named twice", "choose another name"]),
         ("closeness graph.txt -o b.xlsx", ["b.xlsx", ".parquet"]),
         ("closeness graph.txt", ["--output", ""]),

@@ -85,6 +85,19 @@ fn every_generator_writes_the_same_graph_again() {
 }
 
 #[test]
+fn swarms_are_the_same_on_any_number_of_threads() {
+    let sandbox = Sandbox::new();
+    let swarm = "generate swarm --graphs 300 --seed 5";
+    let said = sandbox.run(&format!("{swarm} -o a.swarm --threads 1"));
+    assert!(said.error.contains("300 graphs, "), "{said:?}");
+    sandbox.ok(&format!("{swarm} -o b.swarm --threads 7"));
+    sandbox.ok("generate swarm --graphs 300 --seed 6 -o c.swarm");
+    sandbox.ok("generate swarm --graphs 0 -o none.swarm");
+    let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+    assert!(bytes("a.swarm") == bytes("b.swarm") && bytes("a.swarm") != bytes("c.swarm"));
+}
+
+#[test]
 fn truth_fits_the_graph_even_where_the_format_drops_vertices() {
     let sandbox = Sandbox::new();
     // One link a vertex, most of them to a hub: some draw nothing but themselves.

@@ -113,6 +113,27 @@ fn while_finding_coefficients() {
 }
 
 #[test]
+fn while_a_batch_is_read_asked_and_written() {
+    let sandbox = Sandbox::new();
+    let rings = (0..300).flat_map(|graph| (0..800).map(move |v| (graph, v, (v + 1) % 800)));
+    let rows: String = rings.map(|(graph, u, v)| format!("{graph},{u},{v}\n")).collect();
+    sandbox.write("rings.csv", format!("graph,source,target\n{rows}"));
+    sandbox.write("out.csv.gz", "old\n");
+    let unfinished = || sandbox.names().iter().any(|name| name.ends_with(".part"));
+    for command in ["apsp", "betweenness"] {
+        let run = format!("{command} rings.csv --batch -o out.csv.gz --stats s.json --threads 1");
+        let mut child = start(&sandbox, &run, Stdio::null());
+        assert!(unfinished_after_reading(&mut child, unfinished), "{command} is long");
+        let (said, time) = signal(child, "-INT");
+        said.must_fail(command, 1, &["interrupted; nothing was written"]);
+        assert!(time < LIMIT, "{command}: {time:?}");
+        assert_eq!(said.error.lines().count(), 1, "{said:?}");
+        assert_eq!(sandbox.names(), ["out.csv.gz", "rings.csv"]);
+        assert_eq!(sandbox.read("out.csv.gz"), "old\n");
+    }
+}
+
+#[test]
 fn while_writing() {
     let sandbox = Sandbox::new();
     sandbox.ok("generate road --scale 20 -o a.rg");

@@ -22,3 +22,4 @@ mod outputs;
 mod programs;
 mod regression;
 mod sandbox;
+mod swarm;

@@ -23,6 +23,7 @@ fn places_are_checked_first() {
         ("convert a.txt no/a.rg", ["no/a.rg", "does not exist"]),
         ("convert a.txt b.xlsx", ["b.xlsx", "does not tell the format"]),
         ("generate road -o no/a.rg", ["no/a.rg", "does not exist"]),
+        ("generate swarm -o no/a.swarm", ["no/a.swarm", "does not exist"]),
         ("generate planted -o a.rg --truth a.rg", ["a.rg", ""]),
         ("generate planted -o a.csv --truth a.csv", ["named twice", "choose another name"]),
     ] {

@@ -414,10 +414,10 @@ impl<'a> Side<'a> {
         scratch: &mut Scratch,
     ) -> Result<u64, OutOfMemory> {
         let rows = self.work.grouped.rows_of(graph, &mut scratch.rows)?;
-        let merge = self.work.builder.duplicates == Duplicates::Merge;
+        let duplicates = self.work.builder.duplicates;
         let (Some(exponent), Some(real)) = (exponent, &self.work.rows.weights) else {
             self.scatter(&rows, lists, |_, _, _| {});
-            return Ok(lists.merge(merge));
+            return Ok(lists.merge(duplicates.become_one()));
         };
         let mut scale = WeightScale::from_exponent(*exponent).unwrap_or_default();
         if self.fit {
@@ -431,7 +431,7 @@ impl<'a> Side<'a> {
             self.scatter(&rows, lists, |weights, at, row| {
                 weights[at] = scale.quantize(real[row]);
             });
-            match lists.merge_weighted(merge, &mut scratch.pairs) {
+            match lists.merge_weighted(duplicates, &mut scratch.pairs) {
                 Ok(kept) => {
                     *exponent = scale.exponent();
                     return Ok(kept);
@@ -518,8 +518,13 @@ impl Lists<'_> {
         self.finish(kept)
     }
 
-    /// The same with weights: those of duplicates add up.
-    fn merge_weighted(&mut self, merge: bool, pairs: &mut Vec<u64>) -> Result<u64, Refusal> {
+    /// The same with weights.
+    fn merge_weighted(
+        &mut self,
+        duplicates: Duplicates,
+        pairs: &mut Vec<u64>,
+    ) -> Result<u64, Refusal> {
+        let merge = duplicates.become_one();
         let (neighbors, weights) = (&mut *self.neighbors, &mut *self.weights);
         let (mut begin, mut kept) = (0, 0);
         for vertex in 0..self.offsets.len() - 1 {
@@ -534,8 +539,8 @@ impl Lists<'_> {
             for &pair in &*pairs {
                 let (neighbor, weight) = ((pair >> 32) as u32, pair as u32);
                 if merge && kept > first && neighbors[kept - 1] == neighbor {
-                    let sum = u64::from(weights[kept - 1]) + u64::from(weight);
-                    weights[kept - 1] = u32::try_from(sum).map_err(|_| Refusal::Overflow(sum))?;
+                    let one = duplicates.weight_of_two(weights[kept - 1], weight);
+                    weights[kept - 1] = one.map_err(Refusal::Overflow)?;
                     continue;
                 }
                 (neighbors[kept], weights[kept]) = (neighbor, weight);

@@ -27,8 +27,8 @@ use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column, signed};
 use crate::map::map;
 use crate::names::{NameIndex, NameSet};
-use crate::text::Fault;
-use crate::{Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
+use crate::text::{Fault, GraphRows};
+use crate::{Columns, Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
 use bytes::Bytes;
@@ -55,7 +55,17 @@ pub fn parse(
     format: Format,
     options: &ReadOptions,
 ) -> Result<EdgeTable, ReadError> {
-    edges(bytes.into(), format, options).map_err(|fault| fault.of(Path::new("(bytes)")))
+    parse_named(bytes.into(), format, options, Path::new("(bytes)"))
+}
+
+/// [`parse`], of a file that has a name.
+pub(crate) fn parse_named(
+    bytes: Bytes,
+    format: Format,
+    options: &ReadOptions,
+    path: &Path,
+) -> Result<EdgeTable, ReadError> {
+    edges(bytes, format, options).map_err(|fault| fault.of(path))
 }
 
 impl Fault {
@@ -68,23 +78,52 @@ impl Fault {
 fn edges(bytes: Bytes, format: Format, options: &ReadOptions) -> Result<EdgeTable, Fault> {
     let table = Table::open(bytes, format)?;
     let layout = Layout::of(table.schema(), options).map_err(Fault::whole)?;
+    let (Interned { ids, sources, targets }, weights) = pairs(&table, &layout, options.ids)?;
+    let table = EdgeTable::new(ids, sources, targets)?;
+    match weights {
+        Some(weights) => Ok(table.with_weights(weights)?),
+        None => Ok(table),
+    }
+}
+
+/// Reads the edges of a table with a column of graphs: that column is a pass of its own.
+pub(crate) fn of_graphs(
+    bytes: Bytes,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<GraphRows, Fault> {
+    let table = Table::open(bytes, format)?;
+    let layout = Layout::of(table.schema(), options).map_err(Fault::whole)?;
+    let graph = options.columns.graph.clone();
+    let columns = Columns { source: graph.clone(), target: graph, ..Columns::default() };
+    let ids = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
+    let of_graph = ReadOptions { columns, ids, weighted: false, ..options.clone() };
+    let of_graph = Layout::of(table.schema(), &of_graph).map_err(Fault::whole)?;
+    let (ends, weights) = pairs(&table, &layout, options.ids)?;
+    let (graphs, _) = pairs(&table, &of_graph, ids)?;
+    Ok(GraphRows { ends, weights, graphs })
+}
+
+/// The vertices and the columns of all rows, of which there is one at least.
+fn pairs(
+    table: &Table,
+    layout: &Layout,
+    asked: IdKind,
+) -> Result<(Interned, Option<Vec<f64>>), Fault> {
     let names = NameIndex::default();
     let like = names.alike();
     let blocks =
-        table.map(&layout.columns, |batch, first| Block::of(&batch, first, &layout, &like))?;
+        table.map(&layout.columns, |batch, first| Block::of(&batch, first, layout, &like))?;
     let (ends, weights): (Vec<_>, Vec<_>) = blocks.into_iter().map(|b| (b.ends, b.weights)).unzip();
-    let Interned { ids, sources, targets } = match layout.ids {
+    let interned = match layout.ids {
         Ids::Names => intern_name_ends(names, ends)?,
-        Ids::Integers => intern_integer_ends(ends, options.ids)?,
+        Ids::Integers => intern_integer_ends(ends, asked)?,
     };
-    if sources.is_empty() {
+    if interned.sources.is_empty() {
         return Err(Fault::whole("the table has no rows: expected a row for each edge"));
     }
-    let table = EdgeTable::new(ids, sources, targets)?;
-    match layout.weight {
-        Some(_) => Ok(table.with_weights(into_column(weights)?)?),
-        None => Ok(table),
-    }
+    let weights = layout.weight.map(|_| into_column(weights)).transpose()?;
+    Ok((interned, weights))
 }
 
 /// Which columns are read, and what the ids are.
@@ -209,7 +248,8 @@ impl Block {
         let null = nulls.min();
         let heavy = weighed.as_ref().err().map(|fault| fault.row);
         if let Some(row) = null.filter(|&row| heavy.is_none_or(|heavy| row <= heavy)) {
-            let sentence = "a null: each edge has two ends, and a weight where weights are read";
+            let sentence =
+                "a null: each edge has two ends, and where they are read a weight and a graph";
             return Err(Fault::row(first + row as u64, sentence));
         }
         let weights = weighed.map_err(|fault| Fault::row(first + fault.row as u64, fault.kind))?;

@@ -16,8 +16,8 @@ pub(super) struct Layout {
     pub(super) weight: Option<usize>,
     /// Whether the first row names the columns.
     pub(super) header: bool,
-    /// Whether the ids are rows and columns, so that no option can make anything else of them.
-    pub(super) indices: bool,
+    /// What the ids are of.
+    pub(super) of: Of,
 }
 
 /// What stands between fields.
@@ -27,6 +27,16 @@ pub(super) enum Separator {
     Runs(&'static [u8]),
     /// This byte, each time; a field may stand in double quotes.
     Each(u8),
+}
+
+/// What ids are of, which is what an error calls them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    Vertices,
+    /// Rows and columns of a matrix, so that no option can make anything else of them.
+    Matrix,
+    /// Graphs, of a table of many.
+    Graphs,
 }
 
 /// What the ids are.
@@ -53,13 +63,13 @@ impl Layout {
     /// Blank-separated ids and maybe weights, as in the formats that have no header row.
     pub(super) fn plain(ids: Ids, weighted: bool) -> Layout {
         let weight = weighted.then_some(2);
-        let (header, indices) = (false, false);
-        Layout { separator: BLANKS, ids, source: 0, target: 1, weight, header, indices }
+        let (header, of) = (false, Of::Vertices);
+        Layout { separator: BLANKS, ids, source: 0, target: 1, weight, header, of }
     }
 
     /// Rows and columns and maybe values, of a matrix.
     pub(super) fn indices(weighted: bool) -> Layout {
-        Layout { indices: true, ..Layout::plain(Ids::Integers(Sign::Unsigned), weighted) }
+        Layout { of: Of::Matrix, ..Layout::plain(Ids::Integers(Sign::Unsigned), weighted) }
     }
 
     /// The layout of a table that starts with these rows; what is wrong with the first, else.
@@ -85,8 +95,42 @@ impl Layout {
             target,
             weight: options.weighted.then_some(weight),
             header,
-            indices: false,
+            of: Of::Vertices,
         })
+    }
+
+    /// The layouts of the ends and of the graphs of a table of many graphs, whose first row must name
+    /// its columns; the graph of a row is both its ends.
+    pub(super) fn of_graphs(
+        first: &[u8],
+        second: Option<&[u8]>,
+        format: Format,
+        options: &ReadOptions,
+    ) -> Result<[Layout; 2], String> {
+        let Columns { source, target, graph, .. } = &options.columns;
+        let names = fields(first, separator(first, format)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(missing) =
+            [graph, source, target].into_iter().find(|name| position(&names, name).is_none())
+        {
+            return Err(format!(
+                "{}; a table of many graphs has a header row that names the columns of graph, source \
+                 and target",
+                no_column(missing, &names)
+            ));
+        }
+        let mut edges = Layout::of(first, second, format, options)?;
+        let columns =
+            Columns { source: graph.clone(), target: graph.clone(), ..Columns::default() };
+        let ids = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
+        let options = ReadOptions { columns, ids, weighted: false, ..options.clone() };
+        let graphs = Layout::of(first, second, format, &options)?;
+        let mut graphs = Layout { of: Of::Graphs, ..graphs };
+        // Where names may have blanks, so may those of the other column.
+        let tabs = Separator::Runs(b"\t");
+        if edges.separator == tabs || graphs.separator == tabs {
+            (edges.separator, graphs.separator) = (tabs, tabs);
+        }
+        Ok([edges, graphs])
     }
 
     /// The largest index of a column that is read.
@@ -139,7 +183,8 @@ fn positions(
     options: &ReadOptions,
 ) -> Result<[usize; 3], String> {
     let columns = &options.columns;
-    let asked = *columns != Columns::default();
+    let asked =
+        Columns { graph: Columns::default().graph, ..columns.clone() } != Columns::default();
     if !header {
         return if asked {
             Err(format!(
@@ -344,7 +389,7 @@ mod tests {
     #[test]
     fn columns_are_found_by_name() {
         let [source, target, weight] = ["to", "by", "amount"].map(String::from);
-        let columns = Columns { source, target, weight };
+        let columns = Columns { source, target, weight, ..Columns::default() };
         let options = ReadOptions { columns, weighted: true, ..ReadOptions::default() };
         let found = layout("by,day,amount,to\n1,x,2,3", Format::Csv, &options).unwrap();
         assert_eq!((found.source, found.target, found.weight), (3, 0, Some(2)));

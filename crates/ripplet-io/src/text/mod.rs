@@ -1,4 +1,4 @@
-//! The text formats: edge lists, LDBC, MatrixMarket, METIS, TU data sets.
+//! The text formats: edge lists, LDBC, MatrixMarket, METIS, GML, TU data sets.
 //!
 //! ```text
 //! file, stdin ─▶ decompress ─▶ Text ── batch of whole lines ──▶ chunks ─▶ parse (parallel) ─▶ take (in order)
@@ -15,6 +15,7 @@
 //! any number of threads.
 
 mod decode;
+mod gml;
 mod layout;
 mod ldbc;
 mod matrix_market;
@@ -32,6 +33,7 @@ pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::pairs;
 pub(crate) use records::records;
 pub(crate) use source::Text;
+pub(crate) use table::{GraphRows, read_of_graphs};
 pub(crate) use tu::{Indicator, read_labels};
 
 use crate::intern::InternError;
@@ -100,6 +102,7 @@ pub(crate) fn read(
     match format {
         Format::MatrixMarket => matrix_market::read(text, options),
         Format::Metis => metis::read(text, options),
+        Format::Gml => gml::read(text, options),
         _ => table::read(text, format, options),
     }
 }

@@ -4,7 +4,7 @@
 //! take a quick way that looks at eight bytes at a time. Whatever else a line may be (a comment,
 //! several blanks, quotes, an error) takes the slow way, which knows everything.
 
-use super::layout::{Layout, Separator, fields, is_row};
+use super::layout::{Layout, Of, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, NotAnId, show};
 use crate::ReadErrorKind;
@@ -152,9 +152,14 @@ fn slow_row(
     edges: &mut Edges,
 ) -> Result<(), ReadErrorKind> {
     let Some(row) = Row::of(line, layout)? else { return Ok(()) };
-    let wrong = |field: &[u8], why| match layout.indices {
-        true => format!("`{}` is no row or column: expected a number from 1 on", show(field)),
-        false => not_an_id(field, sign, why),
+    let wrong = |field: &[u8], why| match layout.of {
+        Of::Vertices => not_an_id(field, sign, why),
+        Of::Matrix => format!("`{}` is no row or column: expected a number from 1 on", show(field)),
+        Of::Graphs => format!(
+            "`{}` is no graph: expected a non-negative integer, as others are; use --ids names to \
+             read names",
+            show(field)
+        ),
     };
     let id = |field: &[u8]| token::id(field, sign).map_err(|why| wrong(field, why));
     let ends = [id(&row.source)?, id(&row.target)?];
@@ -388,6 +393,9 @@ impl<'a> Row<'a> {
                 target = Some(field);
             }
         }
+        if layout.source == layout.target {
+            target = source.clone();
+        }
         let (Some(source), Some(target)) = (source, target) else {
             return Err(too_few_fields(count, line, layout));
         };
@@ -395,7 +403,8 @@ impl<'a> Row<'a> {
             return Err("expected a weight beside the two ids, found none".into());
         }
         if source.is_empty() || target.is_empty() {
-            return Err("a vertex id is empty".into());
+            let what = if layout.of == Of::Graphs { "graph" } else { "vertex id" };
+            return Err(format!("a {what} is empty"));
         }
         Ok(Some(Row { source, target, weight }))
     }
@@ -404,7 +413,9 @@ impl<'a> Row<'a> {
 fn too_few_fields(count: usize, line: &[u8], layout: &Layout) -> Sentence {
     let shown = show(line.trim_ascii());
     match (count, layout.last_column()) {
-        (..=1, _) if layout.indices => format!("expected a row and a column, found only `{shown}`"),
+        (..=1, _) if layout.of == Of::Matrix => {
+            format!("expected a row and a column, found only `{shown}`")
+        }
         (..=1, 1 | 2) => format!("expected two vertex ids, found only `{shown}`"),
         (_, last) => format!("expected at least {} fields, found {count}: `{shown}`", last + 1),
     }

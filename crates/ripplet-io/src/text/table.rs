@@ -15,9 +15,9 @@
 
 use super::layout::{Ids, Layout, is_row};
 use super::rows::{self, NameRows, NamesOfChunk};
-use super::source::{Chunk, lines};
+use super::source::{Chunk, LineFault, lines};
 use super::{Fault, Text};
-use crate::intern::{Interned, Sign, intern_integers, intern_names, into_column};
+use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
 use crate::names::NameIndex;
 use crate::{Format, ReadOptions};
 use ripplet_graph::{EdgeTable, memory};
@@ -28,58 +28,142 @@ pub(super) fn read(
     format: Format,
     options: &ReadOptions,
 ) -> Result<EdgeTable, Fault> {
-    let layout = layout(text, format, options)?;
+    let layout = first_rows(text, |first, second| Layout::of(first, second, format, options))?;
     if layout.header {
         text.skip_line();
     }
-    match layout.ids {
-        Ids::Integers(sign) => integers(text, &layout, sign),
-        Ids::Names => names(text, &layout),
-    }
-}
-
-fn integers(text: &mut Text<'_>, layout: &Layout, sign: Sign) -> Result<EdgeTable, Fault> {
-    let (mut blocks, mut weights) = (Vec::new(), Vec::new());
-    let parse = |chunk: Chunk<'_>| rows::integers(chunk, layout, sign);
-    text.parse_chunks(parse, |(ends, some), _, _| {
-        memory::push(&mut blocks, ends)?;
-        Ok(memory::push(&mut weights, some)?)
-    })?;
-    table(intern_integers(blocks, sign)?, layout, weights)
-}
-
-fn names(text: &mut Text<'_>, layout: &Layout) -> Result<EdgeTable, Fault> {
-    let like = NameIndex::default();
-    let (mut index, mut blocks, mut weights) = (like.clone(), Vec::new(), Vec::new());
-    let parse = |chunk: Chunk<'_>| NameRows::of(chunk, layout, &like);
-    text.parse_batches(parse, |batch| {
-        let chunks: Vec<_> =
-            batch.into_iter().map(|parsed| parsed.outcome.of_chunk(parsed.chunk)).collect();
-        for numbers in NamesOfChunk::number(&chunks, &mut index)? {
-            memory::push(&mut blocks, numbers)?;
-        }
-        for chunk in chunks {
-            memory::push(&mut weights, chunk.rows.weights)?;
-        }
-        Ok(())
-    })?;
-    table(intern_names(index, blocks)?, layout, weights)
-}
-
-fn table(interned: Interned, layout: &Layout, weights: Vec<Vec<f64>>) -> Result<EdgeTable, Fault> {
+    let (like, mut pairs) = Pairs::new();
+    text.parse_batches(
+        |chunk| Found::of(chunk, &layout, &like),
+        |batch| pairs.take(batch.into_iter().map(|parsed| (parsed.outcome, parsed.chunk))),
+    )?;
+    let (interned, weights) = pairs.finish(&layout)?;
     let Interned { ids, sources, targets } = interned;
-    if sources.is_empty() {
-        return Err(no_edges());
-    }
     let table = EdgeTable::new(ids, sources, targets)?;
-    match layout.weight {
-        Some(_) => Ok(table.with_weights(into_column(weights)?)?),
+    match weights {
+        Some(weights) => Ok(table.with_weights(weights)?),
         None => Ok(table),
     }
 }
 
-/// Looks at the first rows, which stay to be read.
-fn layout(text: &mut Text<'_>, format: Format, options: &ReadOptions) -> Result<Layout, Fault> {
+/// Edges of many graphs: a row an edge.
+pub(crate) struct GraphRows {
+    /// The ends, which are vertices of all graphs together.
+    pub(crate) ends: Interned,
+    pub(crate) weights: Option<Vec<f64>>,
+    /// The graphs, each row's as both ends.
+    pub(crate) graphs: Interned,
+}
+
+/// Reads the edges of a table with a header and a column of graphs.
+pub(crate) fn read_of_graphs(
+    text: &mut Text<'_>,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<GraphRows, Fault> {
+    let of =
+        |first: &[u8], second: Option<&[u8]>| Layout::of_graphs(first, second, format, options);
+    let [edges, graphs] = first_rows(text, of)?;
+    text.skip_line();
+    let ((like_ends, mut ends), (like_graphs, mut of_rows)) = (Pairs::new(), Pairs::new());
+    let parse = |chunk: Chunk<'_>| {
+        let ends = Found::of(chunk, &edges, &like_ends);
+        let graphs = Found::of(chunk, &graphs, &like_graphs);
+        match (ends, graphs) {
+            (Ok(ends), Ok(graphs)) => Ok((ends, graphs)),
+            (Err(a), Err(b)) => Err(if b.line < a.line { b } else { a }),
+            (Err(fault), _) | (_, Err(fault)) => Err(fault),
+        }
+    };
+    text.parse_batches(parse, |batch| {
+        let (mut of_ends, mut of_graphs) = (Vec::new(), Vec::new());
+        for parsed in batch {
+            let (ends, graphs) = parsed.outcome;
+            of_ends.push((ends, parsed.chunk));
+            of_graphs.push((graphs, parsed.chunk));
+        }
+        ends.take(of_ends.into_iter())?;
+        of_rows.take(of_graphs.into_iter())
+    })?;
+    let (ends, weights) = ends.finish(&edges)?;
+    let (graphs, _) = of_rows.finish(&graphs)?;
+    Ok(GraphRows { ends, weights, graphs })
+}
+
+/// What a chunk's rows hold: two ids each, and a weight where weights are read.
+enum Found {
+    Integers(Ends, Vec<f64>),
+    Names(NameRows),
+}
+
+impl Found {
+    fn of(chunk: Chunk<'_>, layout: &Layout, like: &NameIndex) -> Result<Found, LineFault> {
+        match layout.ids {
+            Ids::Integers(sign) => {
+                let (ends, weights) = rows::integers(chunk, layout, sign)?;
+                Ok(Found::Integers(ends, weights))
+            }
+            Ids::Names => NameRows::of(chunk, layout, like).map(Found::Names),
+        }
+    }
+}
+
+/// The pairs of ids of all rows so far.
+struct Pairs {
+    index: NameIndex,
+    names: Vec<Vec<u32>>,
+    integers: Vec<Ends>,
+    weights: Vec<Vec<f64>>,
+}
+
+impl Pairs {
+    /// No pairs, and an empty index for the names of chunks.
+    fn new() -> (NameIndex, Pairs) {
+        let index = NameIndex::default();
+        let (names, integers, weights) = (Vec::new(), Vec::new(), Vec::new());
+        (index.clone(), Pairs { index, names, integers, weights })
+    }
+
+    /// Adds the rows of some chunks, in their order.
+    fn take<'a>(&mut self, chunks: impl Iterator<Item = (Found, Chunk<'a>)>) -> Result<(), Fault> {
+        let mut names = Vec::new();
+        for (found, chunk) in chunks {
+            match found {
+                Found::Integers(ends, weights) => {
+                    memory::push(&mut self.integers, ends)?;
+                    memory::push(&mut self.weights, weights)?;
+                }
+                Found::Names(rows) => names.push(rows.of_chunk(chunk)),
+            }
+        }
+        for numbers in NamesOfChunk::number(&names, &mut self.index)? {
+            memory::push(&mut self.names, numbers)?;
+        }
+        for chunk in names {
+            memory::push(&mut self.weights, chunk.rows.weights)?;
+        }
+        Ok(())
+    }
+
+    /// The vertices and the columns of all rows, of which there is one at least.
+    fn finish(self, layout: &Layout) -> Result<(Interned, Option<Vec<f64>>), Fault> {
+        let interned = match layout.ids {
+            Ids::Integers(sign) => intern_integers(self.integers, sign)?,
+            Ids::Names => intern_names(self.index, self.names)?,
+        };
+        if interned.sources.is_empty() {
+            return Err(no_edges());
+        }
+        let weights = layout.weight.map(|_| into_column(self.weights)).transpose()?;
+        Ok((interned, weights))
+    }
+}
+
+/// Makes a layout of the first two rows, which stay to be read.
+fn first_rows<T>(
+    text: &mut Text<'_>,
+    layout: impl FnOnce(&[u8], Option<&[u8]>) -> Result<T, String>,
+) -> Result<T, Fault> {
     /// A second row further from the first than this is not looked for.
     const ROWS: usize = 64 << 10;
     text.skip_lines(|line| !is_row(line))?;
@@ -88,7 +172,7 @@ fn layout(text: &mut Text<'_>, format: Format, options: &ReadOptions) -> Result<
     let ahead = text.look_ahead(length + ROWS);
     let mut rows = lines(ahead).filter(|line| is_row(line));
     let first = rows.next().unwrap_or_default();
-    Layout::of(first, rows.next(), format, options).map_err(|why| Fault::line(line, why))
+    layout(first, rows.next()).map_err(|why| Fault::line(line, why))
 }
 
 fn no_edges() -> Fault {

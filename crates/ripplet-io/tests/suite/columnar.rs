@@ -12,7 +12,7 @@ use ripplet_io::{Columns, Format, IdKind, ReadError, ReadOptions, columnar};
 use std::sync::Arc;
 
 /// Files with a table in them: Parquet and Arrow, of several batches, in several compressions.
-fn files(columns: Vec<(&str, ArrayRef)>) -> Vec<(Format, Vec<u8>)> {
+pub fn files(columns: Vec<(&str, ArrayRef)>) -> Vec<(Format, Vec<u8>)> {
     files_with(columns, 2)
 }
 
@@ -196,7 +196,7 @@ fn columns_are_found_by_name_in_any_order() {
     assert!(error.contains("no column `source`; the columns are w, to, note, from"), "{error}");
     assert!(error.contains("--columns"), "{error}");
     let [source, target, weight] = ["from", "to", "w"].map(String::from);
-    let columns = Columns { source, target, weight };
+    let columns = Columns { source, target, weight, ..Columns::default() };
     let options = ReadOptions { columns: columns.clone(), ..auto() };
     let read = read_all(table(), &options);
     assert_eq!(read.ids(), &VertexIds::Consecutive { first: 1, count: 3 });

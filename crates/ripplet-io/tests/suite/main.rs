@@ -1,7 +1,9 @@
 //! The tests of the file formats, in one binary.
 
 mod atomic_file;
+mod batch;
 mod columnar;
+mod gml;
 mod graphs;
 mod labels;
 mod rg;

@@ -290,7 +290,10 @@ fn odd_but_clear_tables_are_read() {
 #[test]
 fn columns_are_read_by_name() {
     let [source, target, weight] = ["from", "to", "amount"].map(String::from);
-    let options = ReadOptions { columns: Columns { source, target, weight }, ..weighted() };
+    let options = ReadOptions {
+        columns: Columns { source, target, weight, ..Columns::default() },
+        ..weighted()
+    };
     let table =
         parse_edges(b"amount,x,to,from\n2.5,?,b,a\n1,?,a,c\n", Format::Csv, &options).unwrap();
     assert_eq!(rows_of(&table), [["a", "b"], ["c", "a"]]);

@@ -62,6 +62,16 @@ impl Answer {
         }
     }
 
+    /// Whose rows they are, in a table.
+    pub fn part<'a>(&'a self, of: Subject<'a>) -> Part<'a> {
+        match self {
+            Answer::Vertices(_) => Part::Vertices(of),
+            Answer::Communities(communities) => Part::Communities { of, communities },
+            Answer::Graphs(_) => Part::Graphs(of),
+            Answer::Pairs(_) => Part::Pairs { of, sources: 0..u32::MAX },
+        }
+    }
+
     /// Appends the rows of these graphs, of which this is the answer, to a table of a batch.
     ///
     /// # Errors
@@ -71,14 +81,7 @@ impl Answer {
         table: &mut TableWriter,
         graphs: BatchSlice<'_>,
     ) -> Result<(), WriteError> {
-        let of = Subject::Batch(graphs);
-        let part = match self {
-            Answer::Vertices(_) => Part::Vertices(of),
-            Answer::Communities(communities) => Part::Communities { of, communities },
-            Answer::Graphs(_) => Part::Graphs(of),
-            Answer::Pairs(_) => Part::Pairs { of, sources: 0..u32::MAX },
-        };
         let columns: Vec<ColumnData<'_>> = self.columns().iter().map(Column::data).collect();
-        table.append(part, &columns)
+        table.append(self.part(Subject::Batch(graphs)), &columns)
     }
 }

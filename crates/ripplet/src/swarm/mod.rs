@@ -13,6 +13,7 @@
 //! a worker is told through its observer.
 //!
 //! ```
+//! use ripplet::analytics::Lengths;
 //! use ripplet::graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
 //! use ripplet::swarm::{Analysis, Answer, BatchPart, CpuWorker, Column, WholeBatch, run};
 //!
@@ -21,7 +22,7 @@
 //! let rows = BatchRows { graphs: vec![0, 0, 1], sources: vec![0, 1, 0], targets: vec![1, 2, 1], weights: None };
 //! let batch = BatchBuilder::new().build(BatchTable::new(members, rows)?)?;
 //!
-//! let worker = CpuWorker::new(Analysis::Betweenness { normalized: false });
+//! let worker = CpuWorker::new(Analysis::Betweenness { normalized: false, lengths: Lengths::Hops });
 //! let mut found = Vec::new();
 //! let take = |_: &BatchPart, answer: Answer| {
 //!     if let Answer::Vertices(columns) = answer {
@@ -38,6 +39,7 @@
 mod analysis;
 mod answer;
 mod communities;
+mod device;
 mod line;
 mod parts;
 mod report;
@@ -48,11 +50,13 @@ mod worker;
 pub use analysis::Analysis;
 pub use answer::{Answer, Column};
 pub use communities::CommunitiesWorker;
+pub use device::{DeviceWorker, NotOnDevice};
 pub use line::run;
-pub use parts::{BatchPart, Cut, Parts, WholeBatch};
+pub use parts::{Cut, Parts, WholeBatch};
 pub use report::{Progress, Report, SwarmObserver, WorkerReport};
 pub use worker::{CpuWorker, Worker};
 
+pub use ripplet_io::batch::BatchPart;
 use ripplet_io::{ReadError, WriteError};
 use std::io;
 use thiserror::Error;
@@ -89,6 +93,12 @@ impl From<ripplet_analytics::RunError> for SwarmError {
             ripplet_analytics::RunError::Cancelled => SwarmError::Cancelled,
             error => SwarmError::Run(error),
         }
+    }
+}
+
+impl From<ripplet_graph::OutOfMemory> for SwarmError {
+    fn from(error: ripplet_graph::OutOfMemory) -> SwarmError {
+        SwarmError::Run(error.into())
     }
 }
 

@@ -1,25 +1,10 @@
 //! Where the parts of a batch come from.
 
-use ripplet_graph::batch::{BatchGraph, BatchSlice, GraphBatch};
+use ripplet_graph::batch::{BatchGraph, GraphBatch};
 use ripplet_io::ReadError;
+use ripplet_io::batch::{BatchPart, BatchReader};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Neighbouring graphs of a batch that several may hold.
-#[derive(Clone, Debug)]
-pub struct BatchPart {
-    /// The batch.
-    pub batch: Arc<GraphBatch>,
-    /// Which of its graphs.
-    pub graphs: Range<usize>,
-}
-
-impl BatchPart {
-    /// The graphs.
-    pub fn slice(&self) -> BatchSlice<'_> {
-        self.batch.slice(self.graphs.clone())
-    }
-}
 
 /// A batch, part by part.
 pub trait Parts: Send {
@@ -31,6 +16,16 @@ pub trait Parts: Send {
 
     /// How much of the batch came already, from 0 to 1.
     fn progress(&self) -> f64;
+}
+
+impl Parts for BatchReader {
+    fn next_part(&mut self) -> Result<Option<BatchPart>, ReadError> {
+        BatchReader::next_part(self)
+    }
+
+    fn progress(&self) -> f64 {
+        BatchReader::progress(self)
+    }
 }
 
 /// A batch in memory, in one part.

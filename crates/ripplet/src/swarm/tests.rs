@@ -1,8 +1,12 @@
 //! A swarm's stages: order, bounds, errors and cancellation in each of them.
 
 use super::*;
+use ripplet_analytics::Lengths;
+use ripplet_analytics::closeness::Closeness;
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
+use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
 use ripplet_io::Place;
+use ripplet_io::write::{ColumnData, Part, TableShape, TableWriter};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -20,7 +24,9 @@ fn paths(graphs: u32) -> GraphBatch {
         graphs: edges.iter().map(|edge| edge.0).collect(),
         sources: edges.iter().map(|edge| edge.1 - 1).collect(),
         targets: edges.iter().map(|edge| edge.1).collect(),
-        weights: None,
+        weights: Some(
+            edges.iter().map(|edge| 0.5 * f64::from(1 + (edge.0 + edge.1) % 4)).collect(),
+        ),
     };
     let members = Members::of_sizes((0..graphs as usize).map(|graph| graph as u32 % 10)).unwrap();
     BatchBuilder::new().build(BatchTable::new(members, rows).unwrap()).unwrap()
@@ -252,12 +258,21 @@ fn parts_are_cut_by_weight() {
 
 #[test]
 fn the_cpu_finds_in_parts_what_it_finds_at_once() {
-    let batch = paths(120);
+    for lengths in [Lengths::Hops, Lengths::Weights] {
+        check_parts(&paths(120), lengths);
+    }
+}
+
+/// Checks a batch in parts, and each of its graphs, against the whole.
+fn check_parts(batch: &GraphBatch, lengths: Lengths) {
     for analysis in [
-        Analysis::Betweenness { normalized: true },
-        Analysis::Closeness { measure: Default::default(), normalized: false },
+        Analysis::Betweenness { normalized: true, lengths },
+        Analysis::Closeness { measure: Closeness::Reciprocal, normalized: false, lengths },
+        Analysis::Distances { lengths },
+        Analysis::Reach { lengths },
+        Analysis::Summary { lengths },
     ] {
-        let whole = analysis.of_part(batch.all(), &mut ()).unwrap();
+        let whole = analysis.of_batch(batch.all(), &mut ()).unwrap();
         let read = AtomicUsize::new(0);
         let mut parts = Slices {
             batch: Arc::new(batch.clone()),
@@ -266,13 +281,84 @@ fn the_cpu_finds_in_parts_what_it_finds_at_once() {
             damaged: None,
             read: &read,
         };
-        let mut found = Vec::new();
-        let take = |_: &BatchPart, answer: Answer| {
-            let [Column::F64(values)] = answer.columns() else { panic!("{answer:?}") };
-            found.extend_from_slice(values);
-            Ok(())
+        let folder = tempfile::tempdir().unwrap();
+        let table = |name: &str| {
+            let (rows, columns) = (analysis.rows(), analysis.columns());
+            let shape = TableShape { rows, of_batch: true, columns };
+            TableWriter::create(&folder.path().join(name), shape).unwrap()
+        };
+        let mut at_once = table("at_once.csv");
+        whole.append_to(&mut at_once, batch.all()).unwrap();
+        at_once.finish().unwrap();
+        let mut in_parts = table("in_parts.csv");
+        let take = |part: &BatchPart, answer: Answer| {
+            assert_eq!(answer.rows(), analysis.rows());
+            Ok(answer.append_to(&mut in_parts, part.slice())?)
         };
         run(&mut parts, vec![Box::new(CpuWorker::new(analysis))], take, &()).unwrap();
-        assert_eq!(whole.columns(), [Column::F64(found)]);
+        in_parts.finish().unwrap();
+        let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(text("in_parts.csv"), text("at_once.csv"));
+        check_graphs(analysis, batch, &text("at_once.csv"));
     }
+}
+
+/// Checks the table of a batch against those of its graphs, each built and asked by itself.
+fn check_graphs(analysis: Analysis, batch: &GraphBatch, table: &str) {
+    let (rows, columns) = (analysis.rows(), analysis.columns());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("alone.csv");
+    let mut expected = String::new();
+    for graph in batch.all().graphs() {
+        let n = graph.vertices();
+        let (out, scale) = (graph.out(), graph.weight_scale());
+        let weight =
+            |at: usize| scale.weight(out.weights().map_or(1, |weights| weights[at]).into());
+        let arc = |v: u32, at: usize| (v, out.neighbors()[at], weight(at));
+        let arcs: Vec<(u32, u32, f64)> = (0..n)
+            .flat_map(|v| {
+                let offsets = &out.offsets()[v as usize..];
+                (offsets[0]..offsets[1]).map(move |at| (v, at as usize))
+            })
+            .map(|(v, at)| arc(v, at))
+            .filter(|(from, to, _)| from <= to)
+            .collect();
+        let ids = VertexIds::Consecutive { first: 0, count: n };
+        let (sources, targets) = arcs.iter().map(|arc| (arc.0, arc.1)).unzip();
+        let table = EdgeTable::new(ids, sources, targets).unwrap();
+        let table = table.with_weights(arcs.iter().map(|arc| arc.2).collect()).unwrap();
+        let alone = GraphBuilder::new().build(table).unwrap();
+        let shape = TableShape { rows, of_batch: false, columns };
+        let mut alone_table = TableWriter::create(&path, shape).unwrap();
+        let take =
+            |part: Part<'_>, columns: &[ColumnData<'_>]| Ok(alone_table.append(part, columns)?);
+        analysis.of_graph(&alone, &mut (), take).unwrap();
+        alone_table.finish().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        for row in text.lines().skip(1) {
+            expected += &format!("{},{row}\n", graph.id());
+        }
+    }
+    assert_eq!(table.split_once('\n').unwrap().1, expected);
+}
+
+#[test]
+fn a_summary_of_small_graphs() {
+    let batch = paths(5);
+    let Answer::Graphs(columns) =
+        (Analysis::Summary { lengths: Lengths::Hops }).of_batch(batch.all(), &mut ()).unwrap()
+    else {
+        panic!("a row a graph")
+    };
+    let expected = [
+        Column::U32(vec![0, 1, 2, 3, 4]),
+        Column::U64(vec![0, 0, 1, 2, 3]),
+        Column::U64(vec![0, 0, 2, 6, 12]),
+        Column::F64(vec![0.0, 0.0, 1.0, 2.0, 3.0]),
+        Column::F64(vec![0.0, 0.0, 1.0, 1.0, 2.0]),
+        Column::F64(vec![0.0, 0.0, 1.0, 8.0 / 6.0, 20.0 / 12.0]),
+        Column::F64(vec![0.0, 0.0, 1.0, 4.0, 10.0]),
+        Column::Bool(vec![true; 5]),
+    ];
+    assert_eq!(columns, expected);
 }

@@ -48,12 +48,12 @@ impl Worker for CpuWorker {
         part: BatchSlice<'_>,
         observer: &dyn SwarmObserver,
     ) -> Result<Answer, SwarmError> {
-        self.analysis.of_part(part, &mut Watched(observer))
+        self.analysis.of_batch(part, &mut Watched(observer))
     }
 }
 
 /// An observer of a swarm, as an analysis of a part is watched.
-struct Watched<'a>(&'a dyn SwarmObserver);
+pub(super) struct Watched<'a>(pub &'a dyn SwarmObserver);
 
 impl ripplet_analytics::Observer for Watched<'_> {
     fn is_cancelled(&self) -> bool {

@@ -3,6 +3,7 @@
 
 use crate::lcc::graphs::Edges;
 use crate::machines::on_gpu;
+use ripplet_analytics::Lengths;
 use ripplet_analytics::apsp::{reach, summary};
 use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
@@ -70,29 +71,32 @@ impl Expected {
             summaries: Vec::new(),
             reach: Vec::new(),
         };
+        let all = whole.all();
         for normalized in [false, true] {
             for measure in MEASURES {
-                let values = closeness_of_batch(whole.all(), measure, normalized, &mut ());
+                let values = closeness_of_batch(all, measure, normalized, Lengths::Hops, &mut ());
                 found.closeness.push((measure, normalized, bits(&values.unwrap())));
             }
-            let values = betweenness_of_batch(whole.all(), normalized, &mut ()).unwrap();
+            let values = betweenness_of_batch(all, normalized, Lengths::Hops, &mut ()).unwrap();
             found.betweenness.push((normalized, bits(&values)));
         }
         let directed = whole.direction() == Direction::Directed;
         for edges in graphs {
             let graph = Edges { directed, ..edges.clone() }.graph();
-            let of_graph = summary(&graph, &mut ()).unwrap();
+            let of_graph = summary(&graph, Lengths::Hops, &mut ()).unwrap();
             found.summaries.push(GraphSummary {
-                pairs: of_graph.pairs,
-                sum: of_graph.sum as u64,
-                diameter: of_graph.diameter(),
-                radius: of_graph.radius(),
+                pairs: of_graph.whole.pairs,
+                sum: of_graph.whole.sum as u64,
+                diameter: of_graph.whole.diameter as u32,
+                radius: of_graph.whole.radius as u32,
             });
-            found.reach.extend(reach(&graph, &mut ()).unwrap().iter().map(|found| Reach {
-                far: found.far,
-                reached: found.reached as u32,
-                farthest: found.farthest,
-            }));
+            found.reach.extend(reach(&graph, Lengths::Hops, &mut ()).unwrap().iter().map(
+                |found| Reach {
+                    far: found.far as u64,
+                    reached: found.reached as u32,
+                    farthest: found.farthest as u32,
+                },
+            ));
         }
         found
     }

@@ -1,4 +1,6 @@
-//! `ripplet generate`: synthetic graphs, with their true communities where they have any.
+//! `ripplet generate`: synthetic graphs, with their true communities where they have any, and swarms.
+
+mod swarm;
 
 use crate::console::Console;
 use crate::convert::{check_graph_place, write_graph};
@@ -15,11 +17,18 @@ use ripplet::graph::{EdgeTable, Graph, GraphBuilder, MAX_VERTICES, VertexIds};
 use ripplet::io::{Format, write};
 use std::path::{Path, PathBuf};
 
-/// Generate a graph, the same from the same parameters anywhere.
+/// Generate a graph, or many, the same from the same parameters anywhere.
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]
-    generator: Generator,
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    #[command(flatten)]
+    Graph(Generator),
+    Swarm(swarm::SwarmArguments),
 }
 
 #[derive(Subcommand)]
@@ -156,18 +165,25 @@ struct RmatArguments {
 /// Edges, and the community of each vertex where there are any.
 type Made = (EdgeTable, Option<Vec<u32>>);
 
-/// Generates a graph.
+/// Generates a graph, or many.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let (output, truth) = arguments.generator.places();
+    match &arguments.what {
+        What::Graph(generator) => generate(generator, console),
+        What::Swarm(arguments) => swarm::run(arguments, console),
+    }
+}
+
+fn generate(generator: &Generator, console: &Console) -> Result<(), Failure> {
+    let (output, truth) = generator.places();
     check_graph_place(&output.output, output.to, &[])?;
     if let Some(truth) = truth {
         write::check_communities(truth, &NO_IDS).map_err(Failure::Place)?;
         check_place(truth, &[&output.output])?;
     }
-    arguments.generator.check_memory()?;
+    generator.check_memory()?;
     output.threads.start()?;
     console.stage("drawing edges");
-    let (edges, communities) = arguments.generator.generate(truth.is_some())?;
+    let (edges, communities) = generator.generate(truth.is_some())?;
     interrupt::check()?;
     console.stage("building the graph");
     let graph = GraphBuilder::new().build(edges)?;

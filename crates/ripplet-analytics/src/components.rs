@@ -1,0 +1,177 @@
+//! Connected components: which vertices hang together.
+//!
+//! # What it returns
+//! Of each vertex the smallest vertex of its component, and how many components there are. On a directed graph
+//! they are the weak ones: arcs are gone either way.
+//!
+//! # Algorithm
+//! Union by id: trees whose roots are their smallest vertices. For each arc the larger of its ends' roots is
+//! hung below the smaller, by all threads at once; where two threads hang the same root, one of them looks
+//! again.
+//!
+//! # Memory
+//! Beside the graph 4 bytes a vertex: [`plan`].
+//!
+//! # Determinism
+//! The same on any number of threads and any shards: however the trees grow, the root is the smallest vertex.
+//!
+//! # References
+//! Jayanti, Tarjan, *A randomized concurrent algorithm for disjoint set union*, PODC 2016.
+
+use crate::lists::{Along, Lists, Over, Sides, of_member, over};
+use crate::run::go_on;
+use crate::swarm::{PerGraph, PerVertex, Swarm};
+use crate::{Observer, Plan, RunError};
+use rayon::prelude::*;
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::{Graph, VertexId, as_atomic, memory};
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Vertices whose lists a task goes through.
+const VERTICES_PER_TASK: u32 = 1 << 12;
+
+/// The components of a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Components {
+    /// Of each vertex the smallest vertex of its component.
+    pub smallest: Vec<VertexId>,
+    /// How many there are.
+    pub count: u32,
+}
+
+/// The components of graphs of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchComponents {
+    /// Of each vertex the smallest vertex of its component, counted as its graph's are; graph by graph, as the
+    /// vertices lie in their batch.
+    pub smallest: Vec<VertexId>,
+    /// How many each graph has.
+    pub counts: Vec<u32>,
+}
+
+/// The memory that a run will need beside the graph.
+pub fn plan(graph: &Graph) -> Plan {
+    Plan::default().with("components", 4 * u64::from(graph.vertices()))
+}
+
+/// The components of a graph, on rayon's current pool.
+///
+/// # Errors
+/// Where the observer cancels, or memory is refused.
+pub fn components(graph: &Graph, observer: &mut dyn Observer) -> Result<Components, RunError> {
+    observer.on_stage("connecting vertices");
+    let mut smallest = memory::with_room(graph.vertices() as usize)?;
+    smallest.extend(0..graph.vertices());
+    over(graph, Along::Arcs, Connect { trees: Trees(as_atomic(&mut smallest)), observer })?;
+    let roots = smallest.par_iter().enumerate().filter(|(v, root)| *v == **root as usize);
+    let count = roots.count() as u32;
+    Ok(Components { smallest, count })
+}
+
+/// The memory that a run over these graphs will need beside them.
+pub fn plan_of_batch(graphs: BatchSlice<'_>) -> Plan {
+    Plan::default().with("components", 4 * graphs.vertices() + 4 * graphs.len() as u64)
+}
+
+/// The components of each of these graphs: what [`components`] finds of each; each is done by one thread.
+///
+/// # Errors
+/// As [`components`].
+pub fn components_of_batch(
+    graphs: BatchSlice<'_>,
+    observer: &mut dyn Observer,
+) -> Result<BatchComponents, RunError> {
+    observer.on_stage("connecting vertices");
+    let mut smallest = memory::zeros(graphs.vertices() as usize)?;
+    let mut counts = memory::zeros(graphs.len())?;
+    type Places<'a> = (PerVertex<'a, VertexId>, PerGraph<'a, u32>);
+    let work = |(): &mut (), graph: BatchGraph<'_>, places: Places<'_>| {
+        let (PerVertex(smallest), PerGraph(counts)) = places;
+        (0..).zip(&mut *smallest).for_each(|(vertex, root)| *root = vertex);
+        let trees = Trees(as_atomic(smallest));
+        trees.connect(of_member(graph, Along::Arcs).ahead, 0..graph.vertices());
+        (0..graph.vertices()).for_each(|vertex| trees.shorten(vertex));
+        let roots = (0..).zip(&*smallest).filter(|(vertex, root)| vertex == *root);
+        counts[0] = roots.count() as u32;
+        Ok(())
+    };
+    let places = (PerVertex(&mut smallest[..]), PerGraph(&mut counts[..]));
+    Swarm { make: || Ok(()), work, observer }.fill(graphs, places)?;
+    Ok(BatchComponents { smallest, counts })
+}
+
+struct Connect<'a> {
+    trees: Trees<'a>,
+    observer: &'a dyn Observer,
+}
+
+impl Over for Connect<'_> {
+    type Result = Result<(), RunError>;
+
+    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
+        let vertices = lists.vertices();
+        let tasks = || (0..vertices.div_ceil(VERTICES_PER_TASK)).into_par_iter();
+        let of_task = |task: u32| {
+            let first = task * VERTICES_PER_TASK;
+            first..vertices.min(first.saturating_add(VERTICES_PER_TASK))
+        };
+        tasks().try_for_each(|task| {
+            go_on(self.observer)?;
+            self.trees.connect(lists.ahead, of_task(task));
+            Ok::<_, RunError>(())
+        })?;
+        tasks().for_each(|task| of_task(task).for_each(|vertex| self.trees.shorten(vertex)));
+        Ok(())
+    }
+}
+
+/// Of each vertex another of its component, which is smaller; or, of a root, itself.
+struct Trees<'a>(&'a [AtomicU32]);
+
+impl Trees<'_> {
+    /// Connects some vertices with all in their lists.
+    fn connect<L: Lists>(&self, lists: L, vertices: Range<VertexId>) {
+        for vertex in vertices {
+            // Repeated arcs and loops find both ends in one tree.
+            lists.of(vertex).iter().for_each(|&neighbor| self.unite(vertex, neighbor));
+        }
+    }
+
+    fn unite(&self, a: VertexId, b: VertexId) {
+        let (mut a, mut b) = (self.root(a), self.root(b));
+        while a != b {
+            let (smaller, larger) = (a.min(b), a.max(b));
+            let hung = self.at(larger).compare_exchange(larger, smaller, Relaxed, Relaxed);
+            if hung.is_ok() {
+                return;
+            }
+            // It is no root any more.
+            (a, b) = (self.root(smaller), self.root(larger));
+        }
+    }
+
+    /// The root of a vertex's tree, as far as this thread knows; the way there gets shorter.
+    fn root(&self, mut vertex: VertexId) -> VertexId {
+        loop {
+            let above = self.at(vertex).load(Relaxed);
+            if above == vertex {
+                return vertex;
+            }
+            // What is above only ever gets smaller, and stays in the tree.
+            let further = self.at(above).load(Relaxed);
+            self.at(vertex).fetch_min(further, Relaxed);
+            vertex = further;
+        }
+    }
+
+    /// Hangs a vertex below its root, once nobody connects trees.
+    fn shorten(&self, vertex: VertexId) {
+        self.at(vertex).store(self.root(vertex), Relaxed);
+    }
+
+    fn at(&self, vertex: VertexId) -> &AtomicU32 {
+        &self.0[vertex as usize]
+    }
+}

@@ -1,0 +1,180 @@
+//! Many small graphs: of each vertex, the neighbours of its neighbours that are its own.
+//!
+//! Graphs are too small for ranks and hubs to pay: each is made simple, a list of neighbours for each vertex
+//! with how many arcs lead to them and whether one leaves, and each two neighbours of a vertex that are
+//! neighbours are met twice, once from either.
+
+use super::neighbors::{Degrees, for_each_neighbor_in};
+use super::{Definition, Lcc};
+use crate::run::go_on;
+use crate::swarm::{self, PerGraph, PerVertex, Swarm};
+use crate::{Observer, Plan, RunError};
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::{OutOfMemory, VertexId, memory};
+
+/// What a run over a batch gives back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchOutcome {
+    /// Each vertex's coefficient in its graph, graph by graph, as the vertices lie in their batch.
+    pub coefficients: Vec<f64>,
+    /// How many triangles each vertex is a corner of, where that was asked for.
+    pub triangles: Option<Vec<u64>>,
+    /// How many triangles each graph has.
+    pub triangle_counts: Vec<u64>,
+}
+
+impl Lcc {
+    /// The memory that [`Lcc::run_batch`] will need beside these graphs on so many threads.
+    pub fn plan_of_batch(&self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
+        let desk = Desk::bytes(swarm::largest(graphs), most_arcs(graphs));
+        let values = if self.triangles { 16 } else { 8 };
+        Plan::default()
+            .with("coefficients, triangles", values * graphs.vertices() + 8 * graphs.len() as u64)
+            .with("simple graphs, one a thread", (threads as u64).saturating_mul(desk))
+    }
+
+    /// Computes the coefficients of each of these graphs: what [`Lcc::run`] finds of each, bit by bit; each is
+    /// done by one thread.
+    ///
+    /// # Errors
+    /// Where the observer cancels, or memory is refused.
+    pub fn run_batch(
+        &self,
+        graphs: BatchSlice<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<BatchOutcome, RunError> {
+        observer.on_stage("counting triangles");
+        let observer: &dyn Observer = observer;
+        let vertices = graphs.vertices() as usize;
+        let mut coefficients = memory::zeros(vertices)?;
+        let mut triangles = memory::zeros(if self.triangles { vertices } else { 0 })?;
+        let mut triangle_counts = memory::zeros(graphs.len())?;
+        let (largest, arcs) = (swarm::largest(graphs), most_arcs(graphs));
+        type Places<'a> = ((PerVertex<'a, f64>, PerVertex<'a, u64>), PerGraph<'a, u64>);
+        let work = |desk: &mut Desk, graph: BatchGraph<'_>, places: Places<'_>| {
+            let ((PerVertex(coefficients), PerVertex(triangles)), PerGraph(count)) = places;
+            let directed = graph.incoming().is_some();
+            desk.simplify(graph);
+            for (vertex, coefficient) in (0..).zip(coefficients) {
+                go_on(observer)?;
+                let found = desk.count(vertex, self.definition, directed);
+                if found.numerator > 0 {
+                    let degrees = desk.degrees(vertex);
+                    *coefficient = self.definition.quotient(found.numerator, degrees, directed);
+                }
+                if let Some(to) = triangles.get_mut(vertex as usize) {
+                    *to = found.triangles;
+                }
+                count[0] += found.triangles;
+            }
+            // Each was met at its three corners.
+            count[0] /= 3;
+            Ok(())
+        };
+        let of_vertices = (PerVertex(&mut coefficients[..]), PerVertex(&mut triangles[..]));
+        let places = (of_vertices, PerGraph(&mut triangle_counts[..]));
+        Swarm { make: || Desk::new(largest, arcs), work, observer }.fill(graphs, places)?;
+        let triangles = self.triangles.then_some(triangles);
+        Ok(BatchOutcome { coefficients, triangles, triangle_counts })
+    }
+}
+
+/// The most neighbours that the vertices of a graph have together, as far as its arcs tell.
+fn most_arcs(graphs: BatchSlice<'_>) -> u64 {
+    let incoming =
+        |graph: BatchGraph<'_>| graph.incoming().map_or(0, |lists| lists.neighbors().len());
+    graphs.graphs().map(|graph| graph.arcs() + incoming(graph) as u64).max().unwrap_or(0)
+}
+
+/// A neighbour of a vertex.
+#[derive(Clone, Copy, Default)]
+struct Neighbor {
+    vertex: VertexId,
+    /// Whether there is an arc to it.
+    leaves: bool,
+    /// How many arcs there are between both; 1 on an undirected graph.
+    arcs: u8,
+}
+
+/// What the triangles of a vertex add up to.
+#[derive(Default)]
+struct Found {
+    numerator: u64,
+    triangles: u64,
+}
+
+/// What a thread works with, with room for so many vertices and arcs or more.
+struct Desk {
+    /// The neighbours of each vertex in the simple graph, which ascend.
+    neighbors: Vec<Neighbor>,
+    /// Where each vertex's begin, and after them the end of the last.
+    starts: Vec<u64>,
+    /// The arcs between the vertex that is looked at and each; 0 where it is no neighbour.
+    marks: Vec<u8>,
+}
+
+impl Desk {
+    fn new(vertices: u32, arcs: u64) -> Result<Desk, OutOfMemory> {
+        Ok(Desk {
+            neighbors: memory::with_room(arcs as usize)?,
+            starts: memory::with_room(vertices as usize + 1)?,
+            marks: memory::zeros(vertices as usize)?,
+        })
+    }
+
+    fn bytes(vertices: u32, arcs: u64) -> u64 {
+        size_of::<Neighbor>() as u64 * arcs + 9 * u64::from(vertices) + 8
+    }
+
+    /// Takes a graph's neighbours.
+    fn simplify(&mut self, graph: BatchGraph<'_>) {
+        let (out, incoming) = (graph.out(), graph.incoming());
+        self.neighbors.clear();
+        self.starts.clear();
+        self.starts.push(0);
+        for vertex in 0..graph.vertices() {
+            let entering = incoming.map(|lists| lists.of(vertex as usize));
+            for_each_neighbor_in(out.of(vertex as usize), entering, vertex, |u, leaves, enters| {
+                let both = entering.is_some() && leaves && enters;
+                self.neighbors.push(Neighbor { vertex: u, leaves, arcs: 1 + u8::from(both) });
+            });
+            self.starts.push(self.neighbors.len() as u64);
+        }
+    }
+
+    fn of(&self, vertex: VertexId) -> &[Neighbor] {
+        let at = |vertex: usize| self.starts[vertex] as usize;
+        &self.neighbors[at(vertex as usize)..at(vertex as usize + 1)]
+    }
+
+    fn degrees(&self, vertex: VertexId) -> Degrees {
+        let of = self.of(vertex);
+        let reciprocal = of.iter().filter(|neighbor| neighbor.arcs == 2).count() as u32;
+        Degrees { neighbors: of.len() as u32, reciprocal }
+    }
+
+    /// Counts what there is between the neighbours of a vertex.
+    fn count(&mut self, vertex: VertexId, definition: Definition, directed: bool) -> Found {
+        let mut marks = std::mem::take(&mut self.marks);
+        let own = self.of(vertex);
+        own.iter().for_each(|neighbor| marks[neighbor.vertex as usize] = neighbor.arcs);
+        let (mut met, mut arcs, mut cycles) = (0, 0, 0);
+        for u in own {
+            for w in self.of(u.vertex) {
+                let mark = u64::from(marks[w.vertex as usize]);
+                let is_own = u64::from(mark > 0);
+                met += is_own;
+                arcs += is_own & u64::from(w.leaves);
+                cycles += mark * u64::from(w.arcs) * u64::from(u.arcs);
+            }
+        }
+        own.iter().for_each(|neighbor| marks[neighbor.vertex as usize] = 0);
+        self.marks = marks;
+        // Each two neighbours were met from either.
+        let numerator = match definition {
+            Definition::Fagiolo if directed => cycles / 2,
+            _ => arcs,
+        };
+        Found { numerator, triangles: met / 2 }
+    }
+}

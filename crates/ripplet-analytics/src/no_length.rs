@@ -1,0 +1,70 @@
+//! Arcs of weight 0, where weights are lengths and shortest ways are counted.
+
+use crate::RunError;
+use crate::lists::{Along, Lists, Over, Sides, of_member, over};
+use rayon::prelude::*;
+use ripplet_graph::batch::BatchSlice;
+use ripplet_graph::{Graph, VertexId};
+use std::fmt;
+
+/// An edge of weight 0 where weights are lengths: ways may go along it as often as they like, so their number
+/// is not defined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoLength {
+    /// The graph's external id, where it is one of a batch.
+    pub graph: Option<String>,
+    /// The external ids of its ends.
+    pub ends: [String; 2],
+}
+
+impl fmt::Display for NoLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NoLength { graph, ends: [from, to] } = self;
+        write!(f, "the edge from {from} to {to}")?;
+        if let Some(graph) = graph {
+            write!(f, " of graph {graph}")?;
+        }
+        write!(
+            f,
+            " has weight 0, and ways without length cannot be counted; remove the edge or make its weight \
+             positive"
+        )
+    }
+}
+
+impl std::error::Error for NoLength {}
+
+/// An error where an edge has no length.
+pub(crate) fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
+    let Some(ends) = over(graph, Along::Arcs, Look) else { return Ok(()) };
+    let ends = ends.map(|vertex| graph.ids().get(vertex).to_string());
+    Err(NoLength { graph: None, ends }.into())
+}
+
+/// The same of graphs of a batch: always the first graph.
+pub(crate) fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
+    let look = |at: usize| {
+        let graph = graphs.graph(at);
+        let ends = Look.lists(of_member(graph, Along::Arcs))?;
+        let ends = ends.map(|vertex| graph.vertex_id(vertex).to_string());
+        Some(NoLength { graph: Some(graph.id().to_string()), ends })
+    };
+    let found = (0..graphs.len()).into_par_iter().with_min_len(1 << 8).find_map_first(look);
+    found.map_or(Ok(()), |found| Err(found.into()))
+}
+
+/// Looks for the first arc that weighs nothing, but loops, which no shortest way takes.
+struct Look;
+
+impl Over for Look {
+    type Result = Option<[VertexId; 2]>;
+
+    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
+        let of = |vertex: VertexId| {
+            let mut arcs = lists.ahead.of(vertex).iter().zip(lists.ahead.weights_of(vertex));
+            let found = arcs.find(|(neighbor, weight)| **weight == 0 && **neighbor != vertex);
+            found.map(|(&neighbor, _)| [vertex, neighbor])
+        };
+        (0..lists.vertices()).find_map(of)
+    }
+}

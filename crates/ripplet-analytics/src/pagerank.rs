@@ -1,0 +1,299 @@
+//! PageRank: how often somebody is at a vertex who mostly follows arcs and sometimes jumps anywhere.
+//!
+//! # What it returns
+//! Of each vertex a rank; all ranks add up to 1, but for rounding. With damping d and n vertices, each round is
+//!
+//! ```text
+//! rank'(v) = (1 − d) / n + d · (Σ rank(u) / out(u) over the arcs from u to v  +  lost / n)
+//! ```
+//!
+//! where out(u) is how many arcs leave u, and *lost* the sum of the ranks of vertices that none leaves. Ranks
+//! begin with 1 / n. It is LDBC Graphalytics' definition, which has a number of rounds, and networkx's, which
+//! goes on until the ranks change by less than a tolerance. On an undirected graph an edge is an arc either
+//! way; repeated arcs and self-loops that the graph keeps count as arcs. Weighted, an arc has the share of its
+//! weight in those of all that leave u.
+//!
+//! # Memory
+//! Beside the graph 24 bytes a vertex: [`plan`]. Of a batch 8 bytes a vertex, and for each thread 16 a vertex of
+//! the largest graph.
+//!
+//! # Determinism
+//! The same bits on any number of threads and any shards: what comes along arcs adds up in the order of the
+//! vertices that it comes from, and sums over all vertices are of 4096 by their ids, and of these in order.
+//!
+//! # References
+//! Brin, Page, *The anatomy of a large-scale hypertextual web search engine*, Computer Networks 30, 1998.
+//! Iosup et al., *LDBC Graphalytics*, VLDB 2016.
+
+use crate::lists::{Along, Lists, Over, Sides, of_member, over};
+use crate::run::go_on;
+use crate::swarm::{self, PerGraph, PerVertex, Swarm};
+use crate::{InvalidSetting, Observer, Plan, RunError};
+use rayon::prelude::*;
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
+
+/// Vertices whose numbers are summed up by themselves: a constant, as the bits depend on it.
+const BLOCK: usize = 1 << 12;
+
+/// How to compute ranks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PageRank {
+    /// The share of those who follow an arc, from 0 to 1.
+    pub damping: f64,
+    /// When to end.
+    pub stop: Stop,
+    /// Whether arcs get shares by their weights, where the graph has weights.
+    pub weighted: bool,
+}
+
+/// When ranks are good enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stop {
+    /// After so many rounds: LDBC's.
+    Rounds(u32),
+    /// After a round in which the ranks changed by less than `tolerance` a vertex, the changes of all added up,
+    /// and after so many rounds at the latest: networkx's.
+    Tolerance {
+        /// What they change by, on average.
+        tolerance: f64,
+        /// The most rounds.
+        rounds: u32,
+    },
+}
+
+/// What a run gives back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Each vertex's rank.
+    pub ranks: Vec<f64>,
+    /// How the run ended.
+    pub end: End,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct End {
+    /// How many rounds there were.
+    pub rounds: u32,
+    /// How much the ranks changed in the last one, all together.
+    pub change: f64,
+    /// Whether that is within the tolerance; with [`Stop::Rounds`], which has none, it is.
+    pub converged: bool,
+}
+
+/// What a run over a batch gives back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchOutcome {
+    /// Each vertex's rank in its graph, graph by graph, as the vertices lie in their batch.
+    pub ranks: Vec<f64>,
+    /// How the run of each graph ended.
+    pub ends: Vec<End>,
+}
+
+impl Default for PageRank {
+    /// Damping 0.85, weights ignored; networkx's tolerance of 10⁻⁶ a vertex, within 100 rounds.
+    fn default() -> PageRank {
+        let stop = Stop::Tolerance { tolerance: 1e-6, rounds: 100 };
+        PageRank { damping: 0.85, stop, weighted: false }
+    }
+}
+
+impl PageRank {
+    /// The memory that a run will need beside the graph.
+    pub fn plan(&self, graph: &Graph) -> Plan {
+        let vertices = u64::from(graph.vertices());
+        Plan::default().with("ranks", 8 * vertices).with("shares", bytes_of_desk(graph.vertices()))
+    }
+
+    /// Computes the ranks on rayon's current pool.
+    ///
+    /// # Errors
+    /// Where a setting is out of range, the observer cancels, or memory is refused.
+    pub fn run(&self, graph: &Graph, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
+        self.check()?;
+        observer.on_stage("ranking vertices");
+        let mut ranks = memory::zeros(graph.vertices() as usize)?;
+        let mut desk = Desk::new(graph.vertices())?;
+        let weigh = self.weighted && graph.is_weighted();
+        let (ranks_of_run, desk) = (&mut ranks[..], &mut desk);
+        let run = Run { settings: self, weigh, ranks: ranks_of_run, desk, at_once: 1, observer };
+        let end = over(graph, Along::Arcs, run)?;
+        Ok(Outcome { ranks, end })
+    }
+
+    /// The memory that [`PageRank::run_batch`] will need beside these graphs on so many threads.
+    pub fn plan_of_batch(&self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
+        let desk = bytes_of_desk(swarm::largest(graphs));
+        Plan::default()
+            .with("ranks", 8 * graphs.vertices() + size_of::<End>() as u64 * graphs.len() as u64)
+            .with("shares, one graph a thread", (threads as u64).saturating_mul(desk))
+    }
+
+    /// Computes the ranks of each of these graphs: what [`PageRank::run`] finds of each, bit by bit; each is done
+    /// by one thread.
+    ///
+    /// # Errors
+    /// As [`PageRank::run`].
+    pub fn run_batch(
+        &self,
+        graphs: BatchSlice<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<BatchOutcome, RunError> {
+        self.check()?;
+        observer.on_stage("ranking vertices");
+        let observer: &dyn Observer = observer;
+        let mut ranks = memory::zeros(graphs.vertices() as usize)?;
+        let mut ends = memory::filled(End::default(), graphs.len())?;
+        let (largest, weigh) =
+            (swarm::largest(graphs), self.weighted && graphs.batch().is_weighted());
+        type Places<'a> = (PerVertex<'a, f64>, PerGraph<'a, End>);
+        let work = |desk: &mut Desk, graph: BatchGraph<'_>, places: Places<'_>| {
+            let (PerVertex(ranks), PerGraph(ends)) = places;
+            let at_once = usize::MAX;
+            let run = Run { settings: self, weigh, ranks, desk, at_once, observer };
+            ends[0] = run.lists(of_member(graph, Along::Arcs))?;
+            Ok(())
+        };
+        let places = (PerVertex(&mut ranks[..]), PerGraph(&mut ends[..]));
+        Swarm { make: || Desk::new(largest), work, observer }.fill(graphs, places)?;
+        Ok(BatchOutcome { ranks, ends })
+    }
+
+    fn check(&self) -> Result<(), RunError> {
+        let wrong =
+            |name, value: f64, expected| Err(InvalidSetting { name, value, expected }.into());
+        if !(0.0..=1.0).contains(&self.damping) {
+            return wrong("damping", self.damping, "from 0 to 1");
+        }
+        match self.stop {
+            Stop::Tolerance { tolerance, .. } if tolerance.is_nan() || tolerance < 0.0 => {
+                wrong("tolerance", tolerance, "0 or above")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a run needs beside the ranks, with room for so many vertices or more.
+struct Desk {
+    /// How many arcs leave each vertex, or what they weigh.
+    out: Vec<f64>,
+    /// What goes along each arc of a vertex, or along each unit of its weight.
+    shares: Vec<f64>,
+    /// A sum of each block.
+    sums: Vec<f64>,
+}
+
+fn bytes_of_desk(vertices: u32) -> u64 {
+    16 * u64::from(vertices) + 8 * (vertices as usize).div_ceil(BLOCK) as u64
+}
+
+impl Desk {
+    fn new(vertices: u32) -> Result<Desk, OutOfMemory> {
+        let vertices = vertices as usize;
+        Ok(Desk {
+            out: memory::zeros(vertices)?,
+            shares: memory::zeros(vertices)?,
+            sums: memory::zeros(vertices.div_ceil(BLOCK))?,
+        })
+    }
+}
+
+/// The rounds of one graph.
+struct Run<'a> {
+    settings: &'a PageRank,
+    weigh: bool,
+    ranks: &'a mut [f64],
+    desk: &'a mut Desk,
+    /// Blocks that a thread takes at least: all, where a graph is one thread's.
+    at_once: usize,
+    observer: &'a dyn Observer,
+}
+
+impl Over for Run<'_> {
+    type Result = Result<End, RunError>;
+
+    fn lists<L: Lists>(mut self, lists: Sides<L>) -> Self::Result {
+        let vertices = self.ranks.len();
+        let (rounds, tolerance) = match self.settings.stop {
+            Stop::Rounds(rounds) => (rounds, None),
+            Stop::Tolerance { tolerance, rounds } => (rounds, Some(tolerance * vertices as f64)),
+        };
+        let mut end = End { converged: tolerance.is_none() || vertices == 0, ..End::default() };
+        self.begin(lists.ahead);
+        while end.rounds < rounds && vertices > 0 {
+            go_on(self.observer)?;
+            let lost = self.share_out();
+            end.change = self.collect(lists.behind, lost);
+            end.rounds += 1;
+            // Of many graphs, it is they who are counted.
+            if self.at_once == 1 {
+                self.observer.on_progress(f64::from(end.rounds) / f64::from(rounds));
+            }
+            end.converged = tolerance.is_none_or(|tolerance| end.change < tolerance);
+            if tolerance.is_some() && end.converged {
+                break;
+            }
+        }
+        Ok(end)
+    }
+}
+
+impl Run<'_> {
+    fn begin<L: Lists>(&mut self, out: L) {
+        let vertices = self.ranks.len();
+        self.ranks.fill(1.0 / vertices as f64);
+        let weigh = self.weigh;
+        let counts = self.desk.out[..vertices].par_iter_mut().enumerate();
+        counts.with_min_len(BLOCK.saturating_mul(self.at_once)).for_each(|(vertex, to)| {
+            let vertex = vertex as VertexId;
+            *to = match weigh {
+                true => out.weights_of(vertex).iter().map(|&weight| u64::from(weight)).sum::<u64>()
+                    as f64,
+                false => out.of(vertex).len() as f64,
+            };
+        });
+    }
+
+    /// What goes along each arc; the sum of the ranks of those that none leaves.
+    fn share_out(&mut self) -> f64 {
+        let Desk { out, shares, sums } = &mut *self.desk;
+        let blocks = self.ranks.par_chunks(BLOCK).zip(out.par_chunks(BLOCK));
+        let blocks = blocks.zip(shares.par_chunks_mut(BLOCK)).zip(&mut *sums);
+        blocks.with_min_len(self.at_once).for_each(|(((ranks, out), shares), sum)| {
+            *sum = 0.0;
+            for ((rank, out), share) in ranks.iter().zip(out).zip(shares) {
+                *share = if *out > 0.0 { rank / out } else { 0.0 };
+                *sum += if *out > 0.0 { 0.0 } else { *rank };
+            }
+        });
+        sums[..self.ranks.len().div_ceil(BLOCK)].iter().sum()
+    }
+
+    /// The next ranks; how much they differ from those before.
+    fn collect<L: Lists>(&mut self, incoming: L, lost: f64) -> f64 {
+        let (vertices, damping) = (self.ranks.len(), self.settings.damping);
+        let base = (1.0 - damping) / vertices as f64 + damping * (lost / vertices as f64);
+        let (Desk { shares, sums, .. }, weigh) = (&mut *self.desk, self.weigh);
+        let shares = &shares[..vertices];
+        let blocks = self.ranks.par_chunks_mut(BLOCK).zip(&mut *sums).enumerate();
+        blocks.with_min_len(self.at_once).for_each(|(block, (ranks, sum))| {
+            *sum = 0.0;
+            for (vertex, rank) in (block * BLOCK..).zip(ranks) {
+                let vertex = vertex as VertexId;
+                let arriving: f64 = match weigh {
+                    true => {
+                        let arcs = incoming.of(vertex).iter().zip(incoming.weights_of(vertex));
+                        arcs.map(|(&from, &weight)| shares[from as usize] * f64::from(weight)).sum()
+                    }
+                    false => incoming.of(vertex).iter().map(|&from| shares[from as usize]).sum(),
+                };
+                let next = base + damping * arriving;
+                *sum += (next - *rank).abs();
+                *rank = next;
+            }
+        });
+        sums[..vertices.div_ceil(BLOCK)].iter().sum()
+    }
+}

@@ -1,0 +1,112 @@
+//! PageRank against its definition on a matrix.
+
+use super::graphs::Edges;
+use super::random::any_edges;
+use super::weighed::weighed_edges;
+use proptest::prelude::*;
+use ripplet_analytics::RunError;
+use ripplet_analytics::pagerank::{PageRank, Stop};
+
+/// Rounds of multiplying with the matrix in which each column of a vertex that arcs leave adds up to 1.
+fn multiplied(edges: &Edges, keep: bool, weighted: bool, damping: f64, rounds: u32) -> Vec<f64> {
+    let n = edges.vertices as usize;
+    let mut arcs: Vec<(usize, usize, f64)> = Vec::new();
+    for (at, &(s, t)) in edges.pairs.iter().enumerate() {
+        let weight = edges.weights.as_ref().filter(|_| weighted).map_or(1.0, |weights| weights[at]);
+        let (s, t) = (s as usize, t as usize);
+        let mut add =
+            |s: usize, t: usize| match arcs.iter_mut().find(|arc| (arc.0, arc.1) == (s, t)) {
+                // Of repeated arcs that are not kept, the least.
+                Some(arc) if !keep => arc.2 = arc.2.min(weight),
+                _ => arcs.push((s, t, weight)),
+            };
+        if s != t || keep {
+            add(s, t);
+            if s != t && !edges.directed {
+                add(t, s);
+            }
+        }
+    }
+    let entry = |s: usize, t: usize| {
+        let out: f64 = arcs.iter().filter(|arc| arc.0 == s).map(|arc| arc.2).sum();
+        let there = arcs.iter().filter(|arc| (arc.0, arc.1) == (s, t)).map(|arc| arc.2);
+        let share = if out > 0.0 { there.sum::<f64>() / out } else { 1.0 / n as f64 };
+        damping * share + (1.0 - damping) / n as f64
+    };
+    let column = |s: usize| (0..n).map(|t| entry(s, t)).collect::<Vec<f64>>();
+    let columns: Vec<Vec<f64>> = (0..n).map(column).collect();
+    let mut ranks = vec![1.0 / n as f64; n];
+    for _ in 0..rounds {
+        ranks = (0..n).map(|t| (0..n).map(|s| ranks[s] * columns[s][t]).sum()).collect();
+    }
+    ranks
+}
+
+fn check(edges: &Edges, keep: bool, weighted: bool, damping: f64) {
+    let graph = edges.graph_of(1 << 20, keep);
+    for rounds in [0, 1, 7] {
+        let settings = PageRank { damping, stop: Stop::Rounds(rounds), weighted };
+        let found = settings.run(&graph, &mut ()).unwrap();
+        assert_eq!((found.end.rounds, found.end.converged), (rounds, true));
+        let expected = multiplied(edges, keep, weighted, damping, rounds);
+        for (found, expected) in found.ranks.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn ranks_are_the_definitions(
+        edges in any_edges(),
+        keep in any::<bool>(),
+        damping in prop_oneof![Just(0.85), Just(0.0), Just(1.0)],
+    ) {
+        check(&edges, keep, true, damping);
+    }
+
+    #[test]
+    fn by_weights_too(edges in weighed_edges(0), keep in any::<bool>(), weighted in any::<bool>()) {
+        check(&edges, keep, weighted, 0.85);
+    }
+}
+
+#[test]
+fn threads_and_shards_change_no_bit_and_tolerance_ends() {
+    let n = 20_000u32;
+    let edges =
+        (0..60_000u32).map(|at| (at % n, at.wrapping_mul(2_654_435_761) % n / (1 + at % 9)));
+    let edges = Edges::directed(n, edges);
+    let settings = PageRank::default();
+    let whole = settings.run(&edges.graph(), &mut ()).unwrap();
+    assert!(whole.end.converged && whole.end.rounds < 100, "{:?}", whole.end);
+    assert!(whole.end.change < 1e-6 * f64::from(n));
+    assert!((whole.ranks.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    let finest = Stop::Tolerance { tolerance: 1e-13, rounds: 5 };
+    let ended = PageRank { stop: finest, ..settings }.run(&edges.graph(), &mut ()).unwrap();
+    assert_eq!((ended.end.rounds, ended.end.converged), (5, false));
+    for graph in [edges.graph(), edges.graph_of(30_000, false)] {
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let found = pool.install(|| settings.run(&graph, &mut ())).unwrap();
+            assert!(found == whole, "{threads} threads, {} shards", graph.shards().len());
+        }
+    }
+}
+
+#[test]
+fn nothing_and_settings_out_of_range() {
+    let none = PageRank::default().run(&Edges::undirected(0, []).graph(), &mut ()).unwrap();
+    assert_eq!((none.ranks.len(), none.end.converged, none.end.rounds), (0, true, 0));
+    let graph = Edges::undirected(3, [(0, 1)]).graph();
+    for damping in [-0.1, 1.1, f64::NAN] {
+        let error = PageRank { damping, ..PageRank::default() }.run(&graph, &mut ()).unwrap_err();
+        assert!(error.to_string().ends_with("it must be from 0 to 1"), "{error}");
+    }
+    let stop = Stop::Tolerance { tolerance: f64::NAN, rounds: 3 };
+    let error = PageRank { stop, ..PageRank::default() }.run(&graph, &mut ()).unwrap_err();
+    assert!(matches!(error, RunError::Setting(_)));
+    assert_eq!(PageRank::default().plan(&graph).bytes(), 3 * 24 + 8);
+}

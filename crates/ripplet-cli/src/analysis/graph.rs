@@ -1,0 +1,163 @@
+//! An analysis of one graph.
+
+use super::gpu::Gpu;
+use super::{Choices, Figures, Found, Request};
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::machine::plan_of_cpu;
+use crate::output::{unwritten, written};
+use crate::reading::Loaded;
+use crate::stats::{Bytes, Stages, peak_memory};
+use ripplet::LoadOptions;
+use ripplet::cuda::swarm::SwarmSeconds;
+use ripplet::graph::Graph;
+use ripplet::io::write::{Part, Rows, Subject, TableShape};
+use ripplet::lp::Plan;
+use ripplet::swarm::{Column, Worker};
+use serde::Serialize;
+use std::time::Instant;
+
+/// Rows that are worth a word before they are written.
+const MANY_ROWS: u64 = 100_000_000;
+
+impl<C: Serialize> Request<'_, C> {
+    /// Asks it of one graph.
+    pub(super) fn of_graph(
+        &self,
+        options: &LoadOptions,
+        threads: usize,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let start = Instant::now();
+        let mut gpus = self.gpus(1, console)?;
+        if gpus.len() > 1 {
+            return Err(Failure::refused(
+                "several GPUs share the graphs of a batch, but the input is one graph",
+                "name one, such as --device cuda:0",
+            ));
+        }
+        let open = start.elapsed().as_secs_f64();
+        let loaded = self.values.load(options, console)?;
+        if let Some(gpu) = gpus.pop() {
+            let done = self.of_graph_on(gpu, &loaded, open, threads, console);
+            match done {
+                Err(failure) if self.device.is_auto() && failure.is_of_device() => {
+                    console.remark(&format!("running on the CPU: {failure}"));
+                }
+                done => return done,
+            }
+        }
+        let graph = &loaded.graph;
+        let plan = plan_of_cpu(graph, self.analysis.plan(graph, threads));
+        let choices = self.choices("cpu".into(), threads);
+        if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
+            return Ok(());
+        }
+        self.announce(graph, console);
+        let start = Instant::now();
+        let (figures, write) = self.answer(graph, console)?;
+        let compute = start.elapsed().as_secs_f64() - write;
+        let (read, build) = (loaded.read, loaded.build);
+        let seconds = Stages { open, read, build, compute, write, ..Stages::default() };
+        self.tell(graph, &choices, &plan, figures, seconds, console)
+    }
+
+    /// Asks it on a GPU.
+    fn of_graph_on(
+        &self,
+        mut gpu: Gpu,
+        loaded: &Loaded,
+        open: f64,
+        threads: usize,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let graph = &loaded.graph;
+        let plan = gpu.plan_of_graph(graph)?;
+        if self.values.asks_estimate() && self.device.is_auto() {
+            // What does not fit a GPU would be run elsewhere, with another plan.
+            gpu.executor().check_memory(&plan)?;
+        }
+        let choices = self.choices(gpu.name(), threads);
+        if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
+            return Ok(());
+        }
+        let answer = gpu.answer_graph(graph, &console.watch())?;
+        gpu.executor().device().notes().iter().for_each(|note| console.remark(note));
+        let start = Instant::now();
+        let columns: Vec<_> = answer.columns().iter().map(Column::data).collect();
+        let mut figures = Figures::default();
+        figures.add(&columns, 0);
+        let (rows, names) = (self.analysis.rows(), self.analysis.columns());
+        let shape = TableShape { rows, of_batch: false, columns: names };
+        let mut table = self.values.table(shape, console)?;
+        table.append(answer.part(Subject::Graph(graph.ids())), &columns).map_err(unwritten)?;
+        interrupt::check()?;
+        written(table.finish())?;
+        let write = start.elapsed().as_secs_f64();
+        let (read, build) = (loaded.read, loaded.build);
+        let SwarmSeconds { kernels, upload, compute, download } = gpu.seconds();
+        let transfer = upload + download;
+        let seconds = Stages { open, read, build, kernels, transfer, compute, write };
+        self.tell(graph, &choices, &plan, figures, seconds, console)
+    }
+
+    /// Tells what was found, and where the time went.
+    fn tell(
+        &self,
+        graph: &Graph,
+        choices: &Choices<'_, C>,
+        plan: &Plan,
+        figures: Figures,
+        seconds: Stages,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let (bytes, found) = (Bytes::new(plan, peak_memory()), figures.found());
+        let compute = seconds.compute;
+        self.values.write_stats(graph, choices, found, seconds, bytes)?;
+        let (Found { largest, mean }, place) = (found, self.values.see());
+        let device = match &*choices.device {
+            "cpu" => String::new(),
+            device => format!(" on {device}"),
+        };
+        console.say(&format!(
+            "largest {largest:.6}, mean {mean:.6}, in {compute:.3} s{device}{place}"
+        ));
+        Ok(())
+    }
+
+    /// Writes the answer as it comes; what is told of it, and the seconds of writing.
+    fn answer(&self, graph: &Graph, console: &Console) -> Result<(Figures, f64), Failure> {
+        let (rows, columns) = (self.analysis.rows(), self.analysis.columns());
+        let shape = TableShape { rows, of_batch: false, columns };
+        let mut table = self.values.table(shape, console)?;
+        let (mut figures, mut seconds) = (Figures::default(), 0.0);
+        self.analysis.of_graph(graph, &mut console.watch(), |part, columns| {
+            let start = Instant::now();
+            let own = match &part {
+                Part::Pairs { sources, .. } => sources.len() as u64,
+                _ => 0,
+            };
+            figures.add(columns, own);
+            table.append(part, columns)?;
+            seconds += start.elapsed().as_secs_f64();
+            Ok(())
+        })?;
+        interrupt::check()?;
+        console.stage("finishing the output");
+        let start = Instant::now();
+        written(table.finish())?;
+        Ok((figures, seconds + start.elapsed().as_secs_f64()))
+    }
+
+    /// Says how many rows are to come, where they are many.
+    fn announce(&self, graph: &Graph, console: &Console) {
+        let vertices = u64::from(graph.vertices());
+        let rows = vertices * vertices.saturating_sub(1);
+        if self.analysis.rows() == Rows::Pairs && rows >= MANY_ROWS {
+            console.remark(&format!(
+                "{rows} rows are to come, one a pair; --rows vertices or --rows graphs sums them up"
+            ));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `ripplet apsp`: the distances between all vertices, or what they come to.
+
+use crate::analysis::{BatchArguments, Request, lengths_name};
+use crate::console::Console;
+use crate::failure::{Ending, Failure};
+use crate::machine::DeviceArguments;
+use crate::values::ValueArguments;
+use clap::{Args, ValueEnum};
+use ripplet::swarm::Analysis;
+use serde::Serialize;
+
+/// Find the distances between all vertices of a graph, or of each graph of a batch.
+///
+/// INPUT is as for `ripplet closeness`. A distance is the least number of arcs on a way, along their
+/// directions; with --weighted, the least sum of their weights.
+///
+/// OUT has a line or a row for what --rows says; of a batch, the first column is `graph`. It is .txt, .tsv or
+/// .csv (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at all.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    values: ValueArguments,
+    /// What a row is about.
+    #[arg(long, value_enum, default_value_t = RowsName::Pairs, help_heading = "Choices")]
+    rows: RowsName,
+    #[command(flatten)]
+    batch: BatchArguments,
+    #[command(flatten, next_help_heading = "Choices")]
+    device: DeviceArguments,
+}
+
+/// What a row is about, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RowsName {
+    /// Two different vertices, in both orders: source, target, distance (inf without a way)
+    Pairs,
+    /// A vertex: id, eccentricity, reached, average_distance (of those that it has a way to)
+    Vertices,
+    /// A graph: vertices, edges, pairs (with a way), diameter, radius, average_distance, wiener, connected
+    Graphs,
+}
+
+/// What decides the answer, by name.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Choices {
+    rows: &'static str,
+    lengths: &'static str,
+}
+
+/// Finds distances.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    let Arguments { values, rows, batch, device } = arguments;
+    let lengths = values.lengths();
+    let (analysis, rows) = match rows {
+        RowsName::Pairs => (Analysis::Distances { lengths }, "pairs"),
+        RowsName::Vertices => (Analysis::Reach { lengths }, "vertices"),
+        RowsName::Graphs => (Analysis::Summary { lengths }, "graphs"),
+    };
+    let choices = Choices { rows, lengths: lengths_name(lengths) };
+    Request { values, batch, device, analysis, choices }.run(console)
+}

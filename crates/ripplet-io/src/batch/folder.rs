@@ -1,0 +1,76 @@
+//! A folder of files that are a graph each.
+
+use super::members::{FILE, Member, batch, graph_id, no_graphs, sort};
+use super::{BatchOptions, Skipped, Source, share};
+use crate::{Place, ReadError, read_edges};
+use ripplet_graph::batch::GraphBatch;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The files that are left to read.
+pub(super) struct Folder {
+    path: PathBuf,
+    options: BatchOptions,
+    /// By their ids.
+    members: Vec<Member<OsString>>,
+    next: usize,
+}
+
+impl Folder {
+    pub(super) fn open(path: &Path, options: &BatchOptions) -> Result<Folder, ReadError> {
+        let list = || -> io::Result<Vec<Member<OsString>>> {
+            let mut members = Vec::new();
+            for entry in fs::read_dir(path)? {
+                let entry = entry?;
+                let (name, kind) = (entry.file_name(), entry.file_type()?);
+                let Some(id) = graph_id(&name.to_string_lossy(), options) else { continue };
+                // What a link leads to is asked for only where there is one.
+                let is_folder = kind.is_dir() || kind.is_symlink() && path.join(&name).is_dir();
+                if !is_folder {
+                    members.push(Member { id, source: name, repeated: false });
+                }
+            }
+            Ok(members)
+        };
+        let mut members = list().map_err(|error| ReadError::io(path, Place::File, error))?;
+        if members.is_empty() {
+            return Err(no_graphs(path, "the folder"));
+        }
+        sort(&mut members);
+        Ok(Folder { path: path.into(), options: options.clone(), members, next: 0 })
+    }
+
+    /// As many files as are read at once, one at least.
+    fn some(&self) -> &[Member<OsString>] {
+        let rest = &self.members[self.next..];
+        let mut bytes = 0u64;
+        let fits = |member: &&Member<OsString>| {
+            // A file that cannot be looked at has no bytes: reading it will say why.
+            let size = fs::metadata(self.path.join(&member.source)).map_or(0, |file| file.len());
+            bytes = bytes.saturating_add(FILE).saturating_add(size);
+            bytes <= self.options.bytes_at_once()
+        };
+        let some = rest.iter().take_while(fits).count();
+        &rest[..some.max(1).min(rest.len())]
+    }
+}
+
+impl Source for Folder {
+    fn next(&mut self, skipped: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError> {
+        let some = self.some();
+        if some.is_empty() {
+            return Ok(None);
+        }
+        let path = |name: &OsString| self.path.join(name);
+        let read = |name: &OsString| read_edges(&path(name), &self.options.read);
+        let batch = batch(some, &self.path, &self.options, skipped, read, path)?;
+        self.next += some.len();
+        Ok(Some(batch))
+    }
+
+    fn progress(&self) -> f64 {
+        share(self.next as u64, self.members.len() as u64)
+    }
+}

@@ -1,0 +1,159 @@
+//! Files that are a graph each, and the batch of some of them.
+
+use super::{BatchOptions, Format, OnError, Skipped};
+use crate::read::format_of;
+use crate::text::Fault;
+use crate::{Place, ReadError, ReadErrorKind};
+use rayon::prelude::*;
+use ripplet_graph::batch::GraphBatch;
+use ripplet_graph::{EdgeTable, MAX_SHARD_ARCS, Names, VertexIds, memory};
+use std::path::{Path, PathBuf};
+
+/// What a file counts beside its bytes, as even one without any takes memory.
+pub(super) const FILE: u64 = 64;
+
+/// A file that is to be a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Member<S> {
+    /// What the graph is called.
+    pub(super) id: String,
+    /// Where its bytes are.
+    pub(super) source: S,
+    /// Whether the member before has the same id.
+    pub(super) repeated: bool,
+}
+
+/// What the graph of a file is called, where the file is a graph: its path without extensions.
+pub(super) fn graph_id(path: &str, options: &BatchOptions) -> Option<String> {
+    let (folder, name) = match path.rfind('/') {
+        Some(slash) => path.split_at(slash + 1),
+        None => ("", path),
+    };
+    let known = options.read.format.is_some() || Format::of_path(Path::new(name)).is_some();
+    if name.is_empty() || name.starts_with('.') || !known {
+        return None;
+    }
+    let plain = [".gz", ".zst"].iter().find_map(|end| {
+        let at = name.len().checked_sub(end.len())?;
+        name.get(at..)?.eq_ignore_ascii_case(end).then(|| &name[..at])
+    });
+    let plain = plain.unwrap_or(name);
+    let stem = plain.rfind('.').map_or(plain, |dot| &plain[..dot]);
+    Some(format!("{folder}{stem}"))
+}
+
+/// Sorts members by their ids, and marks those whose id another has, too.
+pub(super) fn sort<S: Ord + Send>(members: &mut [Member<S>]) {
+    members.par_sort_unstable_by(|a, b| (&a.id, &a.source).cmp(&(&b.id, &b.source)));
+    for at in 1..members.len() {
+        members[at].repeated = members[at - 1].id == members[at].id;
+    }
+}
+
+/// Reads members in parallel and builds the batch of those that are graphs; `whole` is what they are
+/// members of, `path` names the file of one, and `read` reads it.
+///
+/// # Errors
+/// The first in the order of the members, where they are not skipped; memory that is refused.
+pub(super) fn batch<S: Sync>(
+    members: &[Member<S>],
+    whole: &Path,
+    options: &BatchOptions,
+    skipped: &mut Vec<Skipped>,
+    read: impl Fn(&S) -> Result<EdgeTable, ReadError> + Sync,
+    path: impl Fn(&S) -> PathBuf + Sync,
+) -> Result<GraphBatch, ReadError> {
+    let one = |member: &Member<S>| {
+        if member.repeated {
+            let sentence =
+                format!("another file is the graph {}, too: name it otherwise", member.id);
+            return Err(ReadError::content(path(&member.source), Place::File, sentence));
+        }
+        let table = read(&member.source)?;
+        if table.len() as u64 > MAX_SHARD_ARCS / 2 {
+            let sentence = format!(
+                "a graph of a batch may have at most {} edges, this has {}",
+                MAX_SHARD_ARCS / 2,
+                table.len()
+            );
+            return Err(ReadError::content(path(&member.source), Place::File, sentence));
+        }
+        Ok(table)
+    };
+    let read: Vec<Result<EdgeTable, ReadError>> = members.par_iter().map(one).collect();
+    let refused = |refused| ReadError {
+        path: whole.into(),
+        place: Place::File,
+        kind: ReadErrorKind::OutOfMemory(refused),
+    };
+    let mut tables = memory::with_room(members.len()).map_err(refused)?;
+    let mut ids = memory::with_room(members.len()).map_err(refused)?;
+    for (member, read) in members.iter().zip(read) {
+        match read {
+            Ok(table) => {
+                tables.push(table);
+                ids.push(&*member.id);
+            }
+            Err(error) if options.on_error == OnError::Skip && !error.is_out_of_memory() => {
+                skipped.push(Skipped { graph: member.id.clone(), error });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let ids = VertexIds::Names(Names::new(ids));
+    let batch = options.builder().collect(ids, tables);
+    batch.map_err(|error| Fault::whole(error).of(whole))
+}
+
+/// An archive's entry, for a message.
+pub(super) fn inside(archive: &Path, entry: &str) -> PathBuf {
+    let mut path = archive.as_os_str().to_owned();
+    path.push("/");
+    path.push(entry);
+    path.into()
+}
+
+/// The error of a folder or an archive that has no graphs.
+pub(super) fn no_graphs(whole: &Path, what: &str) -> ReadError {
+    let sentence = format!(
+        "no file of {what} is a graph: expected names that end as those of a format do (.txt, .csv, \
+         .gml, …), or --format with the format of all of them"
+    );
+    ReadError::content(whole, Place::File, sentence)
+}
+
+/// Refuses an archive's member of a format that is several files, or is not read from memory.
+pub(super) fn refuse_apart(path: &Path, options: &BatchOptions) -> Result<(), ReadError> {
+    match format_of(path, &options.read)? {
+        Format::Ldbc => {
+            let sentence = "an LDBC graph is two files: unpack the archive and read the folder";
+            Err(ReadError::content(path, Place::File, sentence))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ReadOptions;
+
+    #[test]
+    fn a_graph_is_called_by_its_path_without_extensions() {
+        let options = BatchOptions::default();
+        let id = |path: &str| graph_id(path, &options);
+        let some = |id: &str| Some(id.to_owned());
+        assert_eq!(id("a.txt"), some("a"));
+        assert_eq!(id("a.b.CSV.GZ"), some("a.b"));
+        assert_eq!(id("x/y.z/7.mtx.zst"), some("x/y.z/7"));
+        for none in ["", "a", "a.md", ".a.txt", "x/._a.txt", "x.txt/", "a.gz", "a.swarm", "é"] {
+            assert_eq!(id(none), None, "{none}");
+        }
+        let format = Some(Format::EdgeList);
+        let read = ReadOptions { format, ..ReadOptions::default() };
+        let told = BatchOptions { read, ..BatchOptions::default() };
+        assert_eq!(graph_id("x/a", &told), some("x/a"));
+        assert_eq!(graph_id("x/a.dat.gz", &told), some("x/a"));
+        assert_eq!(graph_id("x/.a", &told), None);
+    }
+}

@@ -1,0 +1,368 @@
+//! Many small graphs, from whatever holds them, in parts that fit the memory.
+//!
+//! ```text
+//! folder, .zip, .tar[.gz|.zst] ─▶ some files at a time, parsed in parallel ─▶ GraphBatch ─┐
+//! TU data set, table with a `graph` column ─▶ all graphs ─▶ GraphBatch ───────────────────┤
+//! .swarm ─▶ part by part ─▶ GraphBatch, the file's pages ─────────────────────────────────┴▶ BatchPart, …
+//! ```
+//!
+//! - **A folder** of graph files: each file whose name ends as a format's does, compressed or not, is a
+//!   graph; with [`ReadOptions::format`] each file is. The other files are passed over, as are folders
+//!   in it and files whose names begin with a dot. Two files of an LDBC graph are one graph.
+//! - **An archive**, `.zip`, `.tar`, `.tar.gz`, `.tgz` or `.tar.zst`, of such files, in folders or not.
+//!   LDBC's pairs are not read from archives.
+//! - **A TU data set**: see [`crate::tu`]. An edge that is listed several times is one edge, whatever
+//!   the options say of duplicates.
+//! - **`.swarm`**: see [`crate::swarm_file`]. What its graphs were built with stays: directions, loops,
+//!   duplicates. Weights that are not asked for are left out.
+//! - **A table**: `.txt`, `.tsv`, `.csv` (with a header), Parquet or Arrow IPC, with a column of graphs
+//!   beside those of the ends ([`crate::Columns`]). Rows stand in any order. Each graph has the vertices
+//!   that its rows name.
+//!
+//! **Ids.** A graph of a folder is called by its file's name without the extensions, one of an archive by
+//! its path there likewise; a TU data set's are numbers from 1; a table's are what the column holds,
+//! integers or names. Graphs ascend by their ids (names by their bytes, so `10` before `9`) over all
+//! parts. Vertices are called as each reader has it; where the graphs of a part have names and
+//! integers, all of that part are names. Two parts may differ in that; [`crate::IdKind`] settles it.
+//!
+//! **What is wrong.** A file of a folder or an archive that is no graph, or a second one with the same id,
+//! stops the reading, or is skipped and listed ([`OnError`]). What is wrong with the folder or the
+//! archive itself, with a TU data set, a table or a `.swarm` always stops it, as does memory that is
+//! refused.
+//!
+//! **Memory.** Of a folder or an archive, one part and the files that it is made of: as many at once as
+//! have about 4 bytes for each of its arcs and vertices, or one. An entry of an archive may unpack to no
+//! more than 64 MiB, or 32 bytes for each arc and vertex of a part if that is more. A TU data set and a
+//! table are read whole: the batch, and as much again while it is built. A `.swarm`'s parts are its
+//! pages.
+//!
+//! **Determinism.** Graphs, parts and errors do not depend on the number of threads.
+
+mod folder;
+mod members;
+mod table;
+mod tar;
+mod zip;
+
+pub use table::parse_table;
+
+use crate::swarm_file::{LastId, SwarmFile};
+use crate::{Format, Place, ReadError, ReadOptions, tu};
+use ripplet_graph::batch::{BatchBuilder, BatchSlice, GraphBatch};
+use ripplet_graph::{Direction, Duplicates, SelfLoops};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Arcs and vertices that a part aims at where nothing is said.
+const PART_SIZE: u64 = 1 << 22;
+
+/// How graphs are read and built.
+#[derive(Clone, Debug)]
+pub struct BatchOptions {
+    /// How each file is read; the format is that of the files of a folder or an archive.
+    pub read: ReadOptions,
+    /// Whether edges have a direction.
+    pub direction: Direction,
+    /// What becomes of self-loops.
+    pub self_loops: SelfLoops,
+    /// What becomes of duplicates.
+    pub duplicates: Duplicates,
+    /// What becomes of the rest where a graph cannot be read.
+    pub on_error: OnError,
+    /// Arcs and vertices that a part aims at; a graph that has more is a part of its own.
+    pub part_size: u64,
+}
+
+/// What becomes of the rest where a graph cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// Nothing more is read.
+    #[default]
+    Stop,
+    /// The graph is listed, and the rest is read.
+    Skip,
+}
+
+/// Neighbouring graphs of a batch, which several parts may share.
+#[derive(Clone, Debug)]
+pub struct BatchPart {
+    /// The batch.
+    pub batch: Arc<GraphBatch>,
+    /// Which of its graphs are this part.
+    pub graphs: Range<usize>,
+}
+
+/// A graph that could not be read.
+#[derive(Debug)]
+pub struct Skipped {
+    /// What the graph would have been called.
+    pub graph: String,
+    /// Why.
+    pub error: ReadError,
+}
+
+/// Reads graphs part by part.
+pub struct BatchReader {
+    source: Box<dyn Source>,
+    part_size: u64,
+    /// The batch that parts are taken from, and how many of its graphs were.
+    current: Option<(Arc<GraphBatch>, usize)>,
+    skipped: Vec<Skipped>,
+    last: LastId,
+    /// How far the source was before the current batch.
+    before: f64,
+    path: PathBuf,
+}
+
+/// Where batches come from.
+trait Source: Send {
+    /// The next graphs, if there are any; what was skipped is appended.
+    fn next(&mut self, skipped: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError>;
+
+    /// How much of the whole has been read, 0 to 1.
+    fn progress(&self) -> f64;
+}
+
+/// What a path names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Swarm,
+    Tu,
+    Folder,
+    Zip,
+    Tar,
+    Table,
+}
+
+impl Default for BatchOptions {
+    /// Undirected, self-loops dropped, duplicates merged, no weights; the first error stops.
+    fn default() -> BatchOptions {
+        BatchOptions {
+            read: ReadOptions::default(),
+            direction: Direction::default(),
+            self_loops: SelfLoops::default(),
+            duplicates: Duplicates::default(),
+            on_error: OnError::default(),
+            part_size: PART_SIZE,
+        }
+    }
+}
+
+impl BatchOptions {
+    fn builder(&self) -> BatchBuilder {
+        BatchBuilder::new()
+            .direction(self.direction)
+            .self_loops(self.self_loops)
+            .duplicates(self.duplicates)
+    }
+
+    /// Bytes of files that are read at once.
+    fn bytes_at_once(&self) -> u64 {
+        self.part_size.saturating_mul(4)
+    }
+
+    /// Bytes that an entry of an archive may unpack to.
+    fn most_of_an_entry(&self) -> u64 {
+        self.part_size.saturating_mul(32).max(64 << 20)
+    }
+}
+
+impl BatchPart {
+    /// The graphs.
+    pub fn slice(&self) -> BatchSlice<'_> {
+        self.batch.slice(self.graphs.clone())
+    }
+}
+
+/// Whether a path names many graphs by itself: a folder, an archive, a TU data set, a `.swarm`. A table
+/// with a column of graphs looks like any other, and is one only where the user says so.
+pub fn is_batch(path: &Path, options: &ReadOptions) -> bool {
+    let told = options.format.is_some() && !path.is_dir();
+    let kind = Kind::of(path);
+    match kind {
+        Kind::Swarm | Kind::Folder | Kind::Zip | Kind::Tar => true,
+        Kind::Tu => !told,
+        Kind::Table => false,
+    }
+}
+
+impl Kind {
+    fn of(path: &Path) -> Kind {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = name.to_ascii_lowercase();
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        if tu::has_indicator(path) {
+            Kind::Tu
+        } else if path.is_dir() {
+            Kind::Folder
+        } else if ends(&[".swarm"]) {
+            Kind::Swarm
+        } else if ends(&[".zip"]) {
+            Kind::Zip
+        } else if ends(&[".tar", ".tar.gz", ".tgz", ".tar.zst"]) {
+            Kind::Tar
+        } else {
+            Kind::Table
+        }
+    }
+}
+
+impl BatchReader {
+    /// Opens what a path names: a folder, an archive, a TU data set, a `.swarm`; else a table with a
+    /// column of graphs. `-` is a table on standard input, text unless the options say otherwise.
+    ///
+    /// # Errors
+    /// Where it cannot be opened: a folder or an archive without graphs, a `.swarm` that is damaged or
+    /// lacks the directions or weights that are asked for.
+    pub fn open(path: &Path, options: &BatchOptions) -> Result<BatchReader, ReadError> {
+        let source: Box<dyn Source> = match Kind::of(path) {
+            Kind::Swarm => Box::new(Swarm::open(path, options)?),
+            Kind::Tu => Box::new(Whole::of_tu(path, options)?),
+            Kind::Folder => Box::new(folder::Folder::open(path, options)?),
+            Kind::Zip => Box::new(zip::Zip::open(path, options)?),
+            Kind::Tar => Box::new(tar::Tar::open(path, options)?),
+            Kind::Table => Box::new(Whole::of_table(path, options)),
+        };
+        Ok(BatchReader {
+            source,
+            part_size: options.part_size,
+            current: None,
+            skipped: Vec::new(),
+            last: LastId::default(),
+            before: 0.0,
+            path: path.into(),
+        })
+    }
+
+    /// The next part: its graphs' ids ascend from those before. `None` after the last.
+    ///
+    /// Runs on rayon's current pool.
+    ///
+    /// # Errors
+    /// Where a graph cannot be read and the options do not skip it, or the whole is damaged, or memory
+    /// is refused. What comes after an error is not defined.
+    pub fn next_part(&mut self) -> Result<Option<BatchPart>, ReadError> {
+        loop {
+            if let Some((batch, taken)) = &mut self.current {
+                let rest = batch.slice(*taken..batch.len());
+                if !rest.is_empty() {
+                    let graphs = *taken..*taken + rest.leading(self.part_size).len();
+                    *taken = graphs.end;
+                    return Ok(Some(BatchPart { batch: batch.clone(), graphs }));
+                }
+            }
+            self.current = None;
+            self.before = self.source.progress();
+            let Some(batch) = self.source.next(&mut self.skipped)? else { return Ok(None) };
+            if !self.last.advance_over(batch.all()) {
+                let id = batch.graph(0).id();
+                let sentence = format!("the graph {id} does not come after those before it");
+                return Err(ReadError::content(&self.path, Place::File, sentence));
+            }
+            self.current = Some((Arc::new(batch), 0));
+        }
+    }
+
+    /// The graphs that could not be read so far, in the order in which they would have come.
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
+    /// How much has been handed out, 0 to 1, by bytes, files or graphs.
+    pub fn progress(&self) -> f64 {
+        let (batch, taken) = match &self.current {
+            Some((batch, taken)) => (batch.len().max(1) as f64, *taken as f64),
+            None => (1.0, 1.0),
+        };
+        let now = self.source.progress();
+        self.before + (now - self.before).max(0.0) * taken / batch
+    }
+}
+
+/// The parts of a `.swarm`.
+struct Swarm {
+    file: SwarmFile,
+    next: usize,
+    weighted: bool,
+}
+
+impl Swarm {
+    fn open(path: &Path, options: &BatchOptions) -> Result<Swarm, ReadError> {
+        let file = SwarmFile::open(path)?;
+        let lacks = |what: &str| {
+            let sentence = format!(
+                "this .swarm was stored {what}, which cannot be undone: make it again from its source"
+            );
+            Err(ReadError::content(path, Place::File, sentence))
+        };
+        let undirected = file.direction() == Direction::Undirected;
+        if file.parts() > 0 && undirected && options.direction == Direction::Directed {
+            return lacks("undirected");
+        }
+        if file.parts() > 0 && options.read.weighted && !file.is_weighted() {
+            return lacks("without weights");
+        }
+        Ok(Swarm { file, next: 0, weighted: options.read.weighted })
+    }
+}
+
+impl Source for Swarm {
+    fn next(&mut self, _: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError> {
+        if self.next == self.file.parts() {
+            return Ok(None);
+        }
+        let batch = self.file.read(self.next)?;
+        self.next += 1;
+        Ok(Some(if self.weighted { batch } else { batch.without_weights() }))
+    }
+
+    fn progress(&self) -> f64 {
+        share(self.next as u64, self.file.parts() as u64)
+    }
+}
+
+/// Graphs that are read all at once.
+struct Whole {
+    path: PathBuf,
+    options: BatchOptions,
+    read: fn(&Path, &BatchOptions) -> Result<GraphBatch, ReadError>,
+    done: bool,
+}
+
+impl Whole {
+    fn of_tu(path: &Path, options: &BatchOptions) -> Result<Whole, ReadError> {
+        if options.read.weighted {
+            let sentence =
+                "a TU data set's edges have no weights that are read: leave --weighted out";
+            return Err(ReadError::content(path, Place::File, sentence));
+        }
+        let read = |path: &Path, options: &BatchOptions| {
+            let BatchOptions { direction, self_loops, .. } = *options;
+            Ok(tu::read(path, &tu::Options { direction, self_loops })?.batch)
+        };
+        Ok(Whole { path: path.into(), options: options.clone(), read, done: false })
+    }
+
+    fn of_table(path: &Path, options: &BatchOptions) -> Whole {
+        Whole { path: path.into(), options: options.clone(), read: table::read, done: false }
+    }
+}
+
+impl Source for Whole {
+    fn next(&mut self, _: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError> {
+        if std::mem::replace(&mut self.done, true) {
+            return Ok(None);
+        }
+        (self.read)(&self.path, &self.options).map(Some)
+    }
+
+    fn progress(&self) -> f64 {
+        f64::from(u8::from(self.done))
+    }
+}
+
+/// How much of a whole a part is.
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}

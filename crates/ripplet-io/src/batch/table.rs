@@ -1,0 +1,63 @@
+//! A table with a column of graphs: a row an edge of one of them.
+
+use super::{BatchOptions, Format};
+use crate::map::map;
+use crate::read::{format_of, in_memory, open};
+use crate::text::{Fault, GraphRows, read_of_graphs};
+use crate::{Place, ReadError, columnar};
+use bytes::Bytes;
+use ripplet_graph::batch::{BatchRows, BatchTable, GraphBatch};
+use std::path::Path;
+
+/// Reads all graphs of a table.
+pub(super) fn read(path: &Path, options: &BatchOptions) -> Result<GraphBatch, ReadError> {
+    let rows = match format_of(path, &options.read)? {
+        format @ (Format::Parquet | Format::Arrow) => {
+            let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+            columnar::of_graphs(Bytes::from_owner(bytes), format, &options.read)
+        }
+        format => {
+            tabular(format).and_then(|()| read_of_graphs(&mut open(path)?, format, &options.read))
+        }
+    };
+    rows.and_then(|rows| batch(rows, options)).map_err(|fault| fault.of(path))
+}
+
+/// Reads the graphs of a table that is in memory and not compressed, as [`super::BatchReader`] does
+/// those of a file; an error calls it `(bytes)`.
+///
+/// # Errors
+/// Those of the reader; also where the format is no table.
+pub fn parse_table(
+    bytes: Vec<u8>,
+    format: Format,
+    options: &BatchOptions,
+) -> Result<GraphBatch, ReadError> {
+    let rows = match format {
+        Format::Parquet | Format::Arrow => columnar::of_graphs(bytes.into(), format, &options.read),
+        _ => tabular(format)
+            .and_then(|()| read_of_graphs(&mut in_memory(&bytes)?, format, &options.read)),
+    };
+    rows.and_then(|rows| batch(rows, options)).map_err(|fault| fault.of(Path::new("(bytes)")))
+}
+
+fn tabular(format: Format) -> Result<(), Fault> {
+    match format {
+        Format::EdgeList | Format::Tsv | Format::Csv => Ok(()),
+        _ => Err(Fault::whole(format!(
+            "a file of the format {} is one graph: expected a folder, an archive, or a table with a \
+             column of graphs",
+            format.name()
+        ))),
+    }
+}
+
+fn batch(rows: GraphRows, options: &BatchOptions) -> Result<GraphBatch, Fault> {
+    let GraphRows { ends, weights, graphs } = rows;
+    // Each row's graph stands there as both its ends.
+    let columns =
+        BatchRows { graphs: graphs.sources, sources: ends.sources, targets: ends.targets, weights };
+    drop(graphs.targets);
+    let table = BatchTable::of_ends(graphs.ids, &ends.ids, columns).map_err(Fault::whole)?;
+    options.builder().build(table).map_err(Fault::whole)
+}

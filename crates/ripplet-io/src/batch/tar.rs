@@ -1,0 +1,232 @@
+//! A `.tar`, compressed or not, of files that are a graph each: a stream, read from its begin to its end.
+//!
+//! While some entries are parsed, the next ones are read. Each time, entries are put in order; from
+//! one time to the next their ids must ascend, so an archive in another order is read only where its
+//! files have no more bytes than are read at once.
+
+use super::members::{Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
+use super::{BatchOptions, Skipped, Source, share};
+use crate::read::{Bounded, read_bounded, read_bytes};
+use crate::text::{Fault, compression_of, decoder};
+use crate::{Place, ReadError};
+use bytes::Bytes;
+use ripplet_graph::batch::GraphBatch;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What entries are made of; each begins at a multiple of it.
+const RECORD: u64 = 512;
+/// Bytes that the records before an entry's content may take, beside as many as the content may: long
+/// names and attributes.
+const HEADERS: u64 = 1 << 20;
+/// Bytes that the archive is read in.
+const READ: usize = 1 << 18;
+
+/// The stream, and what was read ahead of it.
+pub(super) struct Tar {
+    stream: Stream,
+    /// What [`Stream::some`] answered last.
+    ahead: Option<Result<Vec<Member<Entry>>, ReadError>>,
+    read: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+struct Stream {
+    path: PathBuf,
+    options: BatchOptions,
+    reader: Box<dyn Read + Send>,
+    /// The largest id that was handed out.
+    last: Option<String>,
+    /// Whether there was a graph.
+    any: bool,
+    ended: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    name: String,
+    content: Content,
+}
+
+/// The bytes of an entry, or why there are none.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Content {
+    Bytes(Bytes),
+    Unread(String),
+}
+
+/// Counts the bytes of a file that were read.
+struct Counted(File, Arc<AtomicU64>);
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.0.read(buffer)?;
+        self.1.fetch_add(length as u64, Relaxed);
+        Ok(length)
+    }
+}
+
+impl Tar {
+    pub(super) fn open(path: &Path, options: &BatchOptions) -> Result<Tar, ReadError> {
+        let system = |error| ReadError::io(path, Place::File, error);
+        let file = File::open(path).map_err(system)?;
+        let bytes = file.metadata().map_err(system)?.len();
+        let read = Arc::new(AtomicU64::new(0));
+        let mut file = BufReader::with_capacity(READ, Counted(file, read.clone()));
+        let compression = compression_of(file.fill_buf().map_err(system)?);
+        let plain = decoder(file, compression).map_err(system)?;
+        let reader = Box::new(BufReader::with_capacity(READ, plain));
+        let (path, options) = (path.to_owned(), options.clone());
+        let stream = Stream { path, options, reader, last: None, any: false, ended: false };
+        Ok(Tar { stream, ahead: None, read, bytes })
+    }
+}
+
+impl Source for Tar {
+    fn next(&mut self, skipped: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError> {
+        let some = match self.ahead.take() {
+            Some(some) => some?,
+            None => self.stream.some()?,
+        };
+        if some.is_empty() {
+            return match self.stream.any {
+                true => Ok(None),
+                false => Err(no_graphs(&self.stream.path, "the archive")),
+            };
+        }
+        let (whole, options) = (self.stream.path.clone(), self.stream.options.clone());
+        let path = |entry: &Entry| inside(&whole, &entry.name);
+        let read = |entry: &Entry| {
+            let path = path(entry);
+            match &entry.content {
+                Content::Bytes(bytes) => {
+                    refuse_apart(&path, &options)?;
+                    read_bytes(bytes.clone(), &path, &options.read, options.most_of_an_entry())
+                }
+                Content::Unread(why) => Err(ReadError::content(path, Place::File, why.clone())),
+            }
+        };
+        let (batch, ahead) = rayon::join(
+            || batch(&some, &whole, &options, skipped, read, path),
+            || self.stream.some(),
+        );
+        self.ahead = Some(ahead);
+        batch.map(Some)
+    }
+
+    fn progress(&self) -> f64 {
+        let ended = self.stream.ended && self.ahead.is_none();
+        if ended { 1.0 } else { share(self.read.load(Relaxed), self.bytes).min(1.0) }
+    }
+}
+
+impl Stream {
+    /// As many entries as are read at once, by their ids; none after the last.
+    fn some(&mut self) -> Result<Vec<Member<Entry>>, ReadError> {
+        let (mut some, mut bytes) = (Vec::new(), 0);
+        while !self.ended && (some.is_empty() || bytes < self.options.bytes_at_once()) {
+            let Some(member) = self.entry()? else { continue };
+            bytes += RECORD;
+            if let Content::Bytes(content) = &member.source.content {
+                bytes += content.len() as u64;
+            }
+            some.push(member);
+        }
+        sort(&mut some);
+        self.any |= !some.is_empty();
+        if let Some(last) = some.last() {
+            self.last = Some(last.id.clone());
+        }
+        Ok(some)
+    }
+
+    /// The next entry, where it is a graph.
+    fn entry(&mut self) -> Result<Option<Member<Entry>>, ReadError> {
+        let most = self.options.most_of_an_entry();
+        let mut bounded = Bounded::new(&mut self.reader, most + HEADERS);
+        let mut archive = tar::Archive::new(&mut bounded);
+        let broken = |error| broken(&self.path, error);
+        // Each entry is the first of an archive that begins there.
+        let Some(entry) = archive.entries().map_err(broken)?.next() else {
+            self.ended = true;
+            // An archive says where it ends, with a record of zeros.
+            if bounded.is_fresh() {
+                return Err(broken(io::ErrorKind::UnexpectedEof.into()));
+            }
+            // What follows has no graph, but a checksum of what came before.
+            io::copy(&mut self.reader, &mut io::sink()).map_err(broken)?;
+            return Ok(None);
+        };
+        let mut entry = entry.map_err(broken)?;
+        let (kind, size) = (entry.header().entry_type(), entry.size());
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let id = graph_id(name.strip_prefix("./").unwrap_or(&name), &self.options);
+        let id = id.filter(|_| kind.is_file() || kind.is_contiguous() || kind.is_gnu_sparse());
+        if let (Some(id), Some(last)) = (&id, &self.last)
+            && id < last
+        {
+            return Err(out_of_order(&self.path, &name, last));
+        }
+        if kind.is_gnu_sparse() {
+            let sentence =
+                format!("the entry {name} is sparse: unpack the archive, read the folder");
+            return Err(ReadError::content(&self.path, Place::File, sentence));
+        }
+        let content = match size <= most {
+            true if id.is_some() => {
+                let bytes = read_bounded(&mut entry, size);
+                let bytes = bytes.map_err(|fault| fault.of(&self.path))?;
+                if (bytes.len() as u64) < size {
+                    return Err(broken(io::ErrorKind::UnexpectedEof.into()));
+                }
+                Content::Bytes(bytes.into())
+            }
+            _ => Content::Unread(too_large(size, most)),
+        };
+        let left = match &content {
+            Content::Bytes(_) => 0,
+            Content::Unread(_) => size,
+        };
+        self.skip(left.saturating_add((RECORD - size % RECORD) % RECORD))?;
+        let repeated = id.is_some() && id == self.last;
+        Ok(id.map(|id| Member { id, source: Entry { name, content }, repeated }))
+    }
+
+    fn skip(&mut self, bytes: u64) -> Result<(), ReadError> {
+        let skipped = io::copy(&mut self.reader.by_ref().take(bytes), &mut io::sink());
+        match skipped {
+            Ok(skipped) if skipped == bytes => Ok(()),
+            Ok(_) => Err(broken(&self.path, io::ErrorKind::UnexpectedEof.into())),
+            Err(error) => Err(broken(&self.path, error)),
+        }
+    }
+}
+
+fn too_large(size: u64, most: u64) -> String {
+    format!(
+        "it has {size} bytes, but an entry of an archive is read only up to {most}: unpack the archive \
+         and read the folder"
+    )
+}
+
+fn out_of_order(path: &Path, name: &str, last: &str) -> ReadError {
+    let sentence = format!(
+        "the entry {name} comes after {last}: graphs ascend by their names in an archive that is read \
+         part by part; unpack it and read the folder, or pack it in order (tar --sort=name)"
+    );
+    ReadError::content(path, Place::File, sentence)
+}
+
+fn broken(path: &Path, error: io::Error) -> ReadError {
+    if error.kind() == io::ErrorKind::OutOfMemory || error.raw_os_error().is_some() {
+        return ReadError::io(path, Place::File, error);
+    }
+    let sentence = match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the archive ends early: the file was cut short".to_owned(),
+        _ => format!("this is no .tar that can be read: {error}"),
+    };
+    Fault::whole(sentence).of(path)
+}
