@@ -14,9 +14,9 @@
 //! Breadth-first searches along the arcs, from 64 vertices at once; by weights, Dijkstra's from each vertex.
 //!
 //! # Memory
-//! Beside the graph 32 bytes a vertex for each thread; for rows 256 bytes a vertex more for each thread (by
-//! weights 512), and for a summary 24, and 32 beside (by weights 56 beside): [`plan_of_rows`],
-//! [`plan_of_summary`].
+//! Beside the graph 32 bytes a vertex for each thread (by weights 20); for rows 256 bytes a vertex more for each
+//! thread (by weights 512), and for a summary 24, and 32 beside (by weights 56 beside): [`plan_of_rows`],
+//! [`plan_of_weighed_rows`], [`plan_of_summary`].
 //!
 //! # Determinism
 //! Distances are integers: the same on any number of threads and any shards. Rows come in the order of

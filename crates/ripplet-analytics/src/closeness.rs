@@ -13,7 +13,7 @@
 //!
 //! # Memory
 //! Beside the graph 24 bytes a vertex (harmonic: 16), and for each thread 48 (40); by weights 56, and for
-//! each thread 32: [`plan`].
+//! each thread 20: [`plan`].
 //!
 //! # Determinism
 //! The same bits on any number of threads and any shards: numbers and distances are integers, and sums of

@@ -1,8 +1,18 @@
 //! The shortest ways from one vertex by their arcs' weights.
 //!
-//! Dijkstra's algorithm over a heap in which a vertex stands once and moves up as shorter ways to it are
+//! Dijkstra's algorithm over a radix heap, in which a vertex stands once and moves as shorter ways to it are
 //! found, so that there is room for all before the search begins. Lengths are sums of stored weights:
 //! integers, of which no way has more than 64 bits, as it has fewer than 2³² arcs of 32.
+//!
+//! ```text
+//! bucket 0      as far as the last that was found
+//! bucket b      farther, and bit b − 1 is the highest in which the length differs from the last one's
+//! ```
+//!
+//! Where bucket 0 is empty, the nearest vertex of the next that is not becomes the last, and that bucket's
+//! vertices move to lower ones; those of higher buckets differ from it where they did before. So a vertex moves
+//! 64 times at most, and nobody is compared with anybody but in such a bucket (Ahuja, Mehlhorn, Orlin, Tarjan,
+//! *Faster algorithms for the shortest path problem*, Journal of the ACM 37, 1990).
 
 use crate::lists::Lists;
 use crate::weighed::Sum;
@@ -16,29 +26,29 @@ pub(crate) const UNREACHED: u64 = u64::MAX;
 pub(crate) struct Dijkstra {
     /// How far each vertex is from the source; [`UNREACHED`] where no way is known.
     distance: Vec<u64>,
-    /// Where each vertex of the heap stands in it.
-    place: Vec<u32>,
-    /// What is reached but not yet found, by length and id: four below each, the least on top.
-    heap: Vec<(u64, VertexId)>,
+    /// What is reached but not yet found.
+    heap: Heap,
     /// The vertices as they were found, the nearest first.
     found: Vec<VertexId>,
 }
 
 /// Bytes of a [`Dijkstra`] of so many vertices.
 pub(crate) fn bytes_of_dijkstra(vertices: u32) -> u64 {
-    (8 + 4 + 16 + 4) * u64::from(vertices)
+    (8 + 4 + 4 + 4) * u64::from(vertices)
 }
-
-/// Vertices below one in the heap: the heap is half as high as with two, and they share a cache line.
-const BELOW: usize = 4;
 
 impl Dijkstra {
     pub fn new(vertices: u32) -> Result<Dijkstra, OutOfMemory> {
         let vertices = vertices as usize;
         Ok(Dijkstra {
             distance: memory::filled(UNREACHED, vertices)?,
-            place: memory::zeros(vertices)?,
-            heap: memory::with_room(vertices)?,
+            heap: Heap {
+                last: 0,
+                heads: [NOBODY; BUCKETS],
+                filled: 0,
+                next: memory::zeros(vertices)?,
+                before: memory::zeros(vertices)?,
+            },
             found: memory::with_room(vertices)?,
         })
     }
@@ -58,13 +68,18 @@ impl Dijkstra {
         for vertex in self.found.drain(..) {
             self.distance[vertex as usize] = UNREACHED;
         }
-        self.reach(source, 0);
-        while let Some((distance, vertex)) = self.take() {
-            self.found.push(vertex);
+        let Dijkstra { distance, heap, found } = self;
+        heap.last = 0;
+        distance[source as usize] = 0;
+        heap.put(source, 0);
+        while let Some(vertex) = heap.take(distance) {
+            found.push(vertex);
+            let here = distance[vertex as usize];
             for (&neighbor, &length) in lists.of(vertex).iter().zip(lists.weights_of(vertex)) {
-                let through = distance + u64::from(length);
-                if through < self.distance[neighbor as usize] {
-                    self.reach(neighbor, through);
+                let (through, known) = (here + u64::from(length), distance[neighbor as usize]);
+                if through < known {
+                    distance[neighbor as usize] = through;
+                    heap.move_up(neighbor, known, through);
                 }
             }
         }
@@ -100,54 +115,111 @@ impl Dijkstra {
         }
         sum
     }
+}
 
-    /// A way to a vertex that is shorter than all before.
-    fn reach(&mut self, vertex: VertexId, distance: u64) {
-        let known = std::mem::replace(&mut self.distance[vertex as usize], distance);
-        if known == UNREACHED {
-            self.place[vertex as usize] = self.heap.len() as u32;
-            self.heap.push((distance, vertex));
+const BUCKETS: usize = u64::BITS as usize + 1;
+/// No vertex.
+const NOBODY: VertexId = VertexId::MAX;
+
+/// Vertices by their lengths; a bucket is a list.
+struct Heap {
+    /// The length of the last that was taken.
+    last: u64,
+    /// The first vertex of each bucket.
+    heads: [VertexId; BUCKETS],
+    /// Which buckets but bucket 0 have vertices: bit b − 1 for bucket b.
+    filled: u64,
+    /// The vertices beside each in its bucket.
+    next: Vec<VertexId>,
+    before: Vec<VertexId>,
+}
+
+impl Heap {
+    /// The bucket of a length.
+    #[inline]
+    fn bucket(&self, length: u64) -> usize {
+        (u64::BITS - (length ^ self.last).leading_zeros()) as usize
+    }
+
+    #[inline]
+    fn put(&mut self, vertex: VertexId, length: u64) {
+        self.put_into(self.bucket(length), vertex);
+    }
+
+    #[inline]
+    fn put_into(&mut self, bucket: usize, vertex: VertexId) {
+        let head = std::mem::replace(&mut self.heads[bucket], vertex);
+        self.next[vertex as usize] = head;
+        self.before[vertex as usize] = NOBODY;
+        if head != NOBODY {
+            self.before[head as usize] = vertex;
         }
-        self.rise(self.place[vertex as usize] as usize, (distance, vertex));
+        if bucket > 0 {
+            self.filled |= 1 << (bucket - 1);
+        }
     }
 
-    /// Takes the nearest out of the heap.
-    fn take(&mut self) -> Option<(u64, VertexId)> {
-        let last = self.heap.pop()?;
-        let Some(&first) = self.heap.first() else { return Some(last) };
-        self.sink(last);
-        Some(first)
-    }
-
-    /// Puts an entry at a place or above, where it belongs.
-    fn rise(&mut self, mut at: usize, entry: (u64, VertexId)) {
-        while at > 0 {
-            let above = (at - 1) / BELOW;
-            if self.heap[above] <= entry {
-                break;
+    /// Puts a vertex in, or where a shorter length belongs.
+    #[inline]
+    fn move_up(&mut self, vertex: VertexId, from: u64, to: u64) {
+        let bucket = self.bucket(to);
+        if from != UNREACHED {
+            let was = self.bucket(from);
+            if was == bucket {
+                return;
             }
-            self.put(at, self.heap[above]);
-            at = above;
+            self.remove(was, vertex);
         }
-        self.put(at, entry);
+        self.put_into(bucket, vertex);
     }
 
-    /// Puts an entry at the top or below, where it belongs.
-    fn sink(&mut self, entry: (u64, VertexId)) {
-        let mut at = 0;
-        loop {
-            let first = at * BELOW + 1;
-            let below = first..self.heap.len().min(first + BELOW);
-            let least = below.min_by_key(|&place| self.heap[place]);
-            let Some(least) = least.filter(|&place| self.heap[place] < entry) else { break };
-            self.put(at, self.heap[least]);
-            at = least;
+    #[inline]
+    fn remove(&mut self, bucket: usize, vertex: VertexId) {
+        let (before, next) = (self.before[vertex as usize], self.next[vertex as usize]);
+        if next != NOBODY {
+            self.before[next as usize] = before;
         }
-        self.put(at, entry);
+        if before != NOBODY {
+            self.next[before as usize] = next;
+            return;
+        }
+        self.heads[bucket] = next;
+        if next == NOBODY && bucket > 0 {
+            self.filled &= !(1 << (bucket - 1));
+        }
     }
 
-    fn put(&mut self, at: usize, entry: (u64, VertexId)) {
-        self.heap[at] = entry;
-        self.place[entry.1 as usize] = at as u32;
+    /// Takes one of the nearest.
+    #[inline]
+    fn take(&mut self, distance: &[u64]) -> Option<VertexId> {
+        if self.heads[0] == NOBODY {
+            self.refill(distance)?;
+        }
+        let vertex = self.heads[0];
+        self.remove(0, vertex);
+        Some(vertex)
+    }
+
+    /// Moves the vertices of the lowest bucket that has any, the nearest of them into bucket 0.
+    fn refill(&mut self, distance: &[u64]) -> Option<()> {
+        if self.filled == 0 {
+            return None;
+        }
+        let bucket = self.filled.trailing_zeros() as usize + 1;
+        self.filled &= self.filled - 1;
+        let first = std::mem::replace(&mut self.heads[bucket], NOBODY);
+        let (mut vertex, mut least) = (first, UNREACHED);
+        while vertex != NOBODY {
+            least = least.min(distance[vertex as usize]);
+            vertex = self.next[vertex as usize];
+        }
+        self.last = least;
+        vertex = first;
+        while vertex != NOBODY {
+            let next = self.next[vertex as usize];
+            self.put(vertex, distance[vertex as usize]);
+            vertex = next;
+        }
+        Some(())
     }
 }

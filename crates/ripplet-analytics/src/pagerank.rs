@@ -14,8 +14,8 @@
 //! weight in those of all that leave u.
 //!
 //! # Memory
-//! Beside the graph 24 bytes a vertex: [`plan`]. Of a batch 8 bytes a vertex, and for each thread 16 a vertex of
-//! the largest graph.
+//! Beside the graph 24 bytes a vertex: [`PageRank::plan`]. Of a batch 8 bytes a vertex, and for each thread 16
+//! a vertex of the largest graph.
 //!
 //! # Determinism
 //! The same bits on any number of threads and any shards: what comes along arcs adds up in the order of the

@@ -2,7 +2,6 @@
 
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::size::Size;
 use clap::{Args, ValueEnum};
 use ripplet::LoadOptions;
 use ripplet::io::ReadOptions;
@@ -50,6 +49,11 @@ const MOST_TOLD: usize = 20;
 pub const WAY_OUT: &str = "allow more --host-memory, or `ripplet convert` the input to .swarm where there \
                            is more: its parts are read one by one";
 
+/// Parts that are in memory at once with so many workers.
+pub fn parts_at_once(workers: usize) -> u64 {
+    4 + 2 * workers as u64
+}
+
 impl BatchArguments {
     /// Whether the input is many graphs.
     pub fn is_asked(&self, input: &Path, read: &ReadOptions) -> bool {
@@ -67,18 +71,13 @@ impl BatchArguments {
         }
     }
 
-    /// How the graphs are read: of `limit` so many parts take theirs.
-    pub fn options(
-        &self,
-        options: &LoadOptions,
-        limit: Option<Size>,
-        at_once: u64,
-    ) -> BatchOptions {
+    /// How the graphs are read: where memory is limited, in parts that take so many bytes each.
+    pub fn options(&self, options: &LoadOptions, limit: Option<u64>) -> BatchOptions {
         let on_error = match self.on_error {
             Some(OnErrorName::Skip) => OnError::Skip,
             Some(OnErrorName::Stop) | None => OnError::Stop,
         };
-        let room = limit.map_or(PART, |limit| limit.0 / (BYTES * at_once));
+        let room = limit.map_or(PART, |limit| limit / BYTES);
         let mut read = options.read.clone();
         if let Some(graph) = &self.graph_column {
             read.columns.graph = graph.clone();

@@ -90,7 +90,7 @@ impl Arguments {
         check_place(output, &[input])?;
         self.threads.start()?;
         console.stage(format!("reading {}", input.display()));
-        let mut reader = BatchReader::open(input, &batch.options(options, None, 1))?;
+        let mut reader = BatchReader::open(input, &batch.options(options, None))?;
         let mut writer = SwarmWriter::create(output).map_err(Failure::Write)?;
         let (mut graphs, mut vertices, mut arcs) = (0, 0, 0);
         while let Some(part) = reader.next_part()? {

@@ -26,7 +26,7 @@
 //!
 //! # Memory
 //! Beside the graph 8 bytes a vertex. For each thread, where the graph is so small, 1576 bytes a vertex and
-//! 512 an arc; else 284 a vertex; by weights 120 a vertex: [`plan`].
+//! 512 an arc; else 284 a vertex; by weights 108 a vertex: [`plan`].
 //!
 //! # Determinism
 //! The same bits on any number of threads and any shards. Stored lengths are integers, so that it is certain

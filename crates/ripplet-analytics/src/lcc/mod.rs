@@ -217,6 +217,6 @@ impl Outcome {
         // Parts of a fixed size, added in their order: the same bits on any number of threads.
         let parts = self.coefficients.par_chunks(VERTICES_PER_TASK);
         let sums: Vec<f64> = parts.map(|part| part.iter().sum()).collect();
-        sums.iter().sum::<f64>() / self.coefficients.len().max(1) as f64
+        sums.iter().fold(0.0, |sum, some| sum + some) / self.coefficients.len().max(1) as f64
     }
 }

@@ -82,5 +82,5 @@ fn graphs_of_nothing_refusals_and_plans() {
     assert!(matches!(error, RunError::NoLength(_)), "{error}");
     assert!(edge_betweenness(&graph, false, Lengths::Hops, &mut ()).is_ok());
     let bytes = edge_betweenness::plan(&graph, 2).bytes();
-    assert_eq!(bytes, 8 * 2 + 8 * 4 + 2 * (48 * 3 + 8 * 4));
+    assert_eq!(bytes, 8 * 2 + 8 * 4 + 2 * (36 * 3 + 8 * 4));
 }

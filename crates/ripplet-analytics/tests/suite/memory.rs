@@ -3,8 +3,11 @@
 //! The allocator counts every allocation of the process, and the other tests allocate, too: each case
 //! runs in a process of its own.
 
-use ripplet_analytics::RunError;
+use ripplet_analytics::closeness::{self, Closeness};
 use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_analytics::pagerank::PageRank;
+use ripplet_analytics::{Lengths, RunError, apsp, betweenness, edge_betweenness};
+use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, Members};
 use ripplet_graph::generate::{Rmat, Road};
 use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -13,8 +16,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Names the case for the process that measures it.
-const CASE: &str = "RIPPLET_LCC_MEMORY_CASE";
-const CASES: [&str; 4] = ["rmat", "directed rmat", "road", "directed road"];
+const CASE: &str = "RIPPLET_ANALYTICS_MEMORY_CASE";
+const CASES: [&str; 6] =
+    ["rmat", "directed rmat", "road", "directed road", "weighed", "directed weighed"];
 
 struct Counting;
 
@@ -62,40 +66,135 @@ fn graph(case: &str) -> Graph {
 }
 
 fn measure(case: &str) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build().unwrap();
+    match case.strip_suffix("weighed") {
+        Some(directed) => pool.install(|| measure_lengths(case, !directed.is_empty())),
+        None => pool.install(|| measure_lcc(case)),
+    }
+}
+
+/// Threads of the runs.
+const THREADS: usize = 3;
+
+fn measure_lcc(case: &str) {
     let graph = graph(case);
     for lcc in [Lcc::new(Definition::Ldbc), Lcc::new(Definition::Fagiolo).with_triangles()] {
-        let planned = lcc.plan(&graph, 3).bytes();
-        let before = LIVE.load(SeqCst);
-        PEAK.store(before, SeqCst);
-        let found = pool.install(|| lcc.run(&graph, &mut ()).unwrap());
-        let used = PEAK.load(SeqCst) - before;
-        assert_eq!(found.coefficients.len(), graph.vertices() as usize);
-        drop(found);
-        println!("{case} {lcc:?}: {used} bytes used, {planned} planned");
-        assert!(used <= planned + SLACK, "{case}: {used} bytes used, {planned} planned");
-        // A directed edge in both directions is planned for as two.
-        assert!(used * 10 >= planned * 7, "{case}: {used} bytes used, {planned} planned");
-
-        // However little there is: an error, and everything given back.
-        let mut refused = 0;
-        for part in 0..20 {
-            LIMIT.store(before + planned * part / 20, SeqCst);
-            let found = pool.install(|| lcc.run(&graph, &mut ()));
-            LIMIT.store(u64::MAX, SeqCst);
-            match found {
-                Ok(_) => assert!(part > 10, "{case}: {part} 20ths suffice"),
-                Err(RunError::OutOfMemory(error)) => {
-                    assert!(error.bytes > 0);
-                    refused += 1;
-                }
-                Err(error) => panic!("{case}: {error}"),
-            }
-        }
-        assert!(refused > 10);
-        let left = LIVE.load(SeqCst).saturating_sub(before);
-        assert!(left < SLACK, "{case}: {left} bytes are left");
+        let planned = lcc.plan(&graph, THREADS).bytes();
+        hold(&format!("{case} {lcc:?}"), planned, || {
+            let found = lcc.run(&graph, &mut ())?;
+            assert_eq!(found.coefficients.len(), graph.vertices() as usize);
+            Ok(())
+        });
     }
+}
+
+/// A graph of which all distances can be found, and many such.
+fn measure_lengths(case: &str, directed: bool) {
+    let direction = if directed { Direction::Directed } else { Direction::Undirected };
+    let edges = Rmat { edge_factor: 4, ..Rmat::new(11) }.generate().unwrap();
+    let weights: Vec<f64> = (0..edges.len()).map(|row| 1.0 + (row % 9) as f64).collect();
+    let members = Members::of_sizes([2048, 2048, 2048].into_iter()).unwrap();
+    let rows = BatchRows {
+        graphs: [0, 1, 2].into_iter().flat_map(|graph| vec![graph; edges.len()]).collect(),
+        sources: edges.sources().repeat(3),
+        targets: edges.targets().repeat(3),
+        weights: Some(weights.repeat(3)),
+    };
+    let edges = edges.with_weights(weights).unwrap();
+    let one = GraphBuilder::new().direction(direction).build(edges).unwrap();
+    let table = BatchTable::new(members, rows).unwrap();
+    let batch = BatchBuilder::new().direction(direction).build(table).unwrap();
+    for lengths in [Lengths::Hops, Lengths::Weights] {
+        measure_graph(&format!("{case} {lengths:?}"), &one, lengths);
+        measure_batch(&format!("{case} {lengths:?}, batch"), batch.all(), lengths);
+    }
+}
+
+fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
+    let harmonic = Closeness::Harmonic;
+    let planned = closeness::plan(graph, harmonic, lengths, THREADS).bytes();
+    hold(&format!("{case} closeness"), planned, || {
+        closeness::closeness(graph, harmonic, false, lengths, &mut ()).map(drop)
+    });
+    let planned = apsp::plan_of_summary(graph, lengths, THREADS).bytes();
+    hold(&format!("{case} summary"), planned, || apsp::summary(graph, lengths, &mut ()).map(drop));
+    let planned = apsp::plan_of_weighed_rows(graph, THREADS).bytes();
+    hold(&format!("{case} rows"), planned, || {
+        apsp::weighed_rows(graph, &mut (), |_, _| Ok::<_, RunError>(()))
+    });
+    let planned = edge_betweenness::plan(graph, THREADS).bytes();
+    hold(&format!("{case} edges"), planned, || {
+        edge_betweenness::edge_betweenness(graph, false, lengths, &mut ()).map(drop)
+    });
+    let ranks = PageRank { weighted: lengths == Lengths::Weights, ..PageRank::default() };
+    hold(&format!("{case} ranks"), ranks.plan(graph).bytes(), || {
+        ranks.run(graph, &mut ()).map(drop)
+    });
+    if lengths == Lengths::Weights {
+        let planned = betweenness::plan(graph, lengths, THREADS).bytes();
+        hold(&format!("{case} betweenness"), planned, || {
+            betweenness::betweenness(graph, false, lengths, &mut ()).map(drop)
+        });
+    }
+}
+
+fn measure_batch(case: &str, graphs: BatchSlice<'_>, lengths: Lengths) {
+    let harmonic = Closeness::Harmonic;
+    let planned = closeness::plan_of_batch(graphs, harmonic, lengths, THREADS).bytes();
+    hold(&format!("{case} closeness"), planned, || {
+        closeness::closeness_of_batch(graphs, harmonic, false, lengths, &mut ()).map(drop)
+    });
+    let planned = apsp::plan_of_batch(graphs, lengths, THREADS).bytes();
+    hold(&format!("{case} summary"), planned, || {
+        apsp::summary_of_batch(graphs, lengths, &mut ()).map(drop)
+    });
+    let planned = edge_betweenness::plan_of_batch(graphs, THREADS).bytes();
+    hold(&format!("{case} edges"), planned, || {
+        edge_betweenness::edge_betweenness_of_batch(graphs, false, lengths, &mut ()).map(drop)
+    });
+    let lcc = Lcc::new(Definition::Fagiolo).with_triangles();
+    let planned = lcc.plan_of_batch(graphs, THREADS).bytes();
+    hold(&format!("{case} lcc"), planned, || lcc.run_batch(graphs, &mut ()).map(drop));
+    let ranks = PageRank { weighted: lengths == Lengths::Weights, ..PageRank::default() };
+    let planned = ranks.plan_of_batch(graphs, THREADS).bytes();
+    hold(&format!("{case} ranks"), planned, || ranks.run_batch(graphs, &mut ()).map(drop));
+    if lengths == Lengths::Weights {
+        let planned = betweenness::plan_of_batch(graphs, lengths, THREADS).bytes();
+        hold(&format!("{case} betweenness"), planned, || {
+            betweenness::betweenness_of_batch(graphs, false, lengths, &mut ()).map(drop)
+        });
+    }
+}
+
+/// Runs with all memory and with less: what is used is what was planned, and what is refused is an error.
+fn hold(case: &str, planned: u64, run: impl Fn() -> Result<(), RunError>) {
+    let before = LIVE.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    run().unwrap();
+    let used = PEAK.load(SeqCst) - before;
+    println!("{case}: {used} bytes used, {planned} planned");
+    assert!(used <= planned + SLACK, "{case}: {used} bytes used, {planned} planned");
+    // A directed edge in both directions is planned for as two.
+    assert!((used + SLACK) * 10 >= planned * 7, "{case}: {used} bytes used, {planned} planned");
+
+    // However little there is: an error, and everything given back.
+    let mut refused = 0;
+    for part in 0..20 {
+        LIMIT.store(before + planned * part / 20, SeqCst);
+        let found = run();
+        LIMIT.store(u64::MAX, SeqCst);
+        match found {
+            Ok(()) => assert!(part > 10, "{case}: {part} 20ths suffice"),
+            Err(RunError::OutOfMemory(error)) => {
+                assert!(error.bytes > 0);
+                refused += 1;
+            }
+            Err(error) => panic!("{case}: {error}"),
+        }
+    }
+    assert!(refused > 10);
+    let left = LIVE.load(SeqCst).saturating_sub(before);
+    assert!(left < SLACK, "{case}: {left} bytes are left");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::gpu::Gpu;
 use super::{Choices, Figures, Found, Request};
-use crate::batch::{WAY_OUT, tell_skipped};
+use crate::batch::{WAY_OUT, parts_at_once, tell_skipped};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::memory;
@@ -106,11 +106,6 @@ struct Seen {
     weighted: bool,
 }
 
-/// Parts that are in memory at once with so many workers.
-fn parts_at_once(workers: usize) -> u64 {
-    4 + 2 * workers as u64
-}
-
 /// How often each GPU is opened: one lane moves a part while the other computes.
 const LANES: usize = 2;
 
@@ -171,8 +166,10 @@ impl<C: Serialize> Request<'_, C> {
         memory::within(limit, &what, WAY_OUT, || {
             console.stage(format!("reading {}", input.display()));
             let start = Instant::now();
-            let mut reader =
-                BatchReader::open(input, &self.batch.options(options, limit, at_once))?;
+            let mut reader = BatchReader::open(
+                input,
+                &self.batch.options(options, limit.map(|limit| limit.0 / at_once)),
+            )?;
             let open = start.elapsed().as_secs_f64();
             let most = limit.map_or(PAIRS, |limit| limit.0 / (16 * at_once));
             let mut parts = Cut::new(&mut reader, most.min(PAIRS), self.weight());

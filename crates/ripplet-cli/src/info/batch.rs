@@ -62,7 +62,7 @@ impl Arguments {
     ) -> Result<Ending, Failure> {
         self.threads.start()?;
         console.stage(format!("reading {}", self.file.display()));
-        let mut reader = BatchReader::open(&self.file, &self.batch.options(options, None, 1))?;
+        let mut reader = BatchReader::open(&self.file, &self.batch.options(options, None))?;
         let (mut info, mut sizes) = (BatchInfo::default(), [0; SIZES]);
         while let Some(part) = reader.next_part()? {
             interrupt::check()?;

@@ -21,6 +21,7 @@ RIPPLET_FN void answer_holding(const State& state, const Team& team, const Item&
         if (Team::ORDERS) behind.order = order_by_degree(team, of_behind, n, counts, room);
         if (Team::ORDERS && TWO_SIDED) ahead.order = order_by_degree(team, of_ahead, n, counts, room);
         if (Team::ORDERS && !TWO_SIDED) ahead.order = behind.order;
+        rows.take_marks(room);
         lead(state, team, graph, item, behind, ahead, rows);
     } else {
         const Tally<u32> tally(room, n);
@@ -41,6 +42,7 @@ RIPPLET_FN void answer_reading(const State& state, const Team& team, const Item&
     if constexpr (QUESTION == WAYS) {
         Rows<Distance> rows(room, graph.vertices);
         rows.take_distances(room);
+        rows.take_marks(room);
         lead(state, team, graph, item, behind, TWO_SIDED ? read(state.ahead, graph) : behind, rows);
     } else {
         measure(state, team, graph, item, behind, Tally<Sum>(room, graph.vertices));

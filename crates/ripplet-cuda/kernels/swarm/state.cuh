@@ -14,6 +14,7 @@
 
 namespace ripplet {
 
+typedef unsigned char u8;
 typedef unsigned short u16;
 typedef double f64;
 

@@ -176,7 +176,7 @@ impl Kind {
             Asked::Far => 3 * 8 + sum + 4,
             Asked::Near => 3 * 8 + 8,
             Asked::Span => 3 * 8 + sum + 4 + 4,
-            Asked::Ways => u64::from(EIGHT) * (8 + 8 + distance) + 8,
+            Asked::Ways => u64::from(EIGHT) * (8 + 8 + distance) + 8 + 2,
         };
         of_vertex * u64::from(vertices)
     }

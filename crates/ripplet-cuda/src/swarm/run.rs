@@ -67,7 +67,10 @@ impl<'a, D: Device> Run<'a, D> {
         let schedule = &self.layout.schedule;
         let tier = schedule.tiers[share.tier];
         let resident = self.resident(tier, share.tier).map_err(failed)?;
-        let mut most = self.tuning.first_items.max(1);
+        // Those that are in the device's memory take longest.
+        let is_large = share.tier + 1 == schedule.tiers.len();
+        let most = if is_large { resident } else { u32::MAX };
+        let mut most = self.tuning.first_items.min(most).max(1);
         let mut first = share.items.start;
         while first < share.items.end {
             if observer.is_cancelled() {

@@ -10,7 +10,7 @@ use std::ops::Range;
 const RESERVED: u32 = 1024;
 /// Threads on a multiprocessor, and of a block at most, as `kernels.cuh` has registers for them: where ways are
 /// counted, otherwise, and where lists are not held.
-const COUNTING: [u32; 2] = [1280, 1024];
+const COUNTING: [u32; 2] = [1024, 1024];
 const MEASURING: [u32; 2] = [1536, 768];
 const READERS: u32 = 1024;
 /// Threads of a block at least.

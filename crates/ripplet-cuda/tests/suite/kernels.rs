@@ -3,11 +3,13 @@
 
 use crate::cuda::{ARCHITECTURES, has_nvrtc};
 use crate::graphs::{Edges, ring};
+use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::cuda::nvrtc;
 use ripplet_cuda::device::Source;
 use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, source};
+use ripplet_cuda::swarm::{self, Question};
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
 use ripplet_lp::{Program, Schedule, Settings};
@@ -52,6 +54,18 @@ fn texts_of_lcc() -> Vec<Source> {
     ]
 }
 
+/// Each kind of the swarms' kernels, but one of which the others have all.
+fn texts_of_swarms() -> Vec<Source> {
+    let near = Question::Closeness { measure: Closeness::Harmonic, normalized: true };
+    let ways = Question::Betweenness { normalized: false };
+    vec![
+        swarm::source(near, false),
+        swarm::source(Question::Reach, true),
+        swarm::source(ways, false),
+        swarm::source(ways, true),
+    ]
+}
+
 /// Texts that are compiled for the older architectures, too.
 const EVERYWHERE: usize = 2;
 
@@ -65,7 +79,8 @@ fn every_kernel_compiles_for_every_architecture() {
             scope.spawn(move || {
                 let is_newest = ARCHITECTURES.last() == Some(&architecture);
                 let count = if is_newest { usize::MAX } else { EVERYWHERE };
-                for text in texts().into_iter().take(count).chain(texts_of_lcc()) {
+                let texts = texts().into_iter().take(count);
+                for text in texts.chain(texts_of_lcc()).chain(texts_of_swarms()) {
                     let code = nvrtc::compile(&text, architecture);
                     let code = code.unwrap_or_else(|error| panic!("{architecture:?}: {error}"));
                     assert!(code.starts_with(b"\x7fELF"), "{architecture:?}, {}", text.name);

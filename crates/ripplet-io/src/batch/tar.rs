@@ -7,12 +7,12 @@
 use super::members::{Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
 use super::{BatchOptions, Skipped, Source, share};
 use crate::read::{Bounded, read_bounded, read_bytes};
-use crate::text::{Fault, decoder};
-use crate::{Compression, Place, ReadError};
+use crate::text::{Fault, compression_of, decoder};
+use crate::{Place, ReadError};
 use bytes::Bytes;
 use ripplet_graph::batch::GraphBatch;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -75,13 +75,8 @@ impl Tar {
         let file = File::open(path).map_err(system)?;
         let bytes = file.metadata().map_err(system)?.len();
         let read = Arc::new(AtomicU64::new(0));
-        let name = path.as_os_str().to_string_lossy().to_ascii_lowercase();
-        let compression = match () {
-            () if name.ends_with("gz") => Compression::Gzip,
-            () if name.ends_with(".zst") => Compression::Zstd,
-            () => Compression::None,
-        };
-        let file = BufReader::with_capacity(READ, Counted(file, read.clone()));
+        let mut file = BufReader::with_capacity(READ, Counted(file, read.clone()));
+        let compression = compression_of(file.fill_buf().map_err(system)?);
         let plain = decoder(file, compression).map_err(system)?;
         let reader = Box::new(BufReader::with_capacity(READ, plain));
         let (path, options) = (path.to_owned(), options.clone());
@@ -132,7 +127,7 @@ impl Stream {
     /// As many entries as are read at once, by their ids; none after the last.
     fn some(&mut self) -> Result<Vec<Member<Entry>>, ReadError> {
         let (mut some, mut bytes) = (Vec::new(), 0);
-        while !self.ended && bytes < self.options.bytes_at_once() {
+        while !self.ended && (some.is_empty() || bytes < self.options.bytes_at_once()) {
             let Some(member) = self.entry()? else { continue };
             bytes += RECORD;
             if let Content::Bytes(content) = &member.source.content {

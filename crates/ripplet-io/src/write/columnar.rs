@@ -78,7 +78,7 @@ pub(super) struct TableFile<W: Write + Send> {
 
 enum Encoder<W: Write + Send> {
     Arrow(FileWriter<W>),
-    Parquet(ArrowWriter<W>),
+    Parquet(ArrowWriter<Lent<W>>),
 }
 
 impl<W: Write + Send> TableFile<W> {
@@ -90,7 +90,7 @@ impl<W: Write + Send> TableFile<W> {
                 // Snappy is what every reader of Parquet knows.
                 let properties =
                     WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-                let file = ArrowWriter::try_new(out, schema.clone(), Some(properties));
+                let file = ArrowWriter::try_new(Lent(Some(out)), schema.clone(), Some(properties));
                 Encoder::Parquet(file.map_err(from_parquet)?)
             }
         };
@@ -116,9 +116,30 @@ impl<W: Write + Send> TableFile<W> {
     pub(super) fn finish(self) -> io::Result<W> {
         match self.encoder {
             Encoder::Arrow(file) => file.into_inner().map_err(from_arrow),
-            Encoder::Parquet(file) => file.into_inner().map_err(from_parquet),
+            Encoder::Parquet(mut file) => {
+                // `into_inner` would make text of the operating system's error.
+                file.finish().map_err(from_parquet)?;
+                file.inner_mut().0.take().ok_or_else(gone)
+            }
         }
     }
+}
+
+/// A writer that can be taken back.
+struct Lent<W>(Option<W>);
+
+impl<W: Write> Write for Lent<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.as_mut().ok_or_else(gone)?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::other("the table is finished")
 }
 
 /// The external ids of some vertices.

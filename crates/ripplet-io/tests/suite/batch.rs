@@ -205,7 +205,7 @@ fn every_source_gives_the_graphs_that_each_file_is_by_itself() {
     for (path, prefix) in sources(folder.path()) {
         for direction in [Direction::Undirected, Direction::Directed] {
             for (part_size, self_loops) in
-                [(1, SelfLoops::Keep), (20, SelfLoops::Drop), (1 << 20, SelfLoops::Keep)]
+                [(0, SelfLoops::Keep), (20, SelfLoops::Drop), (1 << 20, SelfLoops::Keep)]
             {
                 let ids = if part_size == 20 { IdKind::Names } else { IdKind::Auto };
                 let read_options = ReadOptions { ids, ..ReadOptions::default() };
