@@ -1,11 +1,13 @@
-//! Measures many small graphs on a GPU: `measure_swarm 1000000 [--question closeness|harmonic|summaries|
-//! reach|betweenness] [--vertices 1024] [--directed] [--part 20000000] [--repeat 3] [--split 4] [--check] [--profile]`.
+//! Measures many small graphs on a GPU: `measure_swarm 1000000 [--question
+//! closeness|harmonic|summaries|reach|betweenness] [--vertices 1024] [--directed] [--part 20000000]
+//! [--repeat 3] [--split 4] [--check] [--profile]`.
 //!
-//! The graphs are those of SwarmGraph's benchmark II (`generate::Swarm`), or with `--vertices` rings of so many
-//! with random chords. They are asked part by part, of about `--part` edges each. Prints a line of JSON for each
-//! question: where the seconds of all parts went. `--check` compares all values with the CPU's, `--profile`
-//! prints a line for each size of team; `--split` is `Tuning::split_over`; `--repeat` asks each part so often, and counts the fastest, and
-//! `--question` asks one question alone, as `ncu` has it easier then.
+//! The graphs are those of SwarmGraph's benchmark II (`generate::Swarm`), or with `--vertices` rings of
+//! so many with random chords. They are asked part by part, of about `--part` edges each. Prints a line
+//! of JSON for each question: where the seconds of all parts went. `--check` compares all values with
+//! the CPU's, `--profile` prints a line for each size of team, and `--split` is `Tuning::split_over`.
+//! `--repeat` asks each part so often and counts the fastest, and `--question` asks one question alone,
+//! as `ncu` has it easier then.
 
 use ripplet_analytics::Lengths;
 use ripplet_analytics::apsp::reach_of_batch;

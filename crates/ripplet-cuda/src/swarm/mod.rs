@@ -11,8 +11,8 @@
 //! memory is in the device's.
 //!
 //! # Memory
-//! The lists that are read, 16 bytes a graph, and 8 bytes a vertex for values: [`DeviceSwarm::plan`] has it all.
-//! It is kept from run to run, and grows with the largest. Graphs that do not fit together are moved one part
+//! The lists that are read, 16 bytes a graph for its place in the work, and what is found, mostly 8 bytes a
+//! vertex: [`DeviceSwarm::plan`] has it all. It is kept from run to run, and grows with the largest. Graphs that do not fit together are moved one part
 //! after the other.
 //!
 //! # Determinism
