@@ -103,6 +103,8 @@ impl Options {
             assert!(member.to_graph().unwrap() == graph, "graph {index}, {self:?}");
         }
         assert_eq!(batch.arcs(), arcs);
+        let edges = batch.all().graphs().map(|graph| graph.to_graph().unwrap().edges());
+        assert!(batch.all().edges_of_each().unwrap().into_iter().eq(edges));
     }
 }
 

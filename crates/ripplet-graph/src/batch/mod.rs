@@ -448,6 +448,17 @@ impl<'a> BatchSlice<'a> {
         self.out().neighbors.len() as u64
     }
 
+    /// The number of edges of each graph, as [`BatchGraph::edges`] has it: in parallel over the graphs.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    pub fn edges_of_each(self) -> Result<Vec<u64>, OutOfMemory> {
+        let mut edges = memory::zeros(self.len())?;
+        let of_graphs = edges.par_iter_mut().enumerate().with_min_len(1 << 6);
+        of_graphs.for_each(|(graph, edges)| *edges = self.graph(graph).edges());
+        Ok(edges)
+    }
+
     /// Where each graph's vertices begin, and after them the end of the last: one more than graphs.
     /// They count from the batch's begin.
     pub fn vertex_starts(self) -> &'a [u64] {

@@ -197,7 +197,7 @@ impl Analysis {
             }
             Analysis::Summary { lengths } => {
                 let summaries = apsp::summary_of_batch(graphs, lengths, observer)?;
-                let edges = memory::collected(graphs.graphs().map(BatchGraph::edges))?;
+                let edges = graphs.edges_of_each()?;
                 columns_of_summaries(&summaries, Column::U64(edges))?
             }
         })

@@ -7,7 +7,7 @@ use ripplet_analytics::{Lengths, Observer};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::device::Device;
 use ripplet_cuda::swarm::{self as cuda, DeviceSwarm, Question, SwarmSeconds};
-use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Direction, Graph, OutOfMemory, WeightScale, memory};
 use ripplet_lp::{Plan, RunError};
 use thiserror::Error;
@@ -150,7 +150,7 @@ impl<D: Device> DeviceWorker<D> {
                     scale: WeightScale::ONE,
                 });
                 let summaries = memory::collected(summaries)?;
-                let edges = memory::collected(graphs.graphs().map(BatchGraph::edges))?;
+                let edges = graphs.edges_of_each()?;
                 (columns_of_summaries(&summaries, Column::U64(edges))?, seconds)
             }
         };
