@@ -113,8 +113,8 @@ pub struct SwarmSeconds {
 pub struct Tuning {
     /// Bytes of shared memory that a block has, where the device has more.
     pub most_shared: u32,
-    /// A graph is split whose work is more than that of all over so many times the multiprocessors; for 0
-    /// none is.
+    /// A graph is split whose work is more than that of all over so many times the teams of its size that
+    /// there are at once; for 0 none is.
     pub split_over: u64,
     /// Bytes of the partial sums of a wave, or more where one group of sources has more.
     pub partials: u64,

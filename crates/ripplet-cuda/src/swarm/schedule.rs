@@ -135,6 +135,8 @@ struct Shape {
     /// Of the lists that are read.
     arcs: u64,
     tier: usize,
+    /// Whether its units are items of their own.
+    is_split: bool,
 }
 
 impl Shape {
@@ -154,7 +156,7 @@ impl Shape {
             Place::Memory => true,
         };
         let tier = tiers.iter().position(fits).unwrap_or(tiers.len() - 1);
-        Shape { vertices, units: kind.units(vertices), arcs, tier }
+        Shape { vertices, units: kind.units(vertices), arcs, tier, is_split: false }
     }
 
     fn work(self) -> u64 {
@@ -183,8 +185,6 @@ struct Planner {
     tiers: Vec<Tier>,
     /// Of each graph.
     shapes: Vec<Shape>,
-    /// Graphs of so much work are split.
-    split_from: u64,
 }
 
 impl Schedule {
@@ -200,9 +200,8 @@ impl Schedule {
         let shapes = (0..graphs.len()).map(|graph| Shape::new(graphs, graph, kind, &tiers));
         let shapes = memory::collected(shapes)?;
         let all = shapes.iter().fold(0_u64, |sum, shape| sum.saturating_add(shape.work()));
-        let shares = tuning.split_over.saturating_mul(u64::from(machine.multiprocessors));
-        let split_from = all.checked_div(shares).unwrap_or(u64::MAX);
-        let mut planner = Planner { kind, machine, tuning, tiers, shapes, split_from };
+        let mut planner = Planner { kind, machine, tuning, tiers, shapes };
+        planner.choose_split(all);
         let counts = planner.merge();
         let order = planner.sorted()?;
         let mut to = Schedule::default();
@@ -218,8 +217,22 @@ impl Schedule {
 }
 
 impl Planner {
-    fn is_split(&self, shape: Shape) -> bool {
-        shape.units > 1 && shape.work() >= self.split_from
+    /// Splits the graphs that others would wait for: those with more work than a part of what each team of
+    /// their size would have if these did all.
+    fn choose_split(&mut self, all: u64) {
+        let over = self.tuning.split_over;
+        let from = |tier| all.checked_div(over.saturating_mul(self.teams(tier)));
+        let from: Vec<u64> =
+            (0..self.tiers.len()).map(|tier| from(tier).unwrap_or(u64::MAX)).collect();
+        for shape in &mut self.shapes {
+            shape.is_split = shape.units > 1 && shape.work() >= from[shape.tier];
+        }
+    }
+
+    /// Teams of a size that are there at once.
+    fn teams(&self, tier: usize) -> u64 {
+        let Tier { blocks, teams, .. } = self.tiers[tier];
+        u64::from(self.machine.multiprocessors) * u64::from(blocks) * u64::from(teams)
     }
 
     /// Gives the graphs of a tier to the next one where all of both fit at once: a launch less. Returns the
@@ -229,13 +242,13 @@ impl Planner {
         // The vertices of the largest graph.
         let mut largest = vec![0; self.tiers.len()];
         for &shape in self.shapes.iter().filter(|shape| shape.vertices > 0) {
-            items[shape.tier] += if self.is_split(shape) { u64::from(shape.units) } else { 1 };
+            items[shape.tier] += if shape.is_split { u64::from(shape.units) } else { 1 };
             largest[shape.tier] = shape.vertices.max(largest[shape.tier]);
         }
         let mut merged: Vec<usize> = (0..self.tiers.len()).collect();
         for tier in 0..self.tiers.len() - 1 {
             let next = self.tiers[tier + 1];
-            let at_once = self.machine.multiprocessors * next.blocks * next.teams;
+            let at_once = self.teams(tier + 1);
             let both = items[tier] + items[tier + 1];
             let has_room = match next.place {
                 Place::Held => self.tiers[tier].bytes <= next.bytes,
@@ -245,7 +258,7 @@ impl Planner {
                 }
                 Place::State | Place::Memory => false,
             };
-            if has_room && next.blocks >= MERGED_UP_TO && both <= u64::from(at_once) {
+            if has_room && next.blocks >= MERGED_UP_TO && both <= at_once {
                 merged.iter_mut().filter(|to| **to == tier).for_each(|to| *to = tier + 1);
                 (items[tier], items[tier + 1]) = (0, both);
                 largest[tier + 1] = largest[tier].max(largest[tier + 1]);
@@ -282,7 +295,7 @@ impl Planner {
         let (mut ends, mut used) = (Vec::new(), 0);
         for &graph in order {
             let shape = self.shapes[graph as usize];
-            if !self.is_split(shape) {
+            if !shape.is_split {
                 continue;
             }
             let groups = u64::from(shape.units).div_ceil(units_of_group);
@@ -333,7 +346,7 @@ impl Planner {
                 whole = rest;
                 for &graph in of_tier {
                     let shape = self.shapes[graph as usize];
-                    if !self.is_split(shape) {
+                    if !shape.is_split {
                         to.items.push(Item::new(graph, 0..shape.units, NO_SPLIT));
                     }
                 }
@@ -457,13 +470,16 @@ mod tests {
 
     #[test]
     fn a_graph_that_others_would_wait_for_is_split() {
-        let mut sizes = vec![30; 1000];
+        let mut sizes = vec![30; 40_000];
         sizes.push(900);
         let schedule = check(&sizes, WAYS, Tuning::default());
         assert_eq!(schedule.splits.len(), 1);
-        assert_eq!(schedule.splits[0].graph, 1000);
+        assert_eq!(schedule.splits[0].graph, 40_000);
         assert_eq!(schedule.sums, 900);
-        // Of a million like it nobody waits for one.
+        // Fewer graphs than there are teams are all split,
+        let schedule = check(&[30; 1000], WAYS, Tuning::default());
+        assert_eq!((schedule.splits.len(), schedule.items.len()), (1000, 4000));
+        // and none of so many that nobody waits for one.
         let schedule = check(&vec![300; 20_000], WAYS, Tuning::default());
         assert!(schedule.splits.is_empty() && schedule.pieces.is_empty());
     }
