@@ -165,7 +165,9 @@ fn the_bytes_do_not_depend_on_threads_or_memory() {
     }
     sandbox.write("all.tsv", table);
     let bytes = |name: &str| fs::read(sandbox.path(name)).unwrap();
-    for command in ["closeness", "harmonic", "betweenness", "apsp", "apsp --rows graphs"] {
+    for command in
+        ["closeness", "harmonic", "betweenness", "apsp", "apsp --rows graphs", "communities"]
+    {
         for extension in ["csv.gz", "arrow", "parquet"] {
             let run = |name: &str, flags: &str| {
                 let (name, output) = (format!("{name}.{extension}"), command.replace(' ', ""));

@@ -402,7 +402,7 @@ fn a_device_answers_what_the_cpu_does() {
             let mut device =
                 DeviceWorker::new("shim".into(), executor, analysis.question().unwrap());
             let of_cpu = CpuWorker::new(analysis).answer(batch.all(), &()).unwrap();
-            assert_eq!(device.answer(batch.all(), &()).unwrap(), of_cpu, "{analysis:?}");
+            assert_eq!(device.answer_batch(batch.all(), &()).unwrap(), of_cpu, "{analysis:?}");
             let graph = batch.all().graphs().nth(11).unwrap().to_graph().unwrap();
             let found = device.answer_graph(&graph, &()).unwrap();
             let found: Vec<_> = found.columns().iter().map(Column::data).collect();
