@@ -147,6 +147,7 @@ impl Failure {
             Failure::Analytics(error) => {
                 matches!(error, ripplet::analytics::RunError::OutOfMemory(_))
             }
+            Failure::Run(error) => matches!(error, RunError::OutOfMemory { .. }),
             Failure::Write(error) => error.source.kind() == ErrorKind::OutOfMemory,
             _ => false,
         }

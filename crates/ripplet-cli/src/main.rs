@@ -78,7 +78,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command, console: &Console) -> Result<Ending, Failure> {
     match command {
-        Command::Communities(arguments) => communities::run(&arguments, console)?,
+        Command::Communities(arguments) => return communities::run(&arguments, console),
         Command::Lcc(arguments) => lcc::run(&arguments, console)?,
         Command::Closeness(arguments) => return centrality::closeness_of(&arguments, console),
         Command::Harmonic(arguments) => return centrality::harmonic_of(&arguments, console),

@@ -1,9 +1,10 @@
 //! Outputs: their places are looked at before the work, so that it is not done in vain.
 
+use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
 use ripplet::io::WriteError;
-use ripplet::io::write::{AtomicFile, whole_file};
+use ripplet::io::write::{AtomicFile, TableShape, TableWriter, whole_file};
 use serde::Serialize;
 use std::fs;
 use std::io::ErrorKind;
@@ -38,6 +39,20 @@ pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
             "choose another name for the output",
         )),
     }
+}
+
+/// Begins a table; without a place, on standard output.
+pub fn begin_table(
+    path: Option<&Path>,
+    shape: TableShape<'_>,
+    console: &Console,
+) -> Result<TableWriter, Failure> {
+    interrupt::check()?;
+    let path = path.unwrap_or(Path::new("-"));
+    if is_standard(path) {
+        console.close();
+    }
+    TableWriter::create(path, shape).map_err(unwritten)
 }
 
 /// Notes a finished output, or tells why it is not.

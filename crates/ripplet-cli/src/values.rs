@@ -4,7 +4,7 @@
 use crate::console::Console;
 use crate::estimate::EstimateArguments;
 use crate::failure::Failure;
-use crate::output::{check_place, is_standard, unwritten, write_json, written};
+use crate::output::{begin_table, check_place, is_standard, write_json, written};
 use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load};
 use crate::size::Size;
 use crate::stats::{Bytes, Shape, Stages};
@@ -197,13 +197,7 @@ impl ValueArguments {
 
     /// Begins the table that the values go to.
     pub fn table(&self, shape: TableShape<'_>, console: &Console) -> Result<TableWriter, Failure> {
-        interrupt::check()?;
-        // Only a plan has no output.
-        let path = self.written().map_or(Path::new("-"), PathBuf::as_path);
-        if is_standard(path) {
-            console.close();
-        }
-        TableWriter::create(path, shape).map_err(unwritten)
+        begin_table(self.written().map(PathBuf::as_path), shape, console)
     }
 
     /// Prints a plan where only that is asked for.

@@ -1,5 +1,6 @@
 //! The flags of `ripplet communities`.
 
+use crate::batch::BatchArguments;
 use crate::estimate::EstimateArguments;
 use crate::machine::DeviceArguments;
 use crate::reading::{BuildArguments, ReadArguments, format};
@@ -12,15 +13,16 @@ use ripplet::lp::{Counter, DEFAULT_PHASES, Stop};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-/// Find the communities of a graph.
+/// Find the communities of a graph, or of each graph of a batch.
 ///
 /// INPUT is an edge list (.txt, .el, .tsv, .csv), LDBC (.e with its .v beside it), MatrixMarket
 /// (.mtx), METIS (.graph), GML (.gml), Parquet, Arrow, or ripplet's own .rg; the text ones also as
-/// .gz or .zst; `-` is standard input.
+/// .gz or .zst; `-` is standard input. A batch is a folder or an archive of such files, a TU data set,
+/// a .swarm or, with --batch, a table.
 ///
 /// OUT has a line or a row a vertex, its id and its community, which is called by the id of one of
 /// its vertices; `--program slpa` and `seeded` add a strength, and a vertex may have several rows or
-/// none. It is .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow; `-` is
+/// none; of a batch, the first column is `graph`. It is .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow; `-` is
 /// standard output. It appears whole or not at all.
 #[derive(Args)]
 pub struct Arguments {
@@ -41,6 +43,8 @@ pub struct Arguments {
     pub reading: ReadArguments,
     #[command(flatten)]
     pub building: BuildArguments,
+    #[command(flatten)]
+    pub batch: BatchArguments,
     /// The input's format, where its name does not tell.
     #[arg(long, value_parser = format, help_heading = "Reading")]
     pub format: Option<Format>,

@@ -71,6 +71,11 @@ impl FileJob {
         self.program.visit(visitor)
     }
 
+    /// The program, whatever its scores are.
+    pub fn compiled(&self) -> &CompiledProgram {
+        &self.program
+    }
+
     /// The settings with the columns of the vertex table.
     pub fn fill(
         &self,

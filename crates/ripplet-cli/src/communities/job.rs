@@ -5,7 +5,7 @@ use super::arguments::{CounterChoice, PresetName, ProgramName, StorageName};
 use super::program::Program;
 use crate::estimate::EstimateForm;
 use crate::failure::Failure;
-use crate::machine::{DeviceArguments, Machine};
+use crate::machine::DeviceArguments;
 use crate::output::is_standard;
 use crate::size::Size;
 use crate::stats::Choices;
@@ -112,7 +112,7 @@ impl Arguments {
 
 impl Job<'_> {
     /// The choices by their names.
-    pub fn choices(&self, settings: &Settings, machine: &Machine, threads: usize) -> Choices {
+    pub fn choices(&self, settings: &Settings, device: String, threads: usize) -> Choices {
         let Settings { schedule, counter, seed, .. } = settings;
         Choices {
             program: self.program.name().into(),
@@ -129,7 +129,7 @@ impl Job<'_> {
             storage: match self.storage {
                 StorageName::Plain => "plain",
             },
-            device: machine.name(),
+            device,
             threads,
             seed: *seed,
             deterministic: schedule.is_deterministic(),

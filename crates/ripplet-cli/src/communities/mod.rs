@@ -4,8 +4,11 @@
 //! arguments ─▶ Job ─▶ places ─▶ GPU ─▶ graph ─▶ plan ─▶ run ─▶ summary ─▶ output ─▶ stats ─▶ last line
 //!                   (no data touched yet)        └ --estimate ends here
 //! ```
+//!
+//! A batch goes its own way behind the places: see `batch`.
 
 mod arguments;
+mod batch;
 mod file;
 mod job;
 mod program;
@@ -15,7 +18,7 @@ mod sweep;
 pub use arguments::{Arguments, FileArguments, ProgramName};
 
 use crate::console::Console;
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::machine::Machine;
 use crate::output::{check_place, is_standard, write_json};
 use crate::reading::{Loaded, load};
@@ -33,10 +36,19 @@ use std::path::Path;
 use std::time::Instant;
 use sweep::Sweep;
 
-/// Finds the communities of a graph.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let mut job = arguments.resolve()?;
+/// Finds the communities of a graph, or of each graph of a batch.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    let job = arguments.resolve()?;
     check_places(&job)?;
+    if arguments.batch.is_asked(&job.input, &job.load.read) {
+        return batch::run(&job, &arguments.batch, console);
+    }
+    arguments.batch.check_unused()?;
+    run_graph(job, console)?;
+    Ok(Ending::Whole)
+}
+
+fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let threads = job.threads.start()?;
     let start = Instant::now();
     let opened = job.device.open()?;
@@ -234,7 +246,7 @@ impl Work<'_> {
     }
 
     fn choices(&self, machine: &Machine, settings: &Settings) -> Choices {
-        self.job.choices(settings, machine, self.threads)
+        self.job.choices(settings, machine.name(), self.threads)
     }
 
     /// Writes the communities; returns the seconds that it took.

@@ -1,7 +1,7 @@
 //! Batches: each graph's values are those of the graph alone, whatever the batch came as.
 
 use crate::sandbox::Sandbox;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -165,7 +165,9 @@ fn the_bytes_do_not_depend_on_threads_or_memory() {
     }
     sandbox.write("all.tsv", table);
     let bytes = |name: &str| fs::read(sandbox.path(name)).unwrap();
-    for command in ["closeness", "harmonic", "betweenness", "apsp", "apsp --rows graphs"] {
+    for command in
+        ["closeness", "harmonic", "betweenness", "apsp", "apsp --rows graphs", "communities"]
+    {
         for extension in ["csv.gz", "arrow", "parquet"] {
             let run = |name: &str, flags: &str| {
                 let (name, output) = (format!("{name}.{extension}"), command.replace(' ', ""));
@@ -335,4 +337,132 @@ fn batches_become_a_swarm_file_and_are_told_of() {
         assert!(said.error.contains("note: skipped b: graphs/b.txt:1"), "{said:?}");
     }
     assert_eq!(rows(&sandbox, "apsp", "graphs.swarm"), ["a 1 2 1", "a 2 1 1"]);
+}
+
+#[test]
+fn each_graph_has_the_communities_that_it_has_alone() {
+    let sandbox = Sandbox::with([
+        ("all.csv", TABLE),
+        ("a.csv", "source,target,weight\n1,2,2\n2,3,1\n3,4,0.5\n2,1,1\n4,1,4\n"),
+        ("b.csv", "source,target,weight\nx,y,1.5\nu,v,0.25\n"),
+        ("c.csv", "source,target,weight\n7,7,1\n"),
+        ("mine.rs", crate::gpu::LOUD),
+    ]);
+    let names = enzymes(&sandbox, "graphs");
+    sandbox.ok(&format!("convert {TU} tu.swarm"));
+    for command in [
+        "communities",
+        "communities --program cdlp",
+        "communities --program cdlp --directed",
+        "communities --program llp --gamma 0.5 --seed 7",
+        "communities --schedule sync --counter mg:8 --keep-disconnected",
+        "communities --preset nu-mg8",
+        "communities --program-file mine.rs --param voice=3",
+        "communities --consecutive",
+        "communities --program cdlp --consecutive",
+    ] {
+        let expected = rows_alone(&sandbox, command, &names, "graphs/NAME.e");
+        assert!(!expected.is_empty(), "{command}");
+        for threads in [1, 2, 5] {
+            let command = format!("{command} --threads {threads}");
+            assert!(rows(&sandbox, &command, TU) == expected, "{command}");
+        }
+        if !command.contains("--directed") {
+            assert!(rows(&sandbox, command, "tu.swarm") == expected, "{command}");
+        }
+    }
+    let names = ["a", "b", "c"].map(String::from);
+    for command in
+        ["communities --weighted", "communities --consecutive", "communities --keep-loops"]
+    {
+        let expected = rows_alone(&sandbox, command, &names, "NAME.csv");
+        assert_eq!(rows(&sandbox, command, "all.csv --batch"), expected, "{command}");
+    }
+    sandbox.ok("communities all.csv --batch -o out.csv --consecutive");
+    let text = sandbox.read("out.csv");
+    assert!(text.starts_with("graph,id,community\na,1,0\n"), "{text}");
+    assert!(text.ends_with("\nb,x,1\nb,y,1\nc,7,0\n"), "{text}");
+    let head = "graph\tid\tcommunity\n";
+    sandbox.ok("communities all.csv --batch -o out.tsv");
+    assert!(sandbox.read("out.tsv").starts_with(head), "{}", sandbox.read("out.tsv"));
+}
+
+#[test]
+fn communities_of_a_batch_are_told_of() {
+    let sandbox = Sandbox::with([("all.csv", TABLE), ("labels.txt", "1 1\n")]);
+    let run = "communities all.csv --batch -o out.csv --stats s.json --threads 2 --program cdlp";
+    let said = sandbox.run(run);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.contains("running on the CPU: the communities of a batch"), "{said:?}");
+    let (stats, text) = (sandbox.json("s.json"), sandbox.read("out.csv"));
+    let column = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        [fields[0], fields[2]].map(String::from)
+    };
+    let communities: BTreeSet<[String; 2]> = text.lines().skip(1).map(column).collect();
+    assert_eq!(stats["communities"], communities.len());
+    for (name, value) in
+        [("graphs", 3), ("vertices", 9), ("edges", 6), ("parts", 1), ("threads", 2)]
+    {
+        assert_eq!(stats[name], value, "{name}: {stats}");
+    }
+    let names = ["program", "schedule", "device", "counter"].map(|name| stats[name].as_str());
+    assert_eq!(names, ["cdlp", "sync", "cpu", "exact"].map(Some));
+    assert!(stats["busy"]["compute"].as_f64().unwrap() <= 1.0, "{stats}");
+    assert_eq!(stats["workers"][0]["name"], "cpu");
+    let estimate = sandbox.ok("communities all.csv --batch --estimate=json --threads 2");
+    let estimate: serde_json::Value = serde_json::from_str(&estimate).unwrap();
+    assert_eq!((&estimate["graphs"], &estimate["program"]), (&3.into(), &"lpa".into()));
+    assert!(estimate["planned_host"].as_u64().unwrap() > 0, "{estimate}");
+    let purposes = estimate["plan"].as_array().unwrap().iter().map(|need| &need["purpose"]);
+    assert!(purposes.into_iter().any(|purpose| purpose == "each thread's graph"), "{estimate}");
+    fs::create_dir(sandbox.path("graphs")).unwrap();
+    sandbox.write("graphs/a.txt", "1 2\n2 3\n");
+    sandbox.write("graphs/b.txt", "1\n");
+    sandbox.fails("communities graphs -o c.txt", 2, &["graphs/b.txt:1"]);
+    let said = sandbox.run("communities graphs -o c.txt --on-error skip --quiet");
+    assert_eq!(said.code, Some(3), "{said:?}");
+    assert!(said.error.contains("note: skipped b: graphs/b.txt:1"), "{said:?}");
+    let expected = sandbox.ok("communities graphs/a.txt -o -");
+    let expected: String = expected.lines().map(|row| format!("a {row}\n")).collect();
+    assert_eq!(sandbox.read("c.txt"), expected);
+}
+
+#[test]
+fn what_is_about_one_graph_is_refused_for_a_batch() {
+    let sandbox = Sandbox::with([
+        ("all.csv", TABLE),
+        ("one.txt", "1 2\n"),
+        ("labels.txt", "1 1\n"),
+        ("table.csv", "id,x\n1,1\n"),
+        ("mine.rs", crate::gpu::LOUD),
+    ]);
+    for (flags, parts) in [
+        ("--program slpa", ["slpa", "another --program"]),
+        ("--program seeded --seeds labels.txt", ["seeded", "another --program"]),
+        ("--program llp --sweep 3", ["--sweep", "leave --sweep out"]),
+        ("--labels labels.txt", ["--labels", "leave --labels out"]),
+        (
+            "--program-file mine.rs --param voice=3 --columns-out c.csv",
+            ["--columns-out", "one graph"],
+        ),
+        (
+            "--program-file mine.rs --param voice=3 --vertex-table table.csv",
+            ["--vertex-table", "one graph"],
+        ),
+        ("--counter auto", ["--counter auto", "one graph"]),
+        ("--device cuda", ["for the CPU so far", "use --device cpu"]),
+        ("--device cuda:0,1", ["for the CPU so far", "use --device cpu"]),
+    ] {
+        sandbox.fails(&format!("communities all.csv --batch -o out.txt {flags}"), 2, &parts);
+    }
+    sandbox.fails("communities one.txt -o out.txt --on-error skip", 2, &["one graph", "--batch"]);
+    sandbox.fails("communities all.csv --batch -o all.csv", 2, &["named twice"]);
+    let rows: String = (0..200_000).fold("graph,source,target\n".into(), |mut text, edge| {
+        let _ = writeln!(text, "{},{edge},{}", edge / 1000, edge + 1);
+        text
+    });
+    sandbox.write("large.csv", rows);
+    let parts = ["--host-memory allows", "allow more --host-memory"];
+    sandbox.fails("communities large.csv --batch -o out.txt --host-memory 1MiB", 2, &parts);
 }

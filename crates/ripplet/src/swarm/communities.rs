@@ -2,9 +2,9 @@
 
 use super::{Answer, SwarmError, SwarmObserver, Worker};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{VertexId, memory};
+use ripplet_graph::{OutOfMemory, VertexId, memory};
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
-use ripplet_lp::{Executor, Label, Observer, Program, Settings};
+use ripplet_lp::{Executor, Label, Observer, Plan, Program, Settings};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::scope;
@@ -42,6 +42,30 @@ impl<P: Program> CommunitiesWorker<P> {
         let executors =
             (0..threads.max(1)).map(|_| CpuExecutor::new(Some(1))).collect::<Result<_, _>>()?;
         Ok(CommunitiesWorker { program, settings, executors })
+    }
+
+    /// The memory that it will need beside these graphs: on each thread as the graph needs that is the
+    /// largest by vertices and arcs.
+    ///
+    /// # Errors
+    /// Where the system refuses the memory of that graph.
+    pub fn plan(&self, part: BatchSlice<'_>) -> Result<Plan, OutOfMemory> {
+        let plan = Plan { graph_host: part.batch().bytes(), ..Plan::default() }
+            .with("communities", part.vertices().saturating_mul(size_of::<VertexId>() as u64));
+        let size = |graph: &BatchGraph<'_>| graph.arcs() + u64::from(graph.vertices());
+        let (Some(largest), Some(executor)) =
+            (part.graphs().max_by_key(size), self.executors.first())
+        else {
+            return Ok(plan);
+        };
+        let of_graph = executor.plan(&largest.to_graph()?, &self.program, &self.settings);
+        let threads = self.executors.len() as u64;
+        let on_threads = |bytes: u64| bytes.saturating_mul(threads);
+        let plan = plan.with("each thread's graph", on_threads(of_graph.graph_host));
+        Ok(of_graph
+            .items
+            .iter()
+            .fold(plan, |plan, item| plan.with(item.purpose, on_threads(item.bytes))))
     }
 
     /// Finds the communities of graphs until nobody has any left.
@@ -155,6 +179,10 @@ mod tests {
                 CommunitiesWorker::new(program.clone(), settings.clone(), threads).unwrap();
             let found = worker.answer(batch.all(), &()).unwrap();
             assert_eq!(found, Answer::Communities(expected.clone()), "{threads} threads");
+            let plan = worker.plan(batch.all()).unwrap();
+            let largest = batch.all().graphs().nth(3).unwrap().to_graph().unwrap();
+            let of_largest = alone.plan(&largest, program, &settings).algorithm_host();
+            assert!(plan.algorithm_host() > of_largest, "{plan:?}");
         }
     }
 

@@ -119,7 +119,8 @@ impl<D: Device> DeviceWorker<D> {
         Ok(answer)
     }
 
-    fn answer_batch(
+    /// Answers what is asked of each graph of a part.
+    pub(super) fn answer_batch(
         &mut self,
         graphs: BatchSlice<'_>,
         observer: &dyn Observer,

@@ -3,8 +3,10 @@
 use super::*;
 use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
+use ripplet_cuda::DeviceExecutor;
+use ripplet_cuda::shim::ShimDevice;
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
-use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+use ripplet_graph::{Direction, EdgeTable, GraphBuilder, VertexIds};
 use ripplet_io::Place;
 use ripplet_io::write::{ColumnData, Part, TableShape, TableWriter};
 use std::path::Path;
@@ -361,4 +363,54 @@ fn a_summary_of_small_graphs() {
         Column::Bool(vec![true; 5]),
     ];
     assert_eq!(columns, expected);
+}
+
+/// A batch of rings of 0, 1, … 11 vertices, some with chords, whose arcs have a direction or none.
+fn rings(direction: Direction) -> GraphBatch {
+    let edges: Vec<(u32, u32, u32)> = (0..12)
+        .flat_map(|size| {
+            (0..size).flat_map(move |vertex| {
+                let chord = (vertex % 3 == 0).then_some((size, vertex, (vertex * 5 + 2) % size));
+                std::iter::once((size, vertex, (vertex + 1) % size)).chain(chord)
+            })
+        })
+        .filter(|(size, vertex, _)| size % 4 != 3 || *vertex != size / 2)
+        .collect();
+    let rows = BatchRows {
+        graphs: edges.iter().map(|edge| edge.0).collect(),
+        sources: edges.iter().map(|edge| edge.1).collect(),
+        targets: edges.iter().map(|edge| edge.2).collect(),
+        weights: None,
+    };
+    let members = Members::of_sizes(0..12).unwrap();
+    BatchBuilder::new().direction(direction).build(BatchTable::new(members, rows).unwrap()).unwrap()
+}
+
+#[test]
+fn a_device_answers_what_the_cpu_does() {
+    let lengths = Lengths::Hops;
+    let analyses = [
+        Analysis::Closeness { measure: Closeness::Reciprocal, normalized: true, lengths },
+        Analysis::Betweenness { normalized: false, lengths },
+        Analysis::Reach { lengths },
+        Analysis::Summary { lengths },
+    ];
+    for direction in [Direction::Undirected, Direction::Directed] {
+        let batch = rings(direction);
+        for analysis in analyses {
+            let executor = DeviceExecutor::new(ShimDevice::new());
+            let mut device =
+                DeviceWorker::new("shim".into(), executor, analysis.question().unwrap());
+            let of_cpu = CpuWorker::new(analysis).answer(batch.all(), &()).unwrap();
+            assert_eq!(device.answer_batch(batch.all(), &()).unwrap(), of_cpu, "{analysis:?}");
+            let graph = batch.all().graphs().nth(11).unwrap().to_graph().unwrap();
+            let found = device.answer_graph(&graph, &()).unwrap();
+            let found: Vec<_> = found.columns().iter().map(Column::data).collect();
+            let take = |_: Part<'_>, columns: &[ColumnData<'_>]| {
+                assert_eq!(format!("{found:?}"), format!("{columns:?}"), "{analysis:?}");
+                Ok(())
+            };
+            analysis.of_graph(&graph, &mut (), take).unwrap();
+        }
+    }
 }

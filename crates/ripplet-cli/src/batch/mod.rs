@@ -1,4 +1,11 @@
-//! The arguments about a batch, and what is told of graphs that were skipped.
+//! What commands over a batch have in common: the arguments, how it is run, and what is told of it.
+
+mod estimate;
+mod run;
+mod stats;
+
+pub use estimate::PartNeeds;
+pub use run::{Done, Opened, Source};
 
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
@@ -46,11 +53,11 @@ const BYTES: u64 = 40;
 const MOST_TOLD: usize = 20;
 
 /// What to do where --host-memory does not suffice.
-pub const WAY_OUT: &str = "allow more --host-memory, or `ripplet convert` the input to .swarm where there \
+const WAY_OUT: &str = "allow more --host-memory, or `ripplet convert` the input to .swarm where there \
                            is more: its parts are read one by one";
 
 /// Parts that are in memory at once with so many workers.
-pub fn parts_at_once(workers: usize) -> u64 {
+fn parts_at_once(workers: usize) -> u64 {
     4 + 2 * workers as u64
 }
 

@@ -1,0 +1,117 @@
+//! What `--stats` tells of a batch: names that programs rely on.
+
+use super::Done;
+use crate::failure::Failure;
+use crate::output::write_json;
+use crate::stats::peak_memory;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What `--stats` writes.
+#[derive(Serialize)]
+struct Stats<C, F> {
+    /// The version of ripplet.
+    version: &'static str,
+    graphs: u64,
+    vertices: u64,
+    /// Where they have no direction, half of the stored arcs.
+    edges: u64,
+    directed: bool,
+    weighted: bool,
+    #[serde(flatten)]
+    choices: C,
+    #[serde(flatten)]
+    found: F,
+    /// Parts in which the batch came.
+    parts: u64,
+    /// Graphs that could not be read.
+    skipped: Vec<Skipped>,
+    /// Seconds in which each stage was busy, and in all.
+    seconds: Seconds,
+    /// The same, each as a part of the time from the first part to the last.
+    busy: Seconds,
+    /// What each worker did.
+    workers: Vec<WorkerStats>,
+    /// The largest memory that the process had; null where the system does not tell.
+    peak_host: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Skipped {
+    graph: String,
+    error: String,
+}
+
+/// A number for each stage. They overlap.
+#[derive(Serialize)]
+struct Seconds {
+    /// Opening the batch; a TU data set and a table are read with their first part.
+    open: f64,
+    read: f64,
+    /// Of the busiest worker.
+    compute: f64,
+    write: f64,
+    /// From the first part to the last.
+    wall: f64,
+}
+
+#[derive(Serialize)]
+struct WorkerStats {
+    name: String,
+    parts: u64,
+    busy: f64,
+    /// What these seconds were made of, as far as the worker tells.
+    seconds: BTreeMap<&'static str, f64>,
+}
+
+impl Done {
+    /// Writes figures of the run, where they are asked for: by what choices, and what was found.
+    pub fn write_stats(
+        &self,
+        path: Option<&Path>,
+        choices: impl Serialize,
+        found: impl Serialize,
+    ) -> Result<(), Failure> {
+        let Some(path) = path else { return Ok(()) };
+        let Done { report, reader, directed, weighted, .. } = self;
+        let skipped = reader.skipped().iter().map(|skipped| Skipped {
+            graph: skipped.graph.clone(),
+            error: skipped.error.to_string(),
+        });
+        let workers = report.workers.iter().map(|worker| WorkerStats {
+            name: worker.name.clone(),
+            parts: worker.parts,
+            busy: report.share(worker.busy),
+            seconds: worker.steps.iter().copied().collect(),
+        });
+        let stats = Stats {
+            version: env!("CARGO_PKG_VERSION"),
+            graphs: report.graphs,
+            vertices: report.vertices,
+            edges: if *directed { report.arcs } else { report.arcs / 2 },
+            directed: *directed,
+            weighted: *weighted,
+            choices,
+            found,
+            parts: report.parts,
+            skipped: skipped.collect(),
+            seconds: self.stages(|seconds| seconds),
+            busy: self.stages(|seconds| report.share(seconds)),
+            workers: workers.collect(),
+            peak_host: peak_memory(),
+        };
+        write_json(path, &stats)
+    }
+
+    fn stages(&self, of: impl Fn(f64) -> f64) -> Seconds {
+        let report = &self.report;
+        Seconds {
+            open: of(self.open),
+            read: of(report.read),
+            compute: of(report.compute()),
+            write: of(report.write),
+            wall: of(report.wall),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The communities of each graph of a batch, by the CPU: those that it has alone.
+
+use super::job::Job;
+use super::program::Program;
+use crate::batch::{BatchArguments, Done, Opened, PartNeeds, Source};
+use crate::console::Console;
+use crate::failure::{Ending, Failure};
+use crate::output::{begin_table, is_standard};
+use ripplet::analytics::RunError;
+use ripplet::graph::batch::BatchSlice;
+use ripplet::graph::{OutOfMemory, VertexId, memory};
+use ripplet::io::WriteError;
+use ripplet::io::write::{ColumnKind, Rows, TableShape};
+use ripplet::jit::CompiledProgram;
+use ripplet::lp::programs::{Cdlp, Llp, Lpa};
+use ripplet::swarm::{Answer, Column, CommunitiesWorker, Report, SwarmError};
+use serde::Serialize;
+use std::io::{Error, ErrorKind};
+use std::path::Path;
+
+/// What communities are called that are numbered.
+const NUMBERS: &[(&str, ColumnKind)] = &[("community", ColumnKind::U32)];
+/// Why no GPU finds them.
+const NO_GPU: &str = "the communities of a batch are for the CPU so far";
+
+/// Finds the communities of each graph.
+pub(super) fn run(
+    job: &Job<'_>,
+    batch: &BatchArguments,
+    console: &Console,
+) -> Result<Ending, Failure> {
+    check(job)?;
+    let threads = job.threads.start()?;
+    if job.device.is_auto() {
+        console.remark(&format!("running on the CPU: {NO_GPU}"));
+    }
+    let work = Work { job, batch, console, threads };
+    match &job.program {
+        Program::Lpa(resolution) => work.run(Lpa::new(*resolution)),
+        Program::Cdlp => work.run(Cdlp),
+        Program::Llp(gamma) => work.run(Llp::new(*gamma)),
+        Program::File(file) => match file.compiled() {
+            CompiledProgram::U64(program) => work.run(program.clone()),
+            CompiledProgram::I64(program) => work.run(program.clone()),
+            CompiledProgram::F32(program) => work.run(program.clone()),
+        },
+        Program::Sweep(_) => Err(refused("--sweep looks for the best layer of one graph", "sweep")),
+        Program::Slpa(_) => Err(Failure::refused(
+            "slpa gives a vertex several communities, and in a batch each has one",
+            "use another --program, or run it on each graph alone",
+        )),
+        Program::Seeded(_) => Err(Failure::refused(
+            "seeded begins with vertices of one graph, but the input is a batch",
+            "use another --program, or run it on each graph alone",
+        )),
+    }
+}
+
+/// Refuses what is about one graph, or about a GPU.
+fn check(job: &Job<'_>) -> Result<(), Failure> {
+    let (reads, writes) = match &job.program {
+        Program::File(_) => job.program.files(),
+        _ => (None, None),
+    };
+    let flags = [
+        (job.labels.is_some(), "--labels are of the vertices of one graph", "labels"),
+        (reads.is_some(), "--vertex-table is about the vertices of one graph", "vertex-table"),
+        (writes.is_some(), "--columns-out is about the vertices of one graph", "columns-out"),
+        (job.finds_counter, "--counter auto looks at the memory for one graph", "counter"),
+    ];
+    if let Some((_, sentence, flag)) = flags.iter().find(|(is_given, ..)| *is_given) {
+        return Err(refused(sentence, flag));
+    }
+    if job.device.is_auto() || job.device.is_cpu() {
+        return Ok(());
+    }
+    Err(Failure::refused(NO_GPU, "use --device cpu"))
+}
+
+/// Why a flag is not for a batch.
+fn refused(sentence: &str, flag: &str) -> Failure {
+    let sentence = format!("{sentence}, but the input is a batch");
+    Failure::refused(sentence, format!("leave --{flag} out, or run it on each graph alone"))
+}
+
+/// A job and the batch that it works on.
+struct Work<'a> {
+    job: &'a Job<'a>,
+    batch: &'a BatchArguments,
+    console: &'a Console,
+    threads: usize,
+}
+
+/// What is told of the communities of all graphs.
+#[derive(Clone, Copy, Serialize)]
+struct Found {
+    communities: u64,
+}
+
+impl Work<'_> {
+    fn run<P: ripplet::lp::Program + Send + 'static>(&self, program: P) -> Result<Ending, Failure> {
+        let Work { job, console, threads, .. } = *self;
+        let worker = CommunitiesWorker::new(program, job.settings.clone(), threads)?;
+        let choices = job.choices(&job.settings, "cpu".into(), threads);
+        let source = Source {
+            input: &job.input,
+            batch: self.batch,
+            options: &job.load,
+            limit: job.host_memory,
+            workers: 1,
+            weight: |_| 0,
+        };
+        source.open(console, |mut batch| {
+            if let Some(form) = job.estimate {
+                let estimate = batch.estimate(choices, |part| needs(&worker, part))?;
+                form.print_as(&estimate, || estimate.lines())?;
+                return Ok(Ending::Whole);
+            }
+            let deterministic = choices.deterministic;
+            let (done, found) = self.find(batch, worker)?;
+            done.write_stats(job.stats.as_deref(), choices, found)?;
+            self.say(&done.report, found, deterministic);
+            Ok(done.ending)
+        })
+    }
+
+    /// Finds the communities and writes them, by the ids of vertices or as numbers.
+    fn find<P: ripplet::lp::Program + Send + 'static>(
+        &self,
+        batch: Opened,
+        worker: CommunitiesWorker<P>,
+    ) -> Result<(Done, Found), Failure> {
+        let Work { job, console, .. } = *self;
+        let output = job.output.as_deref();
+        let (rows, columns) = match job.consecutive {
+            true => (Rows::Vertices, NUMBERS),
+            false => (Rows::Communities, &[][..]),
+        };
+        let table = begin_table(output, TableShape { rows, of_batch: true, columns }, console)?;
+        let (mut numbering, mut found) = (Numbering::default(), Found { communities: 0 });
+        let number = |graphs: BatchSlice<'_>, answer: Answer| {
+            let Answer::Communities(mut communities) = answer else { return Ok(answer) };
+            let unnamed = |graph| no_label(output, graph);
+            found.communities +=
+                numbering.number(graphs, &mut communities, job.consecutive, unnamed)?;
+            Ok(match job.consecutive {
+                true => Answer::Vertices(vec![Column::U32(communities)]),
+                false => Answer::Communities(communities),
+            })
+        };
+        let done = batch.run(vec![Box::new(worker)], table, number, console)?;
+        Ok((done, found))
+    }
+
+    fn say(&self, report: &Report, found: Found, deterministic: bool) {
+        let Report { graphs, vertices, wall, .. } = report;
+        let communities = found.communities;
+        let place = match &self.job.output {
+            Some(path) if !is_standard(path) => format!("; see {}", path.display()),
+            _ => String::new(),
+        };
+        let differs = if deterministic { "" } else { " (async: another run may differ)" };
+        self.console.say(&format!(
+            "{graphs} graphs, {vertices} vertices; {communities} communities, in {wall:.3} \
+             s{place}{differs}"
+        ));
+    }
+}
+
+/// What a part needs beside its graphs.
+fn needs<P: ripplet::lp::Program>(
+    worker: &CommunitiesWorker<P>,
+    part: BatchSlice<'_>,
+) -> Result<PartNeeds, Failure> {
+    let plan = worker.plan(part).map_err(RunError::from)?;
+    let host = plan.items.iter().map(|item| (item.purpose, item.bytes)).collect();
+    let answer = part.vertices().saturating_mul(size_of::<VertexId>() as u64);
+    Ok(PartNeeds { host, answer, ..PartNeeds::default() })
+}
+
+/// Why a graph has no row for each vertex: a program of one's own may leave vertices without a label.
+fn no_label(output: Option<&Path>, graph: String) -> SwarmError {
+    let sentence = format!(
+        "the program leaves a vertex of the graph {graph} without a label, and in a batch each vertex \
+         has a row"
+    );
+    let path = output.unwrap_or(Path::new("-")).to_owned();
+    WriteError { path, source: Error::new(ErrorKind::InvalidInput, sentence) }.into()
+}
+
+/// Numbers of communities, in the order of their first vertices. Memory: 4 bytes a vertex of the largest
+/// graph so far.
+#[derive(Default)]
+struct Numbering {
+    /// By the vertex that a community is called by.
+    numbers: Vec<u32>,
+}
+
+/// Stands for a community that has no number yet.
+const UNSEEN: u32 = u32::MAX;
+
+impl Numbering {
+    /// Counts the communities of graphs and, where that is asked for, puts their numbers in their places.
+    ///
+    /// # Errors
+    /// `unnamed` of the first graph that has a vertex without a label; where memory is refused.
+    fn number(
+        &mut self,
+        graphs: BatchSlice<'_>,
+        communities: &mut [VertexId],
+        replaces: bool,
+        unnamed: impl Fn(String) -> SwarmError,
+    ) -> Result<u64, SwarmError> {
+        let (mut rest, mut all) = (communities, 0);
+        for graph in graphs.graphs() {
+            let size = graph.vertices() as usize;
+            let of_graph = rest.split_off_mut(..size).unwrap_or_default();
+            let numbers = self.begin(size)?;
+            let mut count = 0;
+            for community in of_graph {
+                let Some(number) = numbers.get_mut(*community as usize) else {
+                    return Err(unnamed(graph.id().to_string()));
+                };
+                if *number == UNSEEN {
+                    *number = count;
+                    count += 1;
+                }
+                if replaces {
+                    *community = *number;
+                }
+            }
+            all += u64::from(count);
+        }
+        Ok(all)
+    }
+
+    /// Room for the communities of a graph with so many vertices.
+    fn begin(&mut self, vertices: usize) -> Result<&mut [u32], OutOfMemory> {
+        if self.numbers.len() < vertices {
+            self.numbers = memory::zeros(vertices)?;
+        }
+        let numbers = &mut self.numbers[..vertices];
+        numbers.fill(UNSEEN);
+        Ok(numbers)
+    }
+}
