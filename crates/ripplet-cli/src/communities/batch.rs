@@ -31,9 +31,6 @@ pub(super) fn run(
 ) -> Result<Ending, Failure> {
     check(job)?;
     let threads = job.threads.start()?;
-    if job.device.is_auto() {
-        console.remark(&format!("running on the CPU: {NO_GPU}"));
-    }
     let work = Work { job, batch, console, threads };
     match &job.program {
         Program::Lpa(resolution) => work.run(Lpa::new(*resolution)),
@@ -111,6 +108,9 @@ impl Work<'_> {
             weight: |_| 0,
         };
         source.open(console, |mut batch| {
+            if job.device.is_auto() {
+                console.remark(&format!("running on the CPU: {NO_GPU}"));
+            }
             if let Some(form) = job.estimate {
                 let estimate = batch.estimate(choices, |part| needs(&worker, part))?;
                 form.print_as(&estimate, || estimate.lines())?;
