@@ -15,7 +15,7 @@ use ripplet::analytics::apsp::pairs_of_batch;
 use ripplet::graph::Direction;
 use ripplet::graph::batch::BatchGraph;
 use ripplet::io::batch::{BatchPart, BatchReader};
-use ripplet::io::write::{Rows, TableShape};
+use ripplet::io::write::{Rows, Subject, TableShape};
 use ripplet::lp::Plan;
 use ripplet::swarm::{
     Analysis, Answer, Column, CpuWorker, Cut, Parts, Progress, Report, SwarmObserver, Worker, run,
@@ -151,7 +151,7 @@ impl Workers {
 
 impl<C: Serialize> Request<'_, C> {
     /// Asks it of each graph of a batch.
-    pub(super) fn of_batch(
+    pub fn of_batch(
         &self,
         options: &LoadOptions,
         threads: usize,
@@ -206,8 +206,7 @@ impl<C: Serialize> Request<'_, C> {
         let take = |part: &BatchPart, answer: Answer| {
             let graphs = part.slice();
             let columns: Vec<_> = answer.columns().iter().map(Column::data).collect();
-            let own = if rows == Rows::Pairs { graphs.vertices() } else { 0 };
-            seen.figures.add(&columns, own);
+            seen.figures.add(&answer.part(Subject::Batch(graphs)), &columns);
             seen.directed = part.batch.direction() == Direction::Directed;
             seen.weighted = part.batch.is_weighted();
             Ok(answer.append_to(&mut table, graphs)?)
@@ -267,13 +266,11 @@ impl<C: Serialize> Request<'_, C> {
     }
 
     fn say_batch(&self, report: &Report, seen: &Seen, console: &Console) {
-        let Found { largest, mean } = seen.figures.found();
+        let found = seen.figures.found();
         let Report { graphs, vertices, wall, .. } = report;
         let place = self.values.see();
-        console.say(&format!(
-            "{graphs} graphs, {vertices} vertices; largest {largest:.6}, mean {mean:.6}, in \
-             {wall:.3} s{place}"
-        ));
+        console
+            .say(&format!("{graphs} graphs, {vertices} vertices; {found}, in {wall:.3} s{place}"));
     }
 
     /// Prints what a part needs, and those beside it.
@@ -307,11 +304,13 @@ impl<C: Serialize> Request<'_, C> {
                     planned_device = plans.iter().map(Plan::total_device).sum();
                 }
             }
-            let of_row = 8 * self.analysis.columns().len() as u64;
-            let rows = match self.analysis.rows() {
-                Rows::Pairs => pairs_of_batch(slice),
-                Rows::Graphs => slice.len() as u64,
-                _ => slice.vertices(),
+            let of_values = 8 * self.analysis.columns().len() as u64;
+            let (rows, of_row) = match self.analysis.rows() {
+                Rows::Pairs => (pairs_of_batch(slice), of_values),
+                Rows::Edges => (slice.graphs().map(BatchGraph::edges).sum(), 8 + of_values),
+                Rows::Components => (slice.vertices(), 4),
+                Rows::Graphs => (slice.len() as u64, of_values),
+                _ => (slice.vertices(), of_values),
             };
             items.push(("answers that wait", rows.saturating_mul(2 * of_row)));
             (graphs, vertices, arcs) = (slice.len(), slice.vertices(), slice.arcs());
