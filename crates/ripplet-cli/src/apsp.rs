@@ -5,7 +5,7 @@ use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::DeviceArguments;
-use crate::values::ValueArguments;
+use crate::values::{ValueArguments, Weights};
 use clap::{Args, ValueEnum};
 use ripplet::swarm::Analysis;
 use serde::Serialize;
@@ -58,5 +58,6 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         RowsName::Graphs => (Analysis::Summary { lengths }, "graphs"),
     };
     let choices = Choices { rows, lengths: lengths_name(lengths) };
-    Request { values, batch, device, analysis, choices }.run(console)
+    let weights = Weights::Lengths;
+    Request { values, batch, device, weights, analysis, choices }.run(console)
 }

@@ -6,7 +6,7 @@ use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::DeviceArguments;
-use crate::values::ValueArguments;
+use crate::values::{ValueArguments, Weights};
 use clap::{Args, ValueEnum};
 use ripplet::analytics::closeness::Closeness;
 use ripplet::swarm::Analysis;
@@ -54,15 +54,20 @@ pub struct HarmonicArguments {
     device: DeviceArguments,
 }
 
-/// Find how many shortest ways lead through each vertex.
+/// Find how many shortest ways lead through each vertex, or along each edge.
 ///
-/// INPUT and OUT are as for `ripplet closeness`. Of several shortest ways between two vertices each has
-/// its share; on an undirected graph two vertices count once.
+/// INPUT and OUT are as for `ripplet closeness`; with --edges, OUT has a line or a row an edge: its `source`,
+/// its `target` and its `value`. Of several shortest ways between two vertices each has its share; on an
+/// undirected graph two vertices count once.
 #[derive(Args)]
 pub struct BetweennessArguments {
     #[command(flatten)]
     values: ValueArguments,
-    /// Over the number of pairs of other vertices: 1 where all ways lead through the vertex.
+    /// The values are of edges: how many shortest ways lead along each.
+    #[arg(long, help_heading = "Choices")]
+    edges: bool,
+    /// Over the number of pairs of other vertices: 1 where all ways lead through the vertex. With --edges,
+    /// over that of all pairs.
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
     #[command(flatten)]
@@ -106,7 +111,8 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
     let lengths = values.lengths();
     let choices = Choices { measure: name, normalized, lengths: lengths_name(lengths) };
     let analysis = Analysis::Closeness { measure, normalized, lengths };
-    Request { values, batch, device, analysis, choices }.run(console)
+    let weights = Weights::Lengths;
+    Request { values, batch, device, weights, analysis, choices }.run(console)
 }
 
 /// Finds harmonic closeness.
@@ -116,7 +122,8 @@ pub fn harmonic_of(arguments: &HarmonicArguments, console: &Console) -> Result<E
     let lengths = values.lengths();
     let choices = Choices { measure: "harmonic", normalized, lengths: lengths_name(lengths) };
     let analysis = Analysis::Closeness { measure, normalized, lengths };
-    Request { values, batch, device, analysis, choices }.run(console)
+    let weights = Weights::Lengths;
+    Request { values, batch, device, weights, analysis, choices }.run(console)
 }
 
 /// Finds betweenness.
@@ -124,9 +131,13 @@ pub fn betweenness_of(
     arguments: &BetweennessArguments,
     console: &Console,
 ) -> Result<Ending, Failure> {
-    let BetweennessArguments { values, normalized, batch, device } = arguments;
+    let BetweennessArguments { values, edges, normalized, batch, device } = arguments;
     let (normalized, lengths) = (*normalized, values.lengths());
-    let choices = Choices { measure: "betweenness", normalized, lengths: lengths_name(lengths) };
-    let analysis = Analysis::Betweenness { normalized, lengths };
-    Request { values, batch, device, analysis, choices }.run(console)
+    let (analysis, measure) = match edges {
+        true => (Analysis::EdgeBetweenness { normalized, lengths }, "edge-betweenness"),
+        false => (Analysis::Betweenness { normalized, lengths }, "betweenness"),
+    };
+    let choices = Choices { measure, normalized, lengths: lengths_name(lengths) };
+    let weights = Weights::Lengths;
+    Request { values, batch, device, weights, analysis, choices }.run(console)
 }

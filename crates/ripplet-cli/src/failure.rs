@@ -247,6 +247,10 @@ impl From<SwarmError> for Failure {
             SwarmError::Device(error) => error.into(),
             SwarmError::Thread(error) => Failure::Thread(error),
             SwarmError::Cancelled => Interrupted.into(),
+            SwarmError::Unsettled { .. } => Failure::refused(
+                error.to_string(),
+                "allow more by --tolerance, or say how many rounds by --iterations",
+            ),
             SwarmError::NoWorker => Failure::refused(error.to_string(), "name a --device"),
         }
     }

@@ -1,25 +1,29 @@
-//! `ripplet lcc`: from a graph in a file to its vertices' clustering coefficients in a file.
+//! `ripplet lcc`: from a graph in a file, or many, to the clustering coefficients of their vertices in a file.
 
+use crate::analysis::Request;
+use crate::batch::BatchArguments;
 use crate::console::Console;
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::machine::{DeviceArguments, Machine};
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages, peak_memory};
 use crate::values::{ValueArguments, Weights};
 use clap::{Args, ValueEnum};
+use ripplet::LoadOptions;
 use ripplet::analytics::lcc::{Definition, Lcc, Outcome};
 use ripplet::graph::{Graph, VertexIds};
 use ripplet::io::write::{ColumnData, VertexColumn};
 use ripplet::lp::{DeviceSeconds, Plan};
+use ripplet::swarm::Analysis;
 use serde::Serialize;
 use std::time::Instant;
 
 /// Find each vertex's local clustering coefficient: how many of its neighbours are neighbours.
 ///
-/// INPUT is as for `ripplet communities`. Edges count once, whatever their weights, and edges from a
+/// INPUT is as for `ripplet closeness`. Edges count once, whatever their weights, and edges from a
 /// vertex to itself not at all.
 ///
-/// OUT has a line or a row a vertex: its id, the coefficient (`value`, from 0 to 1) and, with
+/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id, the coefficient (`value`, from 0 to 1) and, with
 /// --triangles, how many triangles it is a corner of. It is .txt, .tsv or .csv (each also .gz or
 /// .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at all.
 #[derive(Args)]
@@ -32,6 +36,8 @@ pub struct Arguments {
     /// Add a column `triangles`.
     #[arg(long, help_heading = "Output")]
     triangles: bool,
+    #[command(flatten)]
+    batch: BatchArguments,
     #[command(flatten, next_help_heading = "Choices")]
     device: DeviceArguments,
 }
@@ -77,39 +83,65 @@ struct Run {
 const UNWEIGHTED: Weights =
     Weights::Useless("--weighted would change nothing: the coefficients are unweighted");
 
-/// Finds the coefficients of a graph.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let Arguments { values, device, .. } = arguments;
+/// What decides the coefficients of a batch, by name.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct BatchChoices {
+    definition: &'static str,
+}
+
+/// Finds the coefficients of a graph, or of each graph of a batch.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    let Arguments { values, batch, device, .. } = arguments;
     device.check()?;
     let (options, threads) = values.start(UNWEIGHTED)?;
-    let start = Instant::now();
-    let opened = device.open()?;
-    let open = start.elapsed().as_secs_f64();
-    let loaded = values.load(&options, console)?;
-    let machine = opened.start(&values.threads, console)?;
-    let run = device.on(&machine, &values.threads, console, |machine| {
-        arguments.compute(&loaded.graph, machine, threads, console)
-    })?;
-    let Some(Run { choices, plan, outcome, seconds }) = run else { return Ok(()) };
-    let peak = peak_memory();
-    let Loaded { read, build, .. } = loaded;
-    let write = arguments.write(loaded.graph.ids(), &outcome, console)?;
-    let mean = outcome.mean();
-    let (compute, triangles) = (seconds.compute, outcome.triangle_count);
-    let device = match &*choices.device {
-        "cpu" => String::new(),
-        device => format!(" on {device}"),
-    };
-    let seconds = Stages { open, read, build, write, ..seconds };
-    let bytes = Bytes::new(&plan, peak);
-    values.write_stats(&loaded.graph, &choices, Found { triangles, mean }, seconds, bytes)?;
-    let place = values.see();
-    console
-        .say(&format!("mean {mean:.4}, {triangles} triangles, in {compute:.3} s{device}{place}"));
-    Ok(())
+    if batch.is_asked(values.input(), &options.read) {
+        let (lcc, definition) = arguments.resolve();
+        let (analysis, choices) = (Analysis::Lcc(lcc), BatchChoices { definition });
+        let request = Request { values, batch, device, weights: UNWEIGHTED, analysis, choices };
+        return request.of_batch(&options, threads, console);
+    }
+    batch.check_unused()?;
+    arguments.run_one(&options, threads, console)?;
+    Ok(Ending::Whole)
 }
 
 impl Arguments {
+    /// Finds the coefficients of a graph.
+    fn run_one(
+        &self,
+        options: &LoadOptions,
+        threads: usize,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let Arguments { values, device, .. } = self;
+        let start = Instant::now();
+        let opened = device.open()?;
+        let open = start.elapsed().as_secs_f64();
+        let loaded = values.load(options, console)?;
+        let machine = opened.start(&values.threads, console)?;
+        let run = device.on(&machine, &values.threads, console, |machine| {
+            self.compute(&loaded.graph, machine, threads, console)
+        })?;
+        let Some(Run { choices, plan, outcome, seconds }) = run else { return Ok(()) };
+        let peak = peak_memory();
+        let Loaded { read, build, .. } = loaded;
+        let write = self.write(loaded.graph.ids(), &outcome, console)?;
+        let mean = outcome.mean();
+        let (compute, triangles) = (seconds.compute, outcome.triangle_count);
+        let device = match &*choices.device {
+            "cpu" => String::new(),
+            device => format!(" on {device}"),
+        };
+        let seconds = Stages { open, read, build, write, ..seconds };
+        let bytes = Bytes::new(&plan, peak);
+        values.write_stats(&loaded.graph, &choices, Found { triangles, mean }, seconds, bytes)?;
+        let place = values.see();
+        console.say(&format!(
+            "mean {mean:.4}, {triangles} triangles, in {compute:.3} s{device}{place}"
+        ));
+        Ok(())
+    }
+
     /// What is computed, and what its definition is called.
     fn resolve(&self) -> (Lcc, &'static str) {
         let (definition, name) = match self.definition {

@@ -7,6 +7,7 @@ mod batch;
 mod bench;
 mod centrality;
 mod communities;
+mod components;
 mod console;
 mod convert;
 mod devices;
@@ -20,6 +21,7 @@ mod lcc;
 mod machine;
 mod memory;
 mod output;
+mod pagerank;
 mod quality;
 mod reading;
 mod size;
@@ -51,6 +53,8 @@ enum Command {
     Harmonic(centrality::HarmonicArguments),
     Betweenness(centrality::BetweennessArguments),
     Apsp(apsp::Arguments),
+    Pagerank(pagerank::Arguments),
+    Components(components::Arguments),
     Quality(quality::Arguments),
     Generate(generate::Arguments),
     Convert(convert::Arguments),
@@ -79,11 +83,13 @@ fn main() -> ExitCode {
 fn run(command: Command, console: &Console) -> Result<Ending, Failure> {
     match command {
         Command::Communities(arguments) => return communities::run(&arguments, console),
-        Command::Lcc(arguments) => lcc::run(&arguments, console)?,
+        Command::Lcc(arguments) => return lcc::run(&arguments, console),
         Command::Closeness(arguments) => return centrality::closeness_of(&arguments, console),
         Command::Harmonic(arguments) => return centrality::harmonic_of(&arguments, console),
         Command::Betweenness(arguments) => return centrality::betweenness_of(&arguments, console),
         Command::Apsp(arguments) => return apsp::run(&arguments, console),
+        Command::Pagerank(arguments) => return pagerank::run(&arguments, console),
+        Command::Components(arguments) => return components::run(&arguments, console),
         Command::Quality(arguments) => quality::run(&arguments, console)?,
         Command::Generate(arguments) => generate::run(&arguments, console)?,
         Command::Convert(arguments) => return convert::run(&arguments, console),

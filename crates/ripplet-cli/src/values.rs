@@ -68,9 +68,12 @@ struct Stats<C, F> {
 }
 
 /// What weights are to a command.
+#[derive(Clone, Copy, Debug)]
 pub enum Weights {
     /// Nothing: what `--weighted` is refused with.
     Useless(&'static str),
+    /// How strong edges are: those of repeated ones add up.
+    Strengths,
     /// The lengths of edges: of repeated ones the least counts.
     Lengths,
 }
@@ -78,7 +81,12 @@ pub enum Weights {
 impl ValueArguments {
     /// What the length of a way is.
     pub fn lengths(&self) -> Lengths {
-        if self.reading.weighted { Lengths::Weights } else { Lengths::Hops }
+        if self.is_weighted() { Lengths::Weights } else { Lengths::Hops }
+    }
+
+    /// Whether edges have weights.
+    pub fn is_weighted(&self) -> bool {
+        self.reading.weighted
     }
 
     /// Refuses what would be ignored or has no place, before any data is touched, and starts the threads.

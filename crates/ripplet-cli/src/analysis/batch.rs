@@ -9,7 +9,7 @@ use ripplet::LoadOptions;
 use ripplet::analytics::RunError;
 use ripplet::analytics::apsp::pairs_of_batch;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
-use ripplet::io::write::{Rows, TableShape};
+use ripplet::io::write::{Rows, Subject, TableShape};
 use ripplet::lp::Plan;
 use ripplet::swarm::{Analysis, Answer, Column, CpuWorker, Report, Worker};
 use serde::Serialize;
@@ -59,7 +59,7 @@ impl Workers {
 
 impl<C: Serialize> Request<'_, C> {
     /// Asks it of each graph of a batch.
-    pub(super) fn of_batch(
+    pub fn of_batch(
         &self,
         options: &LoadOptions,
         threads: usize,
@@ -109,8 +109,7 @@ impl<C: Serialize> Request<'_, C> {
         let mut figures = Figures::default();
         let look = |graphs: BatchSlice<'_>, answer: Answer| {
             let columns: Vec<_> = answer.columns().iter().map(Column::data).collect();
-            let own = if rows == Rows::Pairs { graphs.vertices() } else { 0 };
-            figures.add(&columns, own);
+            figures.add(&answer.part(Subject::Batch(graphs)), &columns);
             Ok(answer)
         };
         let done = batch.run(workers.boxed(), table, look, console)?;
@@ -118,13 +117,10 @@ impl<C: Serialize> Request<'_, C> {
     }
 
     fn say_batch(&self, report: &Report, found: Found, console: &Console) {
-        let Found { largest, mean } = found;
         let Report { graphs, vertices, wall, .. } = report;
         let place = self.values.see();
-        console.say(&format!(
-            "{graphs} graphs, {vertices} vertices; largest {largest:.6}, mean {mean:.6}, in \
-             {wall:.3} s{place}"
-        ));
+        console
+            .say(&format!("{graphs} graphs, {vertices} vertices; {found}, in {wall:.3} s{place}"));
     }
 
     /// What a part needs beside its graphs.
@@ -134,11 +130,13 @@ impl<C: Serialize> Request<'_, C> {
         workers: &Workers,
         threads: usize,
     ) -> Result<PartNeeds, Failure> {
-        let of_row = 8 * self.analysis.columns().len() as u64;
-        let rows = match self.analysis.rows() {
-            Rows::Pairs => pairs_of_batch(part),
-            Rows::Graphs => part.len() as u64,
-            _ => part.vertices(),
+        let of_values = 8 * self.analysis.columns().len() as u64;
+        let (rows, of_row) = match self.analysis.rows() {
+            Rows::Pairs => (pairs_of_batch(part), of_values),
+            Rows::Edges => (part.graphs().map(BatchGraph::edges).sum(), 8 + of_values),
+            Rows::Components => (part.vertices(), 4),
+            Rows::Graphs => (part.len() as u64, of_values),
+            _ => (part.vertices(), of_values),
         };
         let needs = PartNeeds { answer: rows.saturating_mul(of_row), ..PartNeeds::default() };
         Ok(match workers {

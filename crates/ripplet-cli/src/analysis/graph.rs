@@ -1,7 +1,7 @@
 //! An analysis of one graph.
 
 use super::gpu::Gpu;
-use super::{Choices, Figures, Found, Request};
+use super::{Choices, Figures, Request};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -12,7 +12,7 @@ use crate::stats::{Bytes, Stages, peak_memory};
 use ripplet::LoadOptions;
 use ripplet::cuda::swarm::SwarmSeconds;
 use ripplet::graph::Graph;
-use ripplet::io::write::{Part, Rows, Subject, TableShape};
+use ripplet::io::write::{Rows, Subject, TableShape};
 use ripplet::lp::Plan;
 use ripplet::swarm::{Column, Worker};
 use serde::Serialize;
@@ -87,11 +87,12 @@ impl<C: Serialize> Request<'_, C> {
         let start = Instant::now();
         let columns: Vec<_> = answer.columns().iter().map(Column::data).collect();
         let mut figures = Figures::default();
-        figures.add(&columns, 0);
+        let part = answer.part(Subject::Graph(graph.ids()));
+        figures.add(&part, &columns);
         let (rows, names) = (self.analysis.rows(), self.analysis.columns());
         let shape = TableShape { rows, of_batch: false, columns: names };
         let mut table = self.values.table(shape, console)?;
-        table.append(answer.part(Subject::Graph(graph.ids())), &columns).map_err(unwritten)?;
+        table.append(part, &columns).map_err(unwritten)?;
         interrupt::check()?;
         written(table.finish())?;
         let write = start.elapsed().as_secs_f64();
@@ -115,14 +116,12 @@ impl<C: Serialize> Request<'_, C> {
         let (bytes, found) = (Bytes::new(plan, peak_memory()), figures.found());
         let compute = seconds.compute;
         self.values.write_stats(graph, choices, found, seconds, bytes)?;
-        let (Found { largest, mean }, place) = (found, self.values.see());
+        let place = self.values.see();
         let device = match &*choices.device {
             "cpu" => String::new(),
             device => format!(" on {device}"),
         };
-        console.say(&format!(
-            "largest {largest:.6}, mean {mean:.6}, in {compute:.3} s{device}{place}"
-        ));
+        console.say(&format!("{found}, in {compute:.3} s{device}{place}"));
         Ok(())
     }
 
@@ -134,11 +133,7 @@ impl<C: Serialize> Request<'_, C> {
         let (mut figures, mut seconds) = (Figures::default(), 0.0);
         self.analysis.of_graph(graph, &mut console.watch(), |part, columns| {
             let start = Instant::now();
-            let own = match &part {
-                Part::Pairs { sources, .. } => sources.len() as u64,
-                _ => 0,
-            };
-            figures.add(columns, own);
+            figures.add(&part, columns);
             table.append(part, columns)?;
             seconds += start.elapsed().as_secs_f64();
             Ok(())

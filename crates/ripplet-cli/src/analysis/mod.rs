@@ -1,5 +1,5 @@
 //! What commands have in common that ask something of a graph, or of each graph of a batch: `closeness`,
-//! `harmonic`, `betweenness`, `apsp`.
+//! `harmonic`, `betweenness`, `apsp`, `pagerank`, `components`, and of a batch `lcc`.
 
 mod batch;
 mod gpu;
@@ -11,9 +11,11 @@ use crate::failure::{Ending, Failure};
 use crate::machine::DeviceArguments;
 use crate::values::{ValueArguments, Weights};
 use ripplet::analytics::Lengths;
-use ripplet::io::write::ColumnData;
+use ripplet::graph::VertexId;
+use ripplet::io::write::{ColumnData, Part, Subject};
 use ripplet::swarm::Analysis;
 use serde::Serialize;
+use std::fmt;
 
 /// What is asked, of what, and where the answer goes.
 pub struct Request<'a, C> {
@@ -23,6 +25,8 @@ pub struct Request<'a, C> {
     pub batch: &'a BatchArguments,
     /// Who answers.
     pub device: &'a DeviceArguments,
+    /// What weights are to it.
+    pub weights: Weights,
     /// What is asked.
     pub analysis: Analysis,
     /// What decides the answer, by name.
@@ -52,7 +56,7 @@ impl<C: Serialize> Request<'_, C> {
     /// Asks, and writes the answer.
     pub fn run(&self, console: &Console) -> Result<Ending, Failure> {
         self.device.check()?;
-        let (options, threads) = self.values.start(Weights::Lengths)?;
+        let (options, threads) = self.values.start(self.weights)?;
         if self.batch.is_asked(self.values.input(), &options.read) {
             return self.of_batch(&options, threads, console);
         }
@@ -66,24 +70,35 @@ impl<C: Serialize> Request<'_, C> {
     }
 }
 
-/// What is told of an answer: of its first column of numbers, as far as they are finite.
+/// What is told of an answer: how many components there are, or of its first column of numbers, as far as
+/// they are finite.
 #[derive(Clone, Copy, Debug, Default)]
 struct Figures {
     largest: f64,
     sum: f64,
     count: u64,
+    components: Option<u64>,
 }
 
 /// The same, as `--stats` has it.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct Found {
-    largest: f64,
-    mean: f64,
+#[serde(untagged)]
+enum Found {
+    Values { largest: f64, mean: f64 },
+    Components { components: u64 },
 }
 
 impl Figures {
-    /// Adds values, of which so many are of a vertex and itself: they count for nothing.
-    fn add(&mut self, columns: &[ColumnData<'_>], own: u64) {
+    /// Adds the values of some rows; those of a vertex and itself, which have no row, count for nothing.
+    fn add(&mut self, part: &Part<'_>, columns: &[ColumnData<'_>]) {
+        if let Part::Components { of, components } = part {
+            *self.components.get_or_insert(0) += count_components(*of, components);
+        }
+        let own = match part {
+            Part::Pairs { of: Subject::Batch(graphs), .. } => graphs.vertices(),
+            Part::Pairs { sources, .. } => sources.len() as u64,
+            _ => 0,
+        };
         let numbers = |column: &ColumnData<'_>| matches!(column, ColumnData::F64(_));
         let Some(ColumnData::F64(values)) = columns.iter().copied().find(numbers) else { return };
         for &value in values.iter().filter(|value| value.is_finite()) {
@@ -95,6 +110,37 @@ impl Figures {
     }
 
     fn found(self) -> Found {
-        Found { largest: self.largest, mean: self.sum / self.count.max(1) as f64 }
+        match self.components {
+            Some(components) => Found::Components { components },
+            None => {
+                let mean = self.sum / self.count.max(1) as f64;
+                Found::Values { largest: self.largest, mean }
+            }
+        }
+    }
+}
+
+/// How many vertices are those that their components are called by.
+fn count_components(of: Subject<'_>, components: &[VertexId]) -> u64 {
+    let count = |components: &[VertexId]| {
+        (0..).zip(components).filter(|(vertex, component)| vertex == *component).count() as u64
+    };
+    match of {
+        Subject::Graph(_) => count(components),
+        Subject::Batch(graphs) => {
+            let starts = graphs.vertex_starts();
+            let range = |at: u64| (at - starts[0]) as usize;
+            starts.windows(2).map(|of| count(&components[range(of[0])..range(of[1])])).sum()
+        }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Found::Values { largest, mean } => write!(f, "largest {largest:.6}, mean {mean:.6}"),
+            Found::Components { components: 1 } => write!(f, "1 component"),
+            Found::Components { components } => write!(f, "{components} components"),
+        }
     }
 }

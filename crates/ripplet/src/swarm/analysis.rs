@@ -1,16 +1,23 @@
 //! What can be asked of a graph, or of each graph of a batch.
 
+use super::answer::Edges;
 use super::{Answer, Column, SwarmError};
 use ripplet_analytics::apsp::{self, GraphSummary, Reach};
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
 use ripplet_analytics::closeness::{self, Closeness, closeness, closeness_of_batch};
-use ripplet_analytics::{Lengths, Observer, Plan};
+use ripplet_analytics::components::{self, components, components_of_batch};
+use ripplet_analytics::edge_betweenness::{
+    self, EdgeValues, edge_betweenness, edge_betweenness_of_batch,
+};
+use ripplet_analytics::lcc::Lcc;
+use ripplet_analytics::pagerank::{End, PageRank};
+use ripplet_analytics::{Item, Lengths, Observer, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, VertexId, WeightScale, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
 
 /// What is asked of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Analysis {
     /// Each vertex's closeness: a column `value`.
     Closeness {
@@ -28,6 +35,19 @@ pub enum Analysis {
         /// What the length of a way is.
         lengths: Lengths,
     },
+    /// Each edge's betweenness: a column `value`.
+    EdgeBetweenness {
+        /// Whether it is normalized.
+        normalized: bool,
+        /// What the length of a way is.
+        lengths: Lengths,
+    },
+    /// Each vertex's weakly connected component.
+    Components,
+    /// Each vertex's PageRank: a column `value`.
+    PageRank(PageRank),
+    /// Each vertex's clustering coefficient, a column `value`, and its `triangles` where they are asked for.
+    Lcc(Lcc),
     /// From each vertex to each other the `distance`, which is infinite where there is no way.
     Distances {
         /// What the length of a way is.
@@ -71,6 +91,9 @@ impl Analysis {
     pub fn rows(self) -> Rows {
         match self {
             Analysis::Closeness { .. } | Analysis::Betweenness { .. } => Rows::Vertices,
+            Analysis::EdgeBetweenness { .. } => Rows::Edges,
+            Analysis::Components => Rows::Components,
+            Analysis::PageRank(_) | Analysis::Lcc(_) => Rows::Vertices,
             Analysis::Distances { .. } => Rows::Pairs,
             Analysis::Reach { .. } => Rows::Vertices,
             Analysis::Summary { .. } => Rows::Graphs,
@@ -80,9 +103,15 @@ impl Analysis {
     /// The columns of its answers: their names, and what they hold.
     pub fn columns(self) -> &'static [(&'static str, ColumnKind)] {
         match self {
-            Analysis::Closeness { .. } | Analysis::Betweenness { .. } => {
-                &[("value", ColumnKind::F64)]
+            Analysis::Lcc(lcc) if lcc.has_triangles() => {
+                &[("value", ColumnKind::F64), ("triangles", ColumnKind::U64)]
             }
+            Analysis::Closeness { .. }
+            | Analysis::Betweenness { .. }
+            | Analysis::EdgeBetweenness { .. }
+            | Analysis::PageRank(_)
+            | Analysis::Lcc(_) => &[("value", ColumnKind::F64)],
+            Analysis::Components => &[],
             Analysis::Distances { .. } => &[("distance", ColumnKind::F64)],
             Analysis::Reach { .. } => &[
                 ("eccentricity", ColumnKind::F64),
@@ -100,6 +129,12 @@ impl Analysis {
                 closeness::plan(graph, measure, lengths, threads)
             }
             Analysis::Betweenness { lengths, .. } => betweenness::plan(graph, lengths, threads),
+            Analysis::EdgeBetweenness { .. } => {
+                with_ends(edge_betweenness::plan(graph, threads), graph.edges())
+            }
+            Analysis::Components => components::plan(graph),
+            Analysis::PageRank(ranks) => ranks.plan(graph),
+            Analysis::Lcc(lcc) => lcc.plan(graph, threads),
             Analysis::Distances { lengths: Lengths::Hops } => apsp::plan_of_rows(graph, threads),
             Analysis::Distances { lengths: Lengths::Weights } => {
                 apsp::plan_of_weighed_rows(graph, threads)
@@ -118,6 +153,13 @@ impl Analysis {
             Analysis::Betweenness { lengths, .. } => {
                 betweenness::plan_of_batch(graphs, lengths, threads)
             }
+            Analysis::EdgeBetweenness { .. } => {
+                let plan = edge_betweenness::plan_of_batch(graphs, threads);
+                with_ends(plan, graphs.graphs().map(BatchGraph::edges).sum())
+            }
+            Analysis::Components => components::plan_of_batch(graphs),
+            Analysis::PageRank(ranks) => ranks.plan_of_batch(graphs, threads),
+            Analysis::Lcc(lcc) => lcc.plan_of_batch(graphs, threads),
             Analysis::Distances { lengths } => {
                 apsp::plan_of_distances_of_batch(graphs, lengths, threads)
             }
@@ -131,7 +173,7 @@ impl Analysis {
     ///
     /// # Errors
     /// Where `take` fails, the observer cancels, or memory is refused; for betweenness by weights, where an
-    /// edge weighs nothing.
+    /// edge weighs nothing; for PageRank, where a setting is out of range or the tolerance is not reached.
     pub fn of_graph(
         self,
         graph: &Graph,
@@ -147,6 +189,21 @@ impl Analysis {
             Analysis::Betweenness { normalized, lengths } => {
                 let values = betweenness(graph, normalized, lengths, observer)?;
                 Answer::Vertices(vec![Column::F64(values)])
+            }
+            Analysis::EdgeBetweenness { normalized, lengths } => {
+                let values = edge_betweenness(graph, normalized, lengths, observer)?;
+                let starts = vec![0, values.len() as u64];
+                of_edges(EdgeValues { starts, values }, edge_betweenness::ends(graph))?
+            }
+            Analysis::Components => Answer::Components(components(graph, observer)?.smallest),
+            Analysis::PageRank(ranks) => {
+                let found = ranks.run(graph, observer)?;
+                settled(&[found.end])?;
+                Answer::Vertices(vec![Column::F64(found.ranks)])
+            }
+            Analysis::Lcc(lcc) => {
+                let found = lcc.run(graph, observer)?;
+                of_triangles(found.coefficients, found.triangles)
             }
             Analysis::Reach { lengths } => {
                 let reach = apsp::reach(graph, lengths, observer)?;
@@ -166,7 +223,7 @@ impl Analysis {
     ///
     /// # Errors
     /// Where the observer cancels, or memory is refused; for betweenness by weights, where an edge weighs
-    /// nothing.
+    /// nothing; for PageRank, where a setting is out of range or the tolerance is not reached.
     pub fn of_batch(
         self,
         graphs: BatchSlice<'_>,
@@ -180,6 +237,22 @@ impl Analysis {
             Analysis::Betweenness { normalized, lengths } => {
                 let values = betweenness_of_batch(graphs, normalized, lengths, observer)?;
                 Answer::Vertices(vec![Column::F64(values)])
+            }
+            Analysis::EdgeBetweenness { normalized, lengths } => {
+                let values = edge_betweenness_of_batch(graphs, normalized, lengths, observer)?;
+                of_edges(values, graphs.graphs().flat_map(edge_betweenness::ends_of_member))?
+            }
+            Analysis::Components => {
+                Answer::Components(components_of_batch(graphs, observer)?.smallest)
+            }
+            Analysis::PageRank(ranks) => {
+                let found = ranks.run_batch(graphs, observer)?;
+                settled(&found.ends)?;
+                Answer::Vertices(vec![Column::F64(found.ranks)])
+            }
+            Analysis::Lcc(lcc) => {
+                let found = lcc.run_batch(graphs, observer)?;
+                of_triangles(found.coefficients, found.triangles)
             }
             Analysis::Distances { lengths } => {
                 let distances = apsp::distances_of_batch(graphs, lengths, observer)?;
@@ -201,6 +274,41 @@ impl Analysis {
                 columns_of_summaries(&summaries, Column::U64(edges))?
             }
         })
+    }
+}
+
+/// A plan, and the ends of so many edges beside it.
+fn with_ends(mut plan: Plan, edges: u64) -> Plan {
+    plan.items.push(Item { purpose: "ends of edges", bytes: edges.saturating_mul(8) });
+    plan
+}
+
+/// Values of edges, with the ends of each.
+fn of_edges(
+    EdgeValues { starts, values }: EdgeValues,
+    ends: impl Iterator<Item = (VertexId, VertexId)>,
+) -> Result<Answer, SwarmError> {
+    let mut sources = memory::with_room(values.len())?;
+    let mut targets = memory::with_room(values.len())?;
+    for (source, target) in ends {
+        sources.push(source);
+        targets.push(target);
+    }
+    let edges = Edges { starts, sources, targets };
+    Ok(Answer::Edges { edges, columns: vec![Column::F64(values)] })
+}
+
+/// Clustering coefficients, and triangles where they were counted.
+fn of_triangles(coefficients: Vec<f64>, triangles: Option<Vec<u64>>) -> Answer {
+    let columns = [Column::F64(coefficients)].into_iter().chain(triangles.map(Column::U64));
+    Answer::Vertices(columns.collect())
+}
+
+/// Refuses ranks that are not within their tolerance.
+fn settled(ends: &[End]) -> Result<(), SwarmError> {
+    match ends.iter().find(|end| !end.converged) {
+        Some(&End { rounds, change, .. }) => Err(SwarmError::Unsettled { rounds, change }),
+        None => Ok(()),
     }
 }
 

@@ -12,10 +12,30 @@ pub enum Answer {
     Vertices(Vec<Column>),
     /// Of each vertex the vertex of its graph that its community is called by, graph by graph.
     Communities(Vec<VertexId>),
+    /// Of each vertex the smallest vertex of its component, counted as its graph's are, graph by graph.
+    Components(Vec<VertexId>),
     /// A value of each graph in each column.
     Graphs(Vec<Column>),
     /// Of each graph a value of each vertex from each vertex, source by source.
     Pairs(Vec<Column>),
+    /// A value of each edge in each column, graph by graph.
+    Edges {
+        /// The edges.
+        edges: Edges,
+        /// The values.
+        columns: Vec<Column>,
+    },
+}
+
+/// Edges by their ends, which are numbers of vertices of their graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edges {
+    /// Where each graph's edges begin, and after them the end of the last.
+    pub starts: Vec<u64>,
+    /// Where each edge begins.
+    pub sources: Vec<VertexId>,
+    /// Where it ends.
+    pub targets: Vec<VertexId>,
 }
 
 /// The values of a column.
@@ -49,15 +69,18 @@ impl Answer {
         match self {
             Answer::Vertices(_) => Rows::Vertices,
             Answer::Communities(_) => Rows::Communities,
+            Answer::Components(_) => Rows::Components,
             Answer::Graphs(_) => Rows::Graphs,
             Answer::Pairs(_) => Rows::Pairs,
+            Answer::Edges { .. } => Rows::Edges,
         }
     }
 
     /// The values.
     pub fn columns(&self) -> &[Column] {
         match self {
-            Answer::Communities(_) => &[],
+            Answer::Communities(_) | Answer::Components(_) => &[],
+            Answer::Edges { columns, .. } => columns,
             Answer::Vertices(columns) | Answer::Graphs(columns) | Answer::Pairs(columns) => columns,
         }
     }
@@ -67,8 +90,12 @@ impl Answer {
         match self {
             Answer::Vertices(_) => Part::Vertices(of),
             Answer::Communities(communities) => Part::Communities { of, communities },
+            Answer::Components(components) => Part::Components { of, components },
             Answer::Graphs(_) => Part::Graphs(of),
             Answer::Pairs(_) => Part::Pairs { of, sources: 0..u32::MAX },
+            Answer::Edges { edges: Edges { starts, sources, targets }, .. } => {
+                Part::Edges { of, starts, sources, targets }
+            }
         }
     }
 

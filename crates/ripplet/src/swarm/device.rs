@@ -32,6 +32,9 @@ pub enum NotOnDevice {
     /// A row for each pair.
     #[error("distances pair by pair are for the CPU so far; what they come to is not")]
     Pairs,
+    /// An analysis.
+    #[error("there is no kernel for {0} so far: they are for the CPU")]
+    NoKernel(&'static str),
 }
 
 impl Analysis {
@@ -49,6 +52,10 @@ impl Analysis {
             }
             Analysis::Reach { lengths: Lengths::Hops } => Ok(Question::Reach),
             Analysis::Summary { lengths: Lengths::Hops } => Ok(Question::Summaries),
+            Analysis::EdgeBetweenness { .. } => Err(NotOnDevice::NoKernel("values of edges")),
+            Analysis::Components => Err(NotOnDevice::NoKernel("components")),
+            Analysis::PageRank(_) => Err(NotOnDevice::NoKernel("PageRank's values")),
+            Analysis::Lcc(_) => Err(NotOnDevice::NoKernel("clustering coefficients of a batch")),
             Analysis::Distances { .. } => Err(NotOnDevice::Pairs),
             _ => Err(NotOnDevice::Weights),
         }

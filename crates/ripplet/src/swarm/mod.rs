@@ -48,7 +48,7 @@ mod tests;
 mod worker;
 
 pub use analysis::Analysis;
-pub use answer::{Answer, Column};
+pub use answer::{Answer, Column, Edges};
 pub use communities::CommunitiesWorker;
 pub use device::{DeviceWorker, NotOnDevice};
 pub use line::run;
@@ -76,6 +76,14 @@ pub enum SwarmError {
     /// A device cannot compute it.
     #[error(transparent)]
     Device(ripplet_lp::RunError),
+    /// PageRank's tolerance is not reached.
+    #[error("after {rounds} rounds the ranks of a graph still change by {change:e}, all together")]
+    Unsettled {
+        /// After so many rounds.
+        rounds: u32,
+        /// The ranks change by so much in a round.
+        change: f64,
+    },
     /// Nobody was given to compute it.
     #[error("a swarm takes at least one worker")]
     NoWorker,

@@ -3,6 +3,8 @@
 use super::*;
 use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
+use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_analytics::pagerank::PageRank;
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
@@ -270,6 +272,10 @@ fn check_parts(batch: &GraphBatch, lengths: Lengths) {
     for analysis in [
         Analysis::Betweenness { normalized: true, lengths },
         Analysis::Closeness { measure: Closeness::Reciprocal, normalized: false, lengths },
+        Analysis::EdgeBetweenness { normalized: true, lengths },
+        Analysis::Components,
+        Analysis::PageRank(PageRank::default()),
+        Analysis::Lcc(Lcc::new(Definition::Ldbc).with_triangles()),
         Analysis::Distances { lengths },
         Analysis::Reach { lengths },
         Analysis::Summary { lengths },

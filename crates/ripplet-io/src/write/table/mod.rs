@@ -186,6 +186,7 @@ impl TableWriter {
         let of_rows: &[_] = match self.rows {
             Rows::Vertices => &["id"],
             Rows::Communities => &["id", "community"],
+            Rows::Components => &["id", "component"],
             Rows::Graphs => &[],
             Rows::Pairs | Rows::Edges => &["source", "target"],
         };
@@ -270,6 +271,7 @@ impl Rows {
         match self {
             Rows::Vertices => "values of vertices",
             Rows::Communities => "communities",
+            Rows::Components => "components",
             Rows::Graphs => "values of graphs",
             Rows::Pairs => "values of pairs",
             Rows::Edges => "values of edges",
@@ -278,7 +280,7 @@ impl Rows {
 
     fn plural(self) -> &'static str {
         match self {
-            Rows::Vertices | Rows::Communities => "vertices",
+            Rows::Vertices | Rows::Communities | Rows::Components => "vertices",
             Rows::Graphs => "graphs",
             Rows::Pairs => "pairs, those of a vertex and itself among them",
             Rows::Edges => "edges",
@@ -314,7 +316,7 @@ impl Blocks<'_> {
         let of_row = match self.layout.part.rows() {
             Rows::Vertices => 1,
             Rows::Graphs => 0,
-            Rows::Communities | Rows::Pairs | Rows::Edges => 2,
+            Rows::Communities | Rows::Components | Rows::Pairs | Rows::Edges => 2,
         };
         graph.into_iter().chain(std::iter::repeat_n(vertex, of_row)).collect()
     }
@@ -406,10 +408,11 @@ impl Blocks<'_> {
         }
     }
 
-    /// The vertex that a vertex's community is called by.
+    /// The vertex that a vertex's community or component is called by.
     fn community(&self, index: usize) -> u32 {
         match &self.layout.part {
             Part::Communities { communities, .. } => communities[index],
+            Part::Components { components, .. } => components[index],
             _ => 0,
         }
     }

@@ -16,6 +16,8 @@ pub enum Rows {
     Vertices,
     /// A vertex each, and the community that it is in: `id`, `community`.
     Communities,
+    /// A vertex each, and the component that it is in: `id`, `component`.
+    Components,
     /// A graph each: no column but `graph`.
     Graphs,
     /// Two different vertices of a graph each, in one order: `source`, `target`.
@@ -44,6 +46,13 @@ pub enum Part<'a> {
         of: Subject<'a>,
         /// The communities' vertices, graph by graph.
         communities: &'a [VertexId],
+    },
+    /// The same of components.
+    Components {
+        /// The graphs.
+        of: Subject<'a>,
+        /// The components' vertices, graph by graph.
+        components: &'a [VertexId],
     },
     /// All graphs.
     Graphs(Subject<'a>),
@@ -109,6 +118,7 @@ impl<'a> Part<'a> {
         match self {
             Part::Vertices(_) => Rows::Vertices,
             Part::Communities { .. } => Rows::Communities,
+            Part::Components { .. } => Rows::Components,
             Part::Graphs(_) => Rows::Graphs,
             Part::Pairs { .. } => Rows::Pairs,
             Part::Edges { .. } => Rows::Edges,
@@ -118,7 +128,8 @@ impl<'a> Part<'a> {
     pub(super) fn subject(&self) -> Subject<'a> {
         match self {
             Part::Vertices(of) | Part::Graphs(of) => *of,
-            Part::Communities { of, .. } | Part::Pairs { of, .. } | Part::Edges { of, .. } => *of,
+            Part::Communities { of, .. } | Part::Components { of, .. } => *of,
+            Part::Pairs { of, .. } | Part::Edges { of, .. } => *of,
         }
     }
 }
@@ -145,7 +156,7 @@ pub(super) struct Stretch {
 pub(super) enum About {
     /// A vertex each.
     Vertices(Range<VertexId>),
-    /// A vertex each, and its community.
+    /// A vertex each, and its community or component.
     Communities(Range<VertexId>),
     Graphs,
     /// A target each.
@@ -165,7 +176,8 @@ impl<'a> Layout<'a> {
         let (starts, value_starts): (Cow<'a, [u64]>, _) = match &part {
             Part::Vertices(Subject::Batch(graphs)) => (graphs.vertex_starts().into(), None),
             Part::Vertices(Subject::Graph(ids)) => (vec![0, ids.len() as u64].into(), None),
-            Part::Communities { of, communities } => {
+            Part::Communities { of, communities }
+            | Part::Components { of, components: communities } => {
                 let starts = Layout::of(Part::Vertices(*of))?.starts;
                 check_communities(&starts, communities)?;
                 (starts, None)
@@ -256,7 +268,9 @@ impl<'a> Layout<'a> {
             (part, _) => {
                 let vertices = rows.start as VertexId..rows.end as VertexId;
                 let about = match part {
-                    Part::Communities { .. } => About::Communities(vertices),
+                    Part::Communities { .. } | Part::Components { .. } => {
+                        About::Communities(vertices)
+                    }
                     _ => About::Vertices(vertices),
                 };
                 visit(Stretch { graph, about, values })

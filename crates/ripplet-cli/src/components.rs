@@ -1,0 +1,43 @@
+//! `ripplet components`: from a graph, or many, to which of their vertices hang together.
+
+use crate::analysis::Request;
+use crate::batch::BatchArguments;
+use crate::console::Console;
+use crate::failure::{Ending, Failure};
+use crate::machine::DeviceArguments;
+use crate::values::{ValueArguments, Weights};
+use clap::Args;
+use ripplet::swarm::Analysis;
+use serde::Serialize;
+
+/// Find the connected components: which vertices hang together, whatever the directions of edges.
+///
+/// INPUT is as for `ripplet closeness`. The time grows with the number of edges.
+///
+/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `component`, which is
+/// called by the id of one of its vertices. It is .txt, .tsv or .csv (each also .gz or .zst), .parquet or
+/// .arrow; `-` is standard output. It appears whole or not at all.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    values: ValueArguments,
+    #[command(flatten)]
+    batch: BatchArguments,
+    #[command(flatten, next_help_heading = "Choices")]
+    device: DeviceArguments,
+}
+
+/// Nothing decides the answer.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Choices {}
+
+/// What the options say that would be ignored.
+const UNWEIGHTED: Weights =
+    Weights::Useless("--weighted would change nothing: components are unweighted");
+
+/// Finds components.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    let Arguments { values, batch, device } = arguments;
+    let (weights, analysis, choices) = (UNWEIGHTED, Analysis::Components, Choices {});
+    Request { values, batch, device, weights, analysis, choices }.run(console)
+}

@@ -1,0 +1,91 @@
+//! `ripplet pagerank`: from a graph, or many, to how often somebody is at their vertices who follows arcs.
+
+use crate::analysis::Request;
+use crate::batch::BatchArguments;
+use crate::console::Console;
+use crate::failure::{Ending, Failure};
+use crate::machine::DeviceArguments;
+use crate::values::{ValueArguments, Weights};
+use clap::Args;
+use ripplet::analytics::pagerank::{PageRank, Stop};
+use ripplet::swarm::Analysis;
+use serde::Serialize;
+
+/// Find each vertex's PageRank: how often somebody is there who follows arcs, and jumps now and then.
+///
+/// INPUT is as for `ripplet closeness`. All arcs of a vertex are as likely, or with --weighted as their
+/// weights say, and so are all vertices to jump to; where no arc leads on, a jump does. The ranks of a graph
+/// add up to 1. The time grows with edges times rounds.
+///
+/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv
+/// or .csv (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
+/// all.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    values: ValueArguments,
+    /// The share of those who follow an arc, from 0 to 1; the others jump.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.85, value_parser = share)]
+    #[arg(help_heading = "Choices")]
+    damping: f64,
+    /// End after so many rounds, as LDBC does.
+    #[arg(long, value_name = "N", conflicts_with = "tolerance", help_heading = "Choices")]
+    iterations: Option<u32>,
+    /// End once a round changes the ranks by less than this a vertex, as networkx does [default: 1e-6].
+    ///
+    /// Where 1000 rounds do not get there, the run fails.
+    #[arg(long, value_name = "CHANGE", value_parser = tolerance, help_heading = "Choices")]
+    tolerance: Option<f64>,
+    #[command(flatten)]
+    batch: BatchArguments,
+    #[command(flatten, next_help_heading = "Choices")]
+    device: DeviceArguments,
+}
+
+/// What decides the ranks, by name.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Choices {
+    damping: f64,
+    /// Rounds, where so many were asked for.
+    iterations: Option<u32>,
+    /// What ends them otherwise.
+    tolerance: Option<f64>,
+    /// Whether arcs are as likely as their weights say.
+    by_weights: bool,
+}
+
+/// networkx's.
+const TOLERANCE: f64 = 1e-6;
+/// Rounds within which a tolerance has to be reached: with damping 0.85, no change is left but that of
+/// rounding.
+const MOST_ROUNDS: u32 = 1000;
+
+/// Finds ranks.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    let &Arguments { ref values, damping, iterations, tolerance, ref batch, ref device } =
+        arguments;
+    let (tolerance, stop) = match iterations {
+        Some(rounds) => (None, Stop::Rounds(rounds)),
+        None => {
+            let tolerance = tolerance.unwrap_or(TOLERANCE);
+            (Some(tolerance), Stop::Tolerance { tolerance, rounds: MOST_ROUNDS })
+        }
+    };
+    let by_weights = values.is_weighted();
+    let analysis = Analysis::PageRank(PageRank { damping, stop, weighted: by_weights });
+    let choices = Choices { damping, iterations, tolerance, by_weights };
+    let weights = Weights::Strengths;
+    Request { values, batch, device, weights, analysis, choices }.run(console)
+}
+
+/// The parser of a share.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "expected a number from 0 to 1".into())
+}
+
+/// The parser of a tolerance.
+fn tolerance(text: &str) -> Result<f64, String> {
+    let tolerance = text.parse().ok().filter(|&tolerance: &f64| tolerance > 0.0);
+    tolerance.ok_or_else(|| "expected a number above 0, such as 1e-6".into())
+}
