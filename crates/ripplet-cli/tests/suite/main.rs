@@ -1,5 +1,6 @@
 //! The command `ripplet` from the outside: processes, exit codes, sentences, files.
 
+mod analyses;
 mod arguments;
 mod bad_input;
 #[cfg(target_os = "linux")]

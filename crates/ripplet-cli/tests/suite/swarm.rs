@@ -7,16 +7,20 @@ use std::fs;
 use std::path::Path;
 
 /// The first ten graphs of ENZYMES.
-const TU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ripplet-io/tests/data/tu");
+pub const TU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ripplet-io/tests/data/tu");
 
 /// What is asked of graphs in these tests.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 14] = [
     "closeness",
     "closeness --normalized",
     "closeness --measure wasserman-faust --directed",
     "harmonic --directed",
     "betweenness",
     "betweenness --directed --normalized",
+    "betweenness --edges",
+    "betweenness --edges --directed --normalized",
+    "pagerank",
+    "pagerank --directed --iterations 20 --damping 0.5",
     "apsp",
     "apsp --directed",
     "apsp --rows vertices",
@@ -24,7 +28,7 @@ const COMMANDS: [&str; 10] = [
 ];
 
 /// Writes each of the TU graphs as a graph of LDBC into a folder, where vertices without edges stay.
-fn enzymes(sandbox: &Sandbox, folder: &str) -> Vec<String> {
+pub fn enzymes(sandbox: &Sandbox, folder: &str) -> Vec<String> {
     let read = |name: &str| fs::read_to_string(Path::new(TU).join(name)).unwrap();
     fs::create_dir(sandbox.path(folder)).unwrap();
     let mut files: BTreeMap<u32, [String; 2]> = BTreeMap::new();
@@ -48,13 +52,13 @@ fn enzymes(sandbox: &Sandbox, folder: &str) -> Vec<String> {
 }
 
 /// What the commands say of a batch, as lines without a header.
-fn rows(sandbox: &Sandbox, command: &str, input: &str) -> Vec<String> {
+pub fn rows(sandbox: &Sandbox, command: &str, input: &str) -> Vec<String> {
     let (name, flags) = command.split_once(' ').unwrap_or((command, ""));
     sandbox.ok(&format!("{name} {input} -o - {flags}")).lines().map(String::from).collect()
 }
 
 /// The rows of each graph alone, with the graph's name before them.
-fn rows_alone(sandbox: &Sandbox, command: &str, names: &[String], path: &str) -> Vec<String> {
+pub fn rows_alone(sandbox: &Sandbox, command: &str, names: &[String], path: &str) -> Vec<String> {
     let mut all = Vec::new();
     for name in names {
         let rows = rows(sandbox, command, &path.replace("NAME", name));
@@ -165,9 +169,18 @@ fn the_bytes_do_not_depend_on_threads_or_memory() {
     }
     sandbox.write("all.tsv", table);
     let bytes = |name: &str| fs::read(sandbox.path(name)).unwrap();
-    for command in
-        ["closeness", "harmonic", "betweenness", "apsp", "apsp --rows graphs", "communities"]
-    {
+    for command in [
+        "closeness",
+        "harmonic",
+        "betweenness",
+        "betweenness --edges",
+        "pagerank",
+        "components",
+        "lcc",
+        "apsp",
+        "apsp --rows graphs",
+        "communities",
+    ] {
         for extension in ["csv.gz", "arrow", "parquet"] {
             let run = |name: &str, flags: &str| {
                 let (name, output) = (format!("{name}.{extension}"), command.replace(' ', ""));

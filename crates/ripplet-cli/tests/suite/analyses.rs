@@ -1,0 +1,260 @@
+//! `ripplet components`, `pagerank`, `lcc` over a batch, and `betweenness --edges`: values, figures, refusals.
+
+use crate::sandbox::{Sandbox, data};
+use crate::swarm::{TU, enzymes, rows, rows_alone};
+use serde::Deserialize;
+
+/// What networkx and igraph find of a graph: `crates/ripplet-analytics/tests/data/make_swarms.py`.
+#[derive(Deserialize)]
+struct Case {
+    pagerank: Vec<f64>,
+    components: Vec<usize>,
+    edges: Vec<(usize, usize, f64)>,
+    pairs_of_edges: Vec<(usize, usize, f64)>,
+}
+
+/// The same of the graphs in [`TU`].
+fn cases() -> Vec<Case> {
+    #[derive(Deserialize)]
+    struct Cases {
+        batch: Vec<Case>,
+    }
+    let text = std::fs::read(data("ripplet-analytics/tests/data/swarms.json")).unwrap();
+    serde_json::from_slice::<Cases>(&text).unwrap().batch
+}
+
+/// The fields of a table's lines, graph by graph: all but that of the graph.
+fn graphs(lines: &[String]) -> Vec<Vec<Vec<&str>>> {
+    let lines: Vec<Vec<&str>> = lines.iter().map(|line| line.split(' ').collect()).collect();
+    let graphs = lines.chunk_by(|one, other| one[0] == other[0]);
+    graphs.map(|lines| lines.iter().map(|line| line[1..].to_vec()).collect()).collect()
+}
+
+#[track_caller]
+fn near(found: &str, expected: f64) {
+    let found: f64 = found.parse().unwrap();
+    let most = 1e-9 * expected.abs().max(1e-3);
+    assert!((found - expected).abs() <= most, "{found}, not {expected}");
+}
+
+#[test]
+fn ranks_and_components_are_networkx_s() {
+    let sandbox = Sandbox::new();
+    let cases = cases();
+    let lines = rows(&sandbox, "pagerank --tolerance 1e-14", TU);
+    let found = graphs(&lines);
+    assert_eq!(found.len(), cases.len());
+    for (case, found) in cases.iter().zip(found) {
+        assert_eq!(found.len(), case.pagerank.len());
+        found.iter().zip(&case.pagerank).for_each(|(row, expected)| near(row[1], *expected));
+    }
+    let lines = rows(&sandbox, "components", TU);
+    for (case, found) in cases.iter().zip(graphs(&lines)) {
+        let expected = case.components.iter().map(|&smallest| found[smallest][0]);
+        assert!(found.iter().map(|row| row[1]).eq(expected), "{found:?}");
+    }
+}
+
+#[test]
+fn betweenness_of_edges_is_networkx_s() {
+    let sandbox = Sandbox::new();
+    let (plain, normalized) = (
+        rows(&sandbox, "betweenness --edges", TU),
+        rows(&sandbox, "betweenness --edges --normalized", TU),
+    );
+    let mut first = 0;
+    for ((case, found), normalized) in cases().iter().zip(graphs(&plain)).zip(graphs(&normalized)) {
+        let vertices = case.pagerank.len();
+        let pairs = (vertices * (vertices - 1) / 2) as f64;
+        let mut expected = case.edges.clone();
+        expected.sort_by_key(|edge| (edge.0, edge.1));
+        assert_eq!(found.len(), expected.len());
+        for ((row, normalized), (source, target, value)) in
+            found.iter().zip(&normalized).zip(expected)
+        {
+            // Ids go on from graph to graph, and begin with 1.
+            let ends = [source, target].map(|end| (first + end + 1).to_string());
+            assert_eq!((row[0], row[1]), (&*ends[0], &*ends[1]));
+            assert_eq!(row[..2], normalized[..2]);
+            near(row[2], value);
+            near(normalized[2], value / pairs);
+        }
+        first += vertices;
+    }
+}
+
+/// The coefficients of a graph, from its matrix.
+fn coefficients(case: &Case) -> Vec<f64> {
+    let n = case.pagerank.len();
+    let mut adjacent = vec![vec![false; n]; n];
+    for &(a, b, _) in case.pairs_of_edges.iter().filter(|edge| edge.0 != edge.1) {
+        adjacent[a][b] = true;
+        adjacent[b][a] = true;
+    }
+    let of = |v: usize| {
+        let near: Vec<usize> = (0..n).filter(|&u| adjacent[v][u]).collect();
+        let arcs = near.iter().flat_map(|&u| near.iter().map(move |&w| (u, w)));
+        let count = arcs.filter(|&(u, w)| adjacent[u][w]).count() as f64;
+        let all = (near.len() * near.len().saturating_sub(1)) as f64;
+        if all > 0.0 { count / all } else { 0.0 }
+    };
+    (0..n).map(of).collect()
+}
+
+#[test]
+fn each_graph_has_the_coefficients_and_components_that_it_has_alone() {
+    let sandbox = Sandbox::new();
+    let names = enzymes(&sandbox, "graphs");
+    for command in [
+        "components",
+        "components --directed",
+        "lcc",
+        "lcc --triangles",
+        "lcc --directed --definition fagiolo",
+    ] {
+        let expected = rows_alone(&sandbox, command, &names, "graphs/NAME.e");
+        assert!(!expected.is_empty() && rows(&sandbox, command, TU) == expected, "{command}");
+    }
+    let lines = rows(&sandbox, "lcc", TU);
+    for (case, found) in cases().iter().zip(graphs(&lines)) {
+        let expected = coefficients(case);
+        assert_eq!(found.len(), expected.len());
+        found.iter().zip(expected).for_each(|(row, expected)| near(row[1], expected));
+    }
+}
+
+/// Graphs of several components, of names, and of one vertex.
+const TABLE: &str = "graph,source,target\nb,y,x\nb,z,z\nb,v,u\na,3,2\na,1,3\na,5,4\nc,7,7\n";
+
+#[test]
+fn components_are_called_by_a_vertex() {
+    let sandbox = Sandbox::with([("all.csv", TABLE), ("one.txt", "c b\nd a\nb e\n")]);
+    sandbox.ok("components one.txt -o out.tsv --stats stats.json");
+    let text = sandbox.read("out.tsv");
+    assert_eq!(text.lines().next(), Some("id\tcomponent"));
+    let of = |id: &str| {
+        let mut rows = text.lines().map(|row| row.split_once('\t').unwrap());
+        rows.find(|row| row.0 == id).unwrap().1
+    };
+    assert_eq!([of("b"), of("e"), of("a")], [of("c"), of("c"), of("d")]);
+    assert!(of("c") != of("d"), "{text}");
+    let stats = sandbox.json("stats.json");
+    assert_eq!((&stats["components"], &stats["vertices"]), (&2.into(), &5.into()));
+    assert_eq!(stats.get("largest"), None);
+    let said = sandbox.run("components all.csv --batch -o out.csv --stats stats.json");
+    assert!(said.code == Some(0) && said.error.contains("; 6 components, in"), "{said:?}");
+    let text = sandbox.read("out.csv");
+    assert!(text.starts_with("graph,id,component\na,1,1\na,2,1\na,3,1\na,4,4\na,5,4\n"), "{text}");
+    assert!(text.ends_with("\nc,7,7\n"), "{text}");
+    assert_eq!(sandbox.json("stats.json")["components"], 6);
+    sandbox.ok("components all.csv --batch -o out.parquet");
+    sandbox.ok("convert out.parquet --columns id,component back.rg --ids names");
+    let text = sandbox.ok("components all.csv --batch -o out.csv --estimate");
+    assert!(text.contains("components") && text.contains("in all"), "{text}");
+}
+
+#[test]
+fn ranks_of_a_small_graph() {
+    let sandbox = Sandbox::with([("graph.txt", "a b 3\na c 1\nb a 1\n")]);
+    let ranks = |flags: &str| {
+        let run = format!("pagerank graph.txt -o out.txt --directed --stats stats.json {flags}");
+        sandbox.ok(&run);
+        let text = sandbox.read("out.txt");
+        let value = |line: &str| line.split(' ').nth(1).unwrap().parse::<f64>().unwrap();
+        text.lines().map(value).collect::<Vec<f64>>()
+    };
+    let check = |found: Vec<f64>, expected: [f64; 3]| {
+        let near = |(found, expected): (&f64, f64)| (found - expected).abs() < 1e-15;
+        assert!(found.len() == 3 && found.iter().zip(expected).all(near), "{found:?}");
+    };
+    check(ranks("--iterations 0"), [1.0 / 3.0; 3]);
+    // b's third goes to a, a's half each to b and c, and c's third to all.
+    let [a, b, c] = [1.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0].map(|from| from + 1.0 / 9.0);
+    check(ranks("--iterations 1 --damping 1"), [a, b, c]);
+    check(ranks("--iterations 1 --damping 0"), [1.0 / 3.0; 3]);
+    let [b, c] = [0.25, 1.0 / 12.0].map(|from| from + 1.0 / 9.0);
+    check(ranks("--iterations 1 --damping 1 --weighted"), [a, b, c]);
+    let stats = sandbox.json("stats.json");
+    assert_eq!((&stats["damping"], &stats["iterations"]), (&1.0.into(), &1.into()));
+    assert_eq!((&stats["tolerance"], &stats["by_weights"]), (&().into(), &true.into()));
+    let sum: f64 = ranks("").iter().sum();
+    assert!((sum - 1.0).abs() < 1e-12, "{sum}");
+    assert_eq!(sandbox.json("stats.json")["tolerance"], 1e-6);
+    // Who never jumps goes back and forth for ever.
+    sandbox.write("star.txt", "a b\na c\n");
+    let parts = ["after 1000 rounds", "still change", "--iterations"];
+    sandbox.fails("pagerank star.txt -o ranks.txt --damping 1", 2, &parts);
+    sandbox.write("stars.csv", "graph,source,target\nx,a,b\ny,a,b\ny,a,c\n");
+    sandbox.fails("pagerank stars.csv --batch -o ranks.txt --damping 1", 2, &parts);
+}
+
+#[test]
+fn betweenness_of_the_edges_of_a_path() {
+    let sandbox = Sandbox::with([("graph.txt", "a b 2\nb c 1\nc a 9\nc c 1\n")]);
+    let edges = |flags: &str| rows(&sandbox, &format!("betweenness --edges {flags}"), "graph.txt");
+    assert_eq!(edges(""), ["a b 1", "a c 1", "b c 1"]);
+    assert_eq!(edges("--weighted"), ["a b 2", "a c 0", "b c 2"]);
+    assert_eq!(edges("--directed"), ["a b 3", "b c 3", "c a 3"]);
+    assert_eq!(edges("--directed --normalized"), ["a b 0.5", "b c 0.5", "c a 0.5"]);
+    sandbox.ok("betweenness --edges graph.txt -o out.csv --stats stats.json");
+    assert!(sandbox.read("out.csv").starts_with("source,target,value\na,b,1\n"));
+    let stats = sandbox.json("stats.json");
+    assert_eq!((&stats["measure"], &stats["mean"]), (&"edge-betweenness".into(), &1.0.into()));
+    let text = sandbox.ok("betweenness --edges graph.txt -o out.csv --estimate");
+    assert!(text.contains("ends of edges"), "{text}");
+    sandbox.write("zero.txt", "a b 1\nb c 0\n");
+    let sentence = "the edge from b to c has weight 0";
+    sandbox.fails("betweenness --edges zero.txt -o b.txt --weighted", 2, &[sentence]);
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_threads() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("generate rmat --scale 9 -o graph.rg");
+    for command in ["components", "pagerank", "betweenness --edges"] {
+        sandbox.ok(&format!("{command} graph.rg -o one.parquet --threads 1"));
+        sandbox.ok(&format!("{command} graph.rg -o two.parquet --threads 7"));
+        let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+        assert!(bytes("one.parquet") == bytes("two.parquet"), "{command}");
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let sandbox = Sandbox::with([("graph.txt", "a b\n"), ("all.csv", TABLE)]);
+    for (run, parts) in [
+        ("components graph.txt -o o.txt --weighted", ["components are unweighted", "leave"]),
+        ("components graph.txt -o o.txt --on-error skip", ["one graph", "--batch"]),
+        ("components graph.txt", ["--output", ""]),
+        (
+            "components graph.txt -o o.txt --device cuda",
+            ["no kernel for components", "--device cpu"],
+        ),
+        ("pagerank graph.txt -o o.txt --damping 1.5", ["--damping", "from 0 to 1"]),
+        ("pagerank graph.txt -o o.txt --damping NaN", ["--damping", "from 0 to 1"]),
+        ("pagerank graph.txt -o o.txt --tolerance 0", ["--tolerance", "above 0"]),
+        ("pagerank graph.txt -o o.txt --tolerance NaN", ["--tolerance", "above 0"]),
+        (
+            "pagerank graph.txt -o o.txt --tolerance 1 --iterations 2",
+            ["--tolerance", "--iterations"],
+        ),
+        ("pagerank graph.txt -o o.txt --weighted", ["graph.txt:1", "weight"]),
+        ("pagerank graph.txt -o o.txt --device cuda", ["no kernel for PageRank", "--device cpu"]),
+        ("lcc all.csv --batch -o o.txt --weighted", ["are unweighted", "leave"]),
+        ("lcc all.csv --batch -o o.txt --device cuda", ["coefficients of a batch", "--device cpu"]),
+        ("lcc graph.txt -o o.txt --on-error skip", ["one graph", "--batch"]),
+        (
+            "betweenness --edges graph.txt -o o.txt --device cuda:0",
+            ["values of edges", "--device cpu"],
+        ),
+        ("closeness --edges graph.txt -o o.txt", ["--edges", ""]),
+    ] {
+        sandbox.fails(run, 2, &parts);
+    }
+    // Left to choose, the CPU does it, and an answer is the same.
+    for (run, batch) in [("components", ""), ("pagerank", "--batch"), ("lcc", "--batch")] {
+        let input = if batch.is_empty() { "graph.txt" } else { "all.csv" };
+        let run = format!("{run} {input} {batch} -o -");
+        assert_eq!(sandbox.ok(&run), sandbox.ok(&format!("{run} --device cpu")));
+    }
+}
