@@ -148,22 +148,18 @@ impl DeviceArguments {
     }
 
     /// Opens all GPUs that were asked for, each so many times, side by side; under `auto`, where one works.
-    /// None for the CPU, which says why where that was not asked for.
-    pub fn open_all(&self, times: usize, console: &Console) -> Result<Vec<Lane>, Failure> {
+    /// None for the CPU, and a sentence where that was not asked for.
+    pub fn open_all(&self, times: usize) -> Result<Result<Vec<Lane>, String>, Failure> {
         let mut lanes = Vec::new();
         for &number in self.numbers() {
             for _ in 0..times {
                 match self.executor(number, times as u64) {
                     Ok(executor) => lanes.push(Lane { number, executor }),
-                    Err(error) => {
-                        let why = self.why_not(error)?;
-                        console.remark(&format!("running on the CPU: {why}"));
-                        return Ok(Vec::new());
-                    }
+                    Err(error) => return self.why_not(error).map(Err),
                 }
             }
         }
-        Ok(lanes)
+        Ok(Ok(lanes))
     }
 
     /// Why the CPU does what no GPU can, where it may.

@@ -1,6 +1,6 @@
 //! An analysis of each graph of a batch: read, computed and written at once.
 
-use super::gpu::Gpu;
+use super::gpu::{Gpu, told};
 use super::{Figures, Found, Request};
 use crate::batch::{Done, Opened, PartNeeds, Source};
 use crate::console::Console;
@@ -26,13 +26,6 @@ enum Workers {
 impl Workers {
     fn new(gpus: Vec<Gpu>, analysis: Analysis) -> Workers {
         if gpus.is_empty() { Workers::Cpu(CpuWorker::new(analysis)) } else { Workers::Gpus(gpus) }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Workers::Cpu(_) => 1,
-            Workers::Gpus(gpus) => gpus.len(),
-        }
     }
 
     /// What they are called together.
@@ -65,17 +58,19 @@ impl<C: Serialize> Request<'_, C> {
         threads: usize,
         console: &Console,
     ) -> Result<Ending, Failure> {
-        let workers = Workers::new(self.gpus(LANES, console)?, self.analysis);
-        let choices = self.choices(workers.name(), threads);
+        let gpus = self.gpus(LANES)?;
+        let workers = gpus.as_ref().map_or(1, |gpus| gpus.len().max(1));
         let source = Source {
             input: self.values.input(),
             batch: self.batch,
             options,
             limit: self.values.host_memory(),
-            workers: workers.len(),
+            workers,
             weight: self.weight(),
         };
         source.open(console, |mut batch| {
+            let workers = Workers::new(told(gpus, console), self.analysis);
+            let choices = self.choices(workers.name(), threads);
             if self.values.asks_estimate() {
                 let needs = |part: BatchSlice<'_>| self.needs(part, &workers, threads);
                 let estimate = batch.estimate(choices, needs)?;

@@ -12,22 +12,28 @@ use serde::Serialize;
 pub(super) type Gpu = DeviceWorker<CudaDevice>;
 
 impl<C: Serialize> Request<'_, C> {
-    /// The GPUs that answer, each so many times; none where the CPU does.
-    pub(super) fn gpus(&self, times: usize, console: &Console) -> Result<Vec<Gpu>, Failure> {
+    /// The GPUs that answer, each so many times; none where the CPU does, and a sentence where that was not
+    /// asked for: what is wrong with the input comes before it.
+    pub(super) fn gpus(&self, times: usize) -> Result<Result<Vec<Gpu>, String>, Failure> {
         let question = match self.analysis.question() {
             Ok(question) => question,
-            Err(_) if self.device.is_cpu() => return Ok(Vec::new()),
-            Err(why) if self.device.is_auto() => {
-                console.remark(&format!("running on the CPU: {why}"));
-                return Ok(Vec::new());
-            }
+            Err(_) if self.device.is_cpu() => return Ok(Ok(Vec::new())),
+            Err(why) if self.device.is_auto() => return Ok(Err(why.to_string())),
             Err(why) => return Err(Failure::refused(why.to_string(), "use --device cpu")),
         };
-        let lanes = self.device.open_all(times, console)?;
         let gpu = |Lane { number, executor }| {
             let name = name_of_gpu(number, executor.device());
             DeviceWorker::new(name, executor, question)
         };
-        Ok(lanes.into_iter().map(gpu).collect())
+        let lanes = self.device.open_all(times)?;
+        Ok(lanes.map(|lanes| lanes.into_iter().map(gpu).collect()))
     }
+}
+
+/// The GPUs, if any; says why there are none where that was not asked for.
+pub(super) fn told(gpus: Result<Vec<Gpu>, String>, console: &Console) -> Vec<Gpu> {
+    gpus.unwrap_or_else(|why| {
+        console.remark(&format!("running on the CPU: {why}"));
+        Vec::new()
+    })
 }

@@ -1,6 +1,6 @@
 //! An analysis of one graph.
 
-use super::gpu::Gpu;
+use super::gpu::{Gpu, told};
 use super::{Choices, Figures, Request};
 use crate::console::Console;
 use crate::failure::Failure;
@@ -30,8 +30,8 @@ impl<C: Serialize> Request<'_, C> {
         console: &Console,
     ) -> Result<(), Failure> {
         let start = Instant::now();
-        let mut gpus = self.gpus(1, console)?;
-        if gpus.len() > 1 {
+        let gpus = self.gpus(1)?;
+        if gpus.as_ref().is_ok_and(|gpus| gpus.len() > 1) {
             return Err(Failure::refused(
                 "several GPUs share the graphs of a batch, but the input is one graph",
                 "name one, such as --device cuda:0",
@@ -39,7 +39,7 @@ impl<C: Serialize> Request<'_, C> {
         }
         let open = start.elapsed().as_secs_f64();
         let loaded = self.values.load(options, console)?;
-        if let Some(gpu) = gpus.pop() {
+        if let Some(gpu) = told(gpus, console).pop() {
             let done = self.of_graph_on(gpu, &loaded, open, threads, console);
             match done {
                 Err(failure) if self.device.is_auto() && failure.is_of_device() => {
