@@ -101,7 +101,8 @@ impl Ways {
     }
 }
 
-/// Visits the arcs of a list, of repeated ones the first: its place, the neighbour, and the least length.
+/// Visits the arcs of a list but loops, which are on no shortest way though they may be without length; of
+/// repeated ones the first: its place, the neighbour, and the least length.
 #[inline]
 fn for_each_arc<L: Lists>(
     lists: L,
@@ -112,7 +113,9 @@ fn for_each_arc<L: Lists>(
     let (list, weights) = (lists.of(vertex), if weigh { lists.weights_of(vertex) } else { &[] });
     let mut at = 0;
     for alike in list.chunk_by(|a, b| a == b) {
-        visit(at, alike[0], least(weights, at, alike.len()));
+        if alike[0] != vertex {
+            visit(at, alike[0], least(weights, at, alike.len()));
+        }
         at += alike.len();
     }
 }
@@ -129,7 +132,9 @@ fn for_each_arc_back<L: Lists>(
     let mut at = list.len();
     for alike in list.chunk_by(|a, b| a == b).rev() {
         at -= alike.len();
-        visit(at, alike[0], least(weights, at, alike.len()));
+        if alike[0] != vertex {
+            visit(at, alike[0], least(weights, at, alike.len()));
+        }
     }
 }
 

@@ -278,8 +278,10 @@ fn edges_without_length_are_refused_where_ways_are_counted() {
         let expected = [1.0 + 2.0 / 3.0, 2.0, 5.0 / 6.0, 5.0 / 6.0];
         assert!(harmonic.unwrap().into_iter().zip(expected).all(|(a, b)| close(a, b)));
     }
-    // A loop's weight is nobody's length.
-    let weights = Some(vec![1.0, 0.0]);
-    let graph = Edges { weights, ..Edges::undirected(2, [(0, 1), (1, 1)]) }.graph_of(1 << 20, true);
-    assert_eq!(betweenness(&graph, false, Lengths::Weights, &mut ()).unwrap(), [0.0; 2]);
+    // A loop's weight is nobody's length, and no way goes along it.
+    let weights = Some(vec![1.0, 1.0, 0.0, 0.0, 0.0]);
+    let pairs = [(0, 1), (1, 2), (0, 0), (1, 1), (2, 2)];
+    let graph = Edges { weights, ..Edges::undirected(3, pairs) }.graph_of(1 << 20, true);
+    let found = betweenness(&graph, false, Lengths::Weights, &mut ()).unwrap();
+    assert_eq!(found, [0.0, 1.0, 0.0]);
 }
