@@ -15,7 +15,7 @@
 //!
 //! # Memory
 //! Beside the graph 32 bytes a vertex for each thread (by weights 20); for rows 256 bytes a vertex more for each
-//! thread (by weights 512), and for a summary 24, and 32 beside (by weights 56 beside): [`plan_of_rows`],
+//! thread (by weights 512), and for a summary 24, and 32 beside (by weights 40 beside): [`plan_of_rows`],
 //! [`plan_of_weighed_rows`], [`plan_of_summary`].
 //!
 //! # Determinism
@@ -36,7 +36,7 @@ use crate::search::{Search, Visit, bytes_of_search};
 use crate::swarm::{PerGraph, PerVertex};
 use crate::tally::{self, Extent};
 use crate::waves::{GROUP, Waves, sources};
-use crate::weighed::{self, Sum};
+use crate::weighed;
 use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, WeightScale, memory};
@@ -86,8 +86,8 @@ impl GraphSummary {
     }
 
     /// Adds what one vertex's ways come to.
-    fn add(&mut self, of_vertex: impl Into<Reach>) -> u64 {
-        let Reach { reached, far, farthest } = of_vertex.into();
+    fn add(&mut self, of_vertex: Reach) -> u64 {
+        let Reach { reached, far, farthest } = of_vertex;
         self.pairs += reached;
         self.sum += far;
         self.diameter = self.diameter.max(farthest);
@@ -123,7 +123,7 @@ impl GraphSummary {
 /// The memory that [`summary`] will need on so many threads beside the graph.
 pub fn plan_of_summary(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     let plan = match lengths.weigh_in(graph) {
-        true => weighed::plan(graph, threads),
+        true => weighed::plan::<Reach>(graph, threads),
         false => tally::plan::<Extent>(graph, threads),
     };
     plan.with("eccentricities", 8 * u64::from(graph.vertices()))
@@ -161,12 +161,12 @@ pub fn summary(
     let mut whole = GraphSummary::new(graph.vertices(), graph.direction(), scale);
     let mut eccentricities = memory::with_room(graph.vertices() as usize)?;
     if lengths.weigh_in(graph) {
-        let found = weighed::of_graph(graph, Along::Arcs, observer)?;
-        eccentricities.extend(found.iter().map(|found| whole.add(found)));
+        let found: Vec<Reach> = weighed::of_graph(graph, Along::Arcs, observer)?;
+        eccentricities.extend(found.into_iter().map(|found| whole.add(found)));
     } else {
         // Against the arcs, a vertex collects those that it has a way to.
         let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
-        eccentricities.extend(found.iter().map(|found| whole.add(found)));
+        eccentricities.extend(found.iter().map(|found| whole.add(found.into())));
     }
     Ok(Summary { eccentricities, whole })
 }
@@ -175,7 +175,7 @@ pub fn summary(
 /// [`eccentricities_of_batch`] needs 8 bytes a vertex more.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let plan = match lengths.weigh_in_batch(graphs) {
-        true => weighed::plan_of_batch(graphs, threads),
+        true => weighed::plan_of_batch::<Reach>(graphs, threads),
         false => tally::plan_of_batch::<Extent>(graphs, threads),
     };
     plan.with("summaries", size_of::<GraphSummary>() as u64 * graphs.len() as u64)
@@ -219,36 +219,31 @@ fn summarized(
     eccentricities: &mut [u64],
     observer: &dyn Observer,
 ) -> Result<Vec<GraphSummary>, RunError> {
-    let empty = GraphSummary::new(0, graphs.batch().direction(), WeightScale::ONE);
+    let direction = graphs.batch().direction();
+    let empty = GraphSummary::new(0, direction, WeightScale::ONE);
     let mut summaries = memory::filled(empty, graphs.len())?;
+    let whole = |graph: BatchGraph<'_>| {
+        GraphSummary::new(graph.vertices(), direction, lengths.scale_in_member(graph))
+    };
     let places = (PerGraph(&mut summaries[..]), PerVertex(eccentricities));
     if lengths.weigh_in_batch(graphs) {
-        let finish = |found: &[Sum], graph: BatchGraph<'_>, places: Places<'_>| {
-            summarize(found, graph, lengths, places);
+        let finish = |found: &[Reach], graph: BatchGraph<'_>, places: Places<'_>| {
+            summarize(found.iter().copied(), whole(graph), places);
         };
         weighed::fill_batch(graphs, Along::Arcs, observer, places, finish)?;
     } else {
         let finish = |found: &[Extent], graph: BatchGraph<'_>, places: Places<'_>| {
-            summarize(found, graph, lengths, places);
+            summarize(found.iter().map(Reach::from), whole(graph), places);
         };
         tally::fill_batch(graphs, Along::Against, observer, places, finish)?;
     }
     Ok(summaries)
 }
 
-/// Of what was found of a graph's vertices.
-fn summarize<'a, T>(found: &'a [T], graph: BatchGraph<'_>, lengths: Lengths, places: Places<'_>)
-where
-    &'a T: Into<Reach>,
-{
+/// Adds what was found of a graph's vertices to what is there without them.
+fn summarize(found: impl Iterator<Item = Reach>, mut whole: GraphSummary, places: Places<'_>) {
     let (PerGraph(summaries), PerVertex(eccentricities)) = places;
-    let direction = match graph.incoming() {
-        Some(_) => Direction::Directed,
-        None => Direction::Undirected,
-    };
-    let scale = lengths.scale_in_member(graph);
-    let mut whole = GraphSummary::new(graph.vertices(), direction, scale);
-    for (vertex, found) in found.iter().enumerate() {
+    for (vertex, found) in found.enumerate() {
         let farthest = whole.add(found);
         if let Some(eccentricity) = eccentricities.get_mut(vertex) {
             *eccentricity = farthest;

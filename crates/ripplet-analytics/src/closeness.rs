@@ -12,23 +12,24 @@
 //! arrive at which distance; by weights, Dijkstra's searches against the arcs.
 //!
 //! # Memory
-//! Beside the graph 24 bytes a vertex (harmonic: 16), and for each thread 48 (40); by weights 56, and for
+//! Beside the graph 24 bytes a vertex (harmonic: 16), and for each thread 48 (40); by weights 40 (16), and for
 //! each thread 20: [`plan`].
 //!
 //! # Determinism
 //! The same bits on any number of threads and any shards: numbers and distances are integers, and sums of
 //! 1 / distance are of 64 sources, from the nearest to the farthest, and sums of sums in the order of
-//! the sources' ids; by weights, of all sources from the nearest to the farthest. Real lengths are stored
-//! ones times a power of two, which is exact.
+//! the sources' ids. By weights each source has a term, 0 where it has no way or is at distance 0; eight
+//! neighbouring ones are summed up pairwise, eights up to 64 in the order of their ids, and these sums in that
+//! order, too. Real lengths are stored ones times a power of two, which is exact.
 //!
 //! # References
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020, equations 1 and 2. Wasserman, Faust, *Social Network
 //! Analysis*, 1994. Beauchamp, *An improved index of centrality*, Behavioral Science 10, 1965.
 
 use crate::lists::Along;
-use crate::swarm::PerVertex;
+use crate::reach::Reach;
 use crate::tally::{self, Distances, Nearness};
-use crate::weighed::{self, Sum};
+use crate::weighed;
 use crate::{Lengths, Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
@@ -51,7 +52,8 @@ pub enum Closeness {
 /// The memory that a run on so many threads will need beside the graph.
 pub fn plan(graph: &Graph, measure: Closeness, lengths: Lengths, threads: usize) -> Plan {
     let plan = match measure {
-        _ if lengths.weigh_in(graph) => weighed::plan(graph, threads),
+        Closeness::Harmonic if lengths.weigh_in(graph) => weighed::plan::<Nearness>(graph, threads),
+        _ if lengths.weigh_in(graph) => weighed::plan::<Reach>(graph, threads),
         Closeness::Harmonic => tally::plan::<Nearness>(graph, threads),
         _ => tally::plan::<Distances>(graph, threads),
     };
@@ -71,17 +73,26 @@ pub fn closeness(
 ) -> Result<Vec<f64>, RunError> {
     observer.on_stage("measuring distances");
     let scale = Scale::new(measure, normalized, graph.vertices(), lengths.scale_in(graph));
-    let mut values = memory::zeros(graph.vertices() as usize)?;
-    if lengths.weigh_in(graph) {
-        let found = weighed::of_graph(graph, Along::Against, observer)?;
-        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.of(found));
-    } else if measure == Closeness::Harmonic {
-        let found = tally::of_graph::<Nearness>(graph, Along::Arcs, observer)?;
-        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.near(found.0));
-    } else {
-        let found = tally::of_graph::<Distances>(graph, Along::Arcs, observer)?;
-        values.par_iter_mut().zip(&found).for_each(|(value, found)| *value = scale.far(found));
+    let weigh = lengths.weigh_in(graph);
+    let (along, against) = (Along::Arcs, Along::Against);
+    match (weigh, measure) {
+        (true, Closeness::Harmonic) => {
+            scaled(&weighed::of_graph(graph, against, observer)?, |found| scale.near(found))
+        }
+        (true, _) => {
+            scaled(&weighed::of_graph(graph, against, observer)?, |found| scale.reach(found))
+        }
+        (false, Closeness::Harmonic) => {
+            scaled(&tally::of_graph(graph, along, observer)?, |found| scale.near(found))
+        }
+        (false, _) => scaled(&tally::of_graph(graph, along, observer)?, |found| scale.far(found)),
     }
+}
+
+/// The value of each vertex.
+fn scaled<T: Sync>(found: &[T], value: impl Fn(&T) -> f64 + Sync) -> Result<Vec<f64>, RunError> {
+    let mut values = memory::zeros(found.len())?;
+    values.par_iter_mut().zip(found).for_each(|(to, found)| *to = value(found));
     Ok(values)
 }
 
@@ -93,7 +104,10 @@ pub fn plan_of_batch(
     threads: usize,
 ) -> Plan {
     let plan = match measure {
-        _ if lengths.weigh_in_batch(graphs) => weighed::plan_of_batch(graphs, threads),
+        Closeness::Harmonic if lengths.weigh_in_batch(graphs) => {
+            weighed::plan_of_batch::<Nearness>(graphs, threads)
+        }
+        _ if lengths.weigh_in_batch(graphs) => weighed::plan_of_batch::<Reach>(graphs, threads),
         Closeness::Harmonic => tally::plan_of_batch::<Nearness>(graphs, threads),
         _ => tally::plan_of_batch::<Distances>(graphs, threads),
     };
@@ -116,24 +130,21 @@ pub fn closeness_of_batch(
     let scale = |graph: BatchGraph<'_>| {
         Scale::new(measure, normalized, graph.vertices(), lengths.scale_in_member(graph))
     };
-    if lengths.weigh_in_batch(graphs) {
-        let mut values = memory::zeros(graphs.vertices() as usize)?;
-        let finish = |found: &[Sum], graph: BatchGraph<'_>, values: PerVertex<'_, f64>| {
-            let scale = scale(graph);
-            values.0.iter_mut().zip(found).for_each(|(value, found)| *value = scale.of(found));
-        };
-        let place = PerVertex(&mut values[..]);
-        weighed::fill_batch(graphs, Along::Against, observer, place, finish)?;
-        return Ok(values);
-    }
-    if measure == Closeness::Harmonic {
-        tally::of_batch(graphs, Along::Arcs, observer, |found: &Nearness, graph| {
-            scale(graph).near(found.0)
-        })
-    } else {
-        tally::of_batch(graphs, Along::Arcs, observer, |found: &Distances, graph| {
-            scale(graph).far(found)
-        })
+    let weigh = lengths.weigh_in_batch(graphs);
+    let (along, against) = (Along::Arcs, Along::Against);
+    match (weigh, measure) {
+        (true, Closeness::Harmonic) => {
+            weighed::of_batch(graphs, against, observer, |found, graph| scale(graph).near(found))
+        }
+        (true, _) => {
+            weighed::of_batch(graphs, against, observer, |found, graph| scale(graph).reach(found))
+        }
+        (false, Closeness::Harmonic) => {
+            tally::of_batch(graphs, along, observer, |found, graph| scale(graph).near(found))
+        }
+        (false, _) => {
+            tally::of_batch(graphs, along, observer, |found, graph| scale(graph).far(found))
+        }
     }
 }
 
@@ -152,11 +163,8 @@ impl Scale {
         Scale { measure, normalized, others: f64::from(vertices) - 1.0, unit: lengths.weight(1) }
     }
 
-    fn of(&self, found: &Sum) -> f64 {
-        match self.measure {
-            Closeness::Harmonic => self.near(found.near),
-            _ => self.farness(found.reached as f64, found.far as f64),
-        }
+    fn reach(&self, found: &Reach) -> f64 {
+        self.farness(found.reached as f64, found.far as f64)
     }
 
     fn far(&self, found: &Distances) -> f64 {
@@ -174,9 +182,9 @@ impl Scale {
         }
     }
 
-    fn near(&self, near: f64) -> f64 {
-        // A vertex without others is near to none of them.
+    fn near(&self, &Nearness(near): &Nearness) -> f64 {
         let near = near / self.unit;
+        // A vertex without others is near to none of them.
         if self.normalized && near > 0.0 { near / self.others } else { near }
     }
 }

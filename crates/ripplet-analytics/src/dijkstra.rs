@@ -15,7 +15,6 @@
 //! *Faster algorithms for the shortest path problem*, Journal of the ACM 37, 1990).
 
 use crate::lists::Lists;
-use crate::weighed::Sum;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
 /// The length where no way is known.
@@ -58,7 +57,8 @@ impl Dijkstra {
         &self.found
     }
 
-    /// How far each vertex is from the last search's source; [`UNREACHED`] where there is no way.
+    /// How far each vertex is from the last search's source; [`UNREACHED`] where there is no way, and behind
+    /// the graph's last vertex.
     pub fn distances(&self) -> &[u64] {
         &self.distance
     }
@@ -103,17 +103,6 @@ impl Dijkstra {
                 }
             }
         }
-    }
-
-    /// What the last search comes to.
-    pub fn sum(&self) -> Sum {
-        let mut sum = Sum::default();
-        let distance = |vertex: VertexId| self.distance[vertex as usize];
-        // The source is the first, and as near as others where arcs have length 0.
-        for alike in self.found[1..].chunk_by(|&a, &b| distance(a) == distance(b)) {
-            sum.add(alike.len() as u64, distance(alike[0]));
-        }
-        sum
     }
 }
 

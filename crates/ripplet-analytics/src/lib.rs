@@ -33,9 +33,9 @@
 
 mod brandes;
 mod dijkstra;
+mod eights;
 mod lengths;
 mod lists;
-mod no_length;
 mod pairs;
 mod plan;
 mod reach;
@@ -52,6 +52,7 @@ pub mod closeness;
 pub mod components;
 pub mod edge_betweenness;
 pub mod lcc;
+pub mod no_length;
 pub mod pagerank;
 
 pub use lengths::Lengths;

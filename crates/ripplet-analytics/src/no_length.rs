@@ -1,4 +1,6 @@
 //! Arcs of weight 0, where weights are lengths and shortest ways are counted.
+//!
+//! What counts ways by weights refuses them before it begins; whoever counts them elsewhere asks the same.
 
 use crate::RunError;
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
@@ -34,15 +36,23 @@ impl fmt::Display for NoLength {
 
 impl std::error::Error for NoLength {}
 
-/// An error where an edge has no length.
-pub(crate) fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
+/// An error where an edge of a graph, which has weights, has no length: always the same edge.
+///
+/// Cost: one pass over the arcs.
+///
+/// # Errors
+/// [`RunError::NoLength`] where an edge but a loop has weight 0.
+pub fn refuse_weightless(graph: &Graph) -> Result<(), RunError> {
     let Some(ends) = over(graph, Along::Arcs, Look) else { return Ok(()) };
     let ends = ends.map(|vertex| graph.ids().get(vertex).to_string());
     Err(NoLength { graph: None, ends }.into())
 }
 
-/// The same of graphs of a batch: always the first graph.
-pub(crate) fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
+/// The same of graphs of a batch: always the first graph. In parallel over the graphs.
+///
+/// # Errors
+/// As [`refuse_weightless`].
+pub fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
     let look = |at: usize| {
         let graph = graphs.graph(at);
         let ends = Look.lists(of_member(graph, Along::Arcs))?;

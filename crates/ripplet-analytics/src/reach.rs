@@ -3,7 +3,7 @@
 use crate::lists::Along;
 use crate::swarm::PerVertex;
 use crate::tally::{self, Extent};
-use crate::weighed::{self, Sum};
+use crate::weighed;
 use crate::{Lengths, Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, memory};
@@ -34,20 +34,13 @@ impl From<&Extent> for Reach {
     }
 }
 
-impl From<&Sum> for Reach {
-    fn from(&Sum { reached, far, farthest, .. }: &Sum) -> Reach {
-        Reach { reached, far, farthest }
-    }
-}
-
 /// The memory that [`reach`] will need on so many threads beside the graph.
 pub fn plan_of_reach(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
+    if lengths.weigh_in(graph) {
+        return weighed::plan::<Reach>(graph, threads);
+    }
     let values = size_of::<Reach>() as u64 * u64::from(graph.vertices());
-    let plan = match lengths.weigh_in(graph) {
-        true => weighed::plan(graph, threads),
-        false => tally::plan::<Extent>(graph, threads),
-    };
-    plan.with("values", values)
+    tally::plan::<Extent>(graph, threads).with("values", values)
 }
 
 /// What the distances from each vertex come to, on rayon's current pool.
@@ -61,8 +54,7 @@ pub fn reach(
 ) -> Result<Vec<Reach>, RunError> {
     observer.on_stage("measuring distances");
     if lengths.weigh_in(graph) {
-        let found = weighed::of_graph(graph, Along::Arcs, observer)?;
-        return Ok(memory::collected(found.iter().map(Reach::from))?);
+        return weighed::of_graph(graph, Along::Arcs, observer);
     }
     // Against the arcs, a vertex collects those that it has a way to.
     let found: Vec<Extent> = tally::of_graph(graph, Along::Against, observer)?;
@@ -73,7 +65,7 @@ pub fn reach(
 pub fn plan_of_reach_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let values = size_of::<Reach>() as u64 * graphs.vertices();
     let plan = match lengths.weigh_in_batch(graphs) {
-        true => weighed::plan_of_batch(graphs, threads),
+        true => weighed::plan_of_batch::<Reach>(graphs, threads),
         false => tally::plan_of_batch::<Extent>(graphs, threads),
     };
     plan.with("values", values)
@@ -93,16 +85,15 @@ pub fn reach_of_batch(
     let mut values = memory::filled(Reach::default(), graphs.vertices() as usize)?;
     let place = PerVertex(&mut values[..]);
     if lengths.weigh_in_batch(graphs) {
-        weighed::fill_batch(graphs, Along::Arcs, observer, place, fill::<Sum>)?;
+        let finish = |found: &[Reach], _: BatchGraph<'_>, place: PerVertex<'_, Reach>| {
+            place.0.copy_from_slice(found);
+        };
+        weighed::fill_batch(graphs, Along::Arcs, observer, place, finish)?;
     } else {
-        tally::fill_batch(graphs, Along::Against, observer, place, fill::<Extent>)?;
+        let finish = |found: &[Extent], _: BatchGraph<'_>, place: PerVertex<'_, Reach>| {
+            place.0.iter_mut().zip(found).for_each(|(to, found)| *to = Reach::from(found));
+        };
+        tally::fill_batch(graphs, Along::Against, observer, place, finish)?;
     }
     Ok(values)
-}
-
-fn fill<T>(found: &[T], _: BatchGraph<'_>, place: PerVertex<'_, Reach>)
-where
-    Reach: for<'a> From<&'a T>,
-{
-    place.0.iter_mut().zip(found).for_each(|(to, found)| *to = Reach::from(found));
 }

@@ -1,44 +1,52 @@
 //! The distances between all vertices of a graph by weights, and what they come to for each.
 
-use crate::dijkstra::{Dijkstra, bytes_of_dijkstra};
+use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
+use crate::eights::sum_over;
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
+use crate::reach::Reach;
 use crate::run::go_on;
-use crate::swarm::{self, Place, Swarm};
+use crate::swarm::{self, PerVertex, Place, Swarm};
+use crate::tally::Nearness;
 use crate::waves::{GROUP, Waves};
 use crate::{Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// What the ways from a vertex to all others come to, in stored lengths.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sum {
-    /// How many vertices a way leads to.
-    pub reached: u64,
-    /// The sum of their distances.
-    pub far: u128,
-    /// The sum of 1 / distance, from the nearest to the farthest; of those not at distance 0.
-    pub near: f64,
-    /// The largest distance.
-    pub farthest: u64,
+/// What the ways from a vertex come to, in stored lengths.
+pub(crate) trait Gather: Copy + Default + Send + Sync {
+    /// Of a search in a graph of so many vertices.
+    fn gather(search: &Dijkstra, vertices: u32) -> Self;
 }
 
-impl Sum {
-    /// Some more vertices, farther than all before.
-    pub fn add(&mut self, vertices: u64, distance: u64) {
-        self.reached += vertices;
-        self.far += u128::from(vertices) * u128::from(distance);
-        if distance > 0 {
-            self.near += vertices as f64 / distance as f64;
+impl Gather for Reach {
+    fn gather(search: &Dijkstra, _: u32) -> Reach {
+        let distance = |vertex: &VertexId| search.distances()[*vertex as usize];
+        // The source is the first.
+        let others = &search.found()[1..];
+        Reach {
+            reached: others.len() as u64,
+            far: others.iter().map(|vertex| u128::from(distance(vertex))).sum(),
+            farthest: others.last().map_or(0, distance),
         }
-        self.farthest = distance;
+    }
+}
+
+impl Gather for Nearness {
+    fn gather(search: &Dijkstra, vertices: u32) -> Nearness {
+        let near = |distance| match distance {
+            // The source, and whoever is at the same place.
+            0 | UNREACHED => 0.0,
+            _ => 1.0 / distance as f64,
+        };
+        Nearness(sum_over(&search.distances()[..vertices as usize], near))
     }
 }
 
 /// The memory of [`of_graph`] on so many threads.
-pub(crate) fn plan(graph: &Graph, threads: usize) -> Plan {
+pub(crate) fn plan<T>(graph: &Graph, threads: usize) -> Plan {
     let vertices = graph.vertices();
-    let sum = size_of::<Sum>() as u64;
+    let sum = size_of::<T>() as u64;
     let desk = bytes_of_dijkstra(vertices) + u64::from(GROUP) * sum;
     Plan::default()
         .with("sums", sum * u64::from(vertices))
@@ -46,33 +54,33 @@ pub(crate) fn plan(graph: &Graph, threads: usize) -> Plan {
 }
 
 /// What the ways of a graph come to for each vertex they begin at.
-pub(crate) fn of_graph(
+pub(crate) fn of_graph<T: Gather>(
     graph: &Graph,
     along: Along,
     observer: &dyn Observer,
-) -> Result<Vec<Sum>, RunError> {
-    struct Run<'a> {
+) -> Result<Vec<T>, RunError> {
+    struct Run<'a, T> {
         observer: &'a dyn Observer,
-        sums: Vec<Sum>,
+        sums: Vec<T>,
     }
-    impl Over for Run<'_> {
-        type Result = Result<Vec<Sum>, RunError>;
+    impl<T: Gather> Over for Run<'_, T> {
+        type Result = Result<Vec<T>, RunError>;
 
         fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
             let Run { observer, mut sums } = self;
             let make = |vertices| {
-                let of_group = memory::filled(Sum::default(), GROUP as usize)?;
+                let of_group = memory::filled(T::default(), GROUP as usize)?;
                 Ok((Dijkstra::new(vertices)?, of_group))
             };
-            let work = |(search, sums): &mut (Dijkstra, Vec<Sum>), sources: Range<VertexId>| {
+            let work = |(search, sums): &mut (Dijkstra, Vec<T>), sources: Range<VertexId>| {
                 sources.zip(sums).try_for_each(|(source, sum)| {
                     go_on(observer)?;
                     search.run(lists.ahead, source);
-                    *sum = search.sum();
+                    *sum = T::gather(search, lists.vertices());
                     Ok(())
                 })
             };
-            let take = |first: VertexId, desks: &[(Dijkstra, Vec<Sum>)]| {
+            let take = |first: VertexId, desks: &[(Dijkstra, Vec<T>)]| {
                 let of_groups = sums[first as usize..].chunks_mut(GROUP as usize).zip(desks);
                 of_groups.for_each(|(to, (_, sums))| to.copy_from_slice(&sums[..to.len()]));
                 Ok::<_, RunError>(())
@@ -81,35 +89,50 @@ pub(crate) fn of_graph(
             Ok(sums)
         }
     }
-    let sums = memory::filled(Sum::default(), graph.vertices() as usize)?;
+    let sums = memory::filled(T::default(), graph.vertices() as usize)?;
     over(graph, along, Run { observer, sums })
 }
 
 /// The memory of [`fill_batch`] on so many threads, without the place.
-pub(crate) fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
+pub(crate) fn plan_of_batch<T>(graphs: BatchSlice<'_>, threads: usize) -> Plan {
     let vertices = swarm::largest(graphs);
-    let desk = bytes_of_dijkstra(vertices) + size_of::<Sum>() as u64 * u64::from(vertices);
+    let desk = bytes_of_dijkstra(vertices) + size_of::<T>() as u64 * u64::from(vertices);
     Plan::default().with("searches, one a thread", (threads as u64).saturating_mul(desk))
 }
 
+/// What `value` makes of what the ways of each vertex come to, graph by graph.
+pub(crate) fn of_batch<T: Gather>(
+    graphs: BatchSlice<'_>,
+    along: Along,
+    observer: &dyn Observer,
+    value: impl Fn(&T, BatchGraph<'_>) -> f64 + Sync,
+) -> Result<Vec<f64>, RunError> {
+    let mut values = memory::zeros(graphs.vertices() as usize)?;
+    let finish = |found: &[T], graph: BatchGraph<'_>, values: PerVertex<'_, f64>| {
+        values.0.iter_mut().zip(found).for_each(|(to, found)| *to = value(found, graph));
+    };
+    fill_batch(graphs, along, observer, PerVertex(&mut values), finish)?;
+    Ok(values)
+}
+
 /// Calls `finish` for each graph with what its ways come to for each vertex, and its part of a place.
-pub(crate) fn fill_batch<P: Place>(
+pub(crate) fn fill_batch<T: Gather, P: Place>(
     graphs: BatchSlice<'_>,
     along: Along,
     observer: &dyn Observer,
     place: P,
-    finish: impl Fn(&[Sum], BatchGraph<'_>, P) + Sync,
+    finish: impl Fn(&[T], BatchGraph<'_>, P) + Sync,
 ) -> Result<(), RunError> {
     let largest = swarm::largest(graphs);
     let make = || -> Result<_, OutOfMemory> {
-        Ok((Dijkstra::new(largest)?, memory::filled(Sum::default(), largest as usize)?))
+        Ok((Dijkstra::new(largest)?, memory::filled(T::default(), largest as usize)?))
     };
-    let work = |(search, sums): &mut (Dijkstra, Vec<Sum>), graph: BatchGraph<'_>, place: P| {
+    let work = |(search, sums): &mut (Dijkstra, Vec<T>), graph: BatchGraph<'_>, place: P| {
         let sums = &mut sums[..graph.vertices() as usize];
         for (source, sum) in (0..).zip(&mut *sums) {
             go_on(observer)?;
             search.run(of_member(graph, along).ahead, source);
-            *sum = search.sum();
+            *sum = T::gather(search, graph.vertices());
         }
         finish(sums, graph, place);
         Ok(())

@@ -1,7 +1,7 @@
 //! By weights: Dijkstra's search from one source after the other.
 
-use super::{EIGHT, sum_of};
 use crate::brandes::{Ways, bytes_of_ways};
+use crate::eights::{EIGHT, sum_of};
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::no_length::{refuse_weightless, refuse_weightless_in};
 use crate::run::go_on;

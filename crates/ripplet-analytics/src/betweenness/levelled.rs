@@ -1,6 +1,7 @@
 //! Large graphs: eight sources at once, level by level.
 
-use super::{EIGHT, add_up, for_each_once};
+use super::{add_up, for_each_once};
+use crate::eights::EIGHT;
 use crate::lists::{Lists, Sides};
 use crate::run::go_on;
 use crate::search::{Mask, Search, Visit, bytes_of_search};

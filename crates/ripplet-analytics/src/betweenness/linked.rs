@@ -9,7 +9,8 @@
 //! Links stand in the order of their levels, then of their ends, so that each pass finds ready what it adds.
 //! No pass asks anything: that is what makes them faster than looking at every arc for every source.
 
-use super::{EIGHT, add_up, for_each_once};
+use super::{add_up, for_each_once};
+use crate::eights::EIGHT;
 use crate::lists::{Lists, Sides};
 use crate::search::{Mask, Search, Visit, bytes_of_search};
 use ripplet_graph::{OutOfMemory, VertexId, memory};

@@ -41,6 +41,7 @@ mod dijkstra;
 mod levelled;
 mod linked;
 
+use crate::eights::{EIGHT, sum_of};
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::run::go_on;
 use crate::swarm::{self, Swarm};
@@ -228,10 +229,7 @@ impl Desk {
     }
 }
 
-/// Numbers that are summed up pairwise; a row has a multiple of them.
-const EIGHT: usize = 8;
-
-/// Adds what leads through each vertex, of rows of numbers.
+/// Adds what leads through each vertex, of rows of numbers, each of some eights.
 fn add_up(sums: &mut [f64], row: usize, ways: &[f64], share: &[f64]) {
     let rows = ways.chunks_exact(row).zip(share.chunks_exact(row));
     for (sum, (ways, share)) in sums.iter_mut().zip(rows) {
@@ -239,12 +237,6 @@ fn add_up(sums: &mut [f64], row: usize, ways: &[f64], share: &[f64]) {
             *sum += sum_of(std::array::from_fn(|lane| ways[lane] * share[lane]));
         }
     }
-}
-
-/// The sum of eight numbers, of pairs of pairs of pairs.
-#[inline(always)]
-fn sum_of([a, b, c, d, e, f, g, h]: [f64; EIGHT]) -> f64 {
-    ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
 /// Visits each vertex of a list, in which equal ones are neighbours, once.
