@@ -16,22 +16,24 @@
 //! names them. Searches are breadth-first, or Dijkstra's, from one source after the other.
 //!
 //! # Memory
-//! Beside the graph 8 bytes an edge and an arc, and for each thread 36 bytes a vertex and 8 an arc: [`plan`]. Of a
-//! batch 8 bytes an edge, and for each thread 36 bytes a vertex and 16 an arc of the largest graph.
+//! Beside the graph 8 bytes an edge and an arc, and for each thread 36 bytes a vertex and 72 an arc: [`plan`]. Of a
+//! batch 8 bytes an edge, and for each thread 36 bytes a vertex and 80 an arc of the largest graph.
 //!
 //! # Determinism
-//! The same bits on any number of threads and any shards: along each arc, the ways from 64 sources add up in
-//! the order of their ids, and these sums in that order, too.
+//! The same bits on any number of threads and any shards, as `betweenness` has it: of each arc, what leads along
+//! it from eight sources is summed up pairwise, eights up to 64 sources in the order of their ids, and these sums
+//! in that order, too; on an undirected graph an edge's two arcs after that.
 //!
 //! # References
 //! Girvan, Newman, *Community structure in social and biological networks*, PNAS 99, 2002. Brandes, *On
 //! variants of shortest-path betweenness centrality and their generic computation*, Social Networks 30, 2008.
 
 use crate::brandes::{Step, Ways, bytes_of_ways};
+use crate::eights::{EIGHT, sum_of};
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::no_length::{refuse_weightless, refuse_weightless_in};
 use crate::run::go_on;
-use crate::swarm::{self, PerItem, Swarm};
+use crate::swarm::{self, PerItem, Place, Swarm, share};
 use crate::waves::{GROUP, Waves, sources};
 use crate::{Lengths, Observer, Plan, RunError};
 use rayon::prelude::*;
@@ -108,7 +110,7 @@ pub struct EdgeValues {
 ///
 /// Cost: a look at each list, for the number of edges.
 pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
-    let edges: u64 = graphs.graphs().map(edges_of).sum();
+    let edges: u64 = graphs.graphs().map(|graph| graph.edges()).sum();
     let arcs = most_arcs(graphs);
     let desk = bytes_of_desk(swarm::largest(graphs), arcs) + 8 * arcs;
     Plan::default()
@@ -159,21 +161,11 @@ fn most_arcs(graphs: BatchSlice<'_>) -> u64 {
     graphs.graphs().map(|graph| graph.arcs()).max().unwrap_or(0)
 }
 
-/// How many edges a graph has.
-fn edges_of(graph: BatchGraph<'_>) -> u64 {
-    let (out, undirected) = (graph.out(), graph.incoming().is_none());
-    let of = |vertex: VertexId| {
-        let list = out.of(vertex as usize);
-        (list.len() - first_of(list, vertex, undirected)) as u64
-    };
-    (0..graph.vertices()).map(of).sum()
-}
-
 /// Where each graph's edges begin.
 fn starts_of(graphs: BatchSlice<'_>) -> Result<Vec<u64>, OutOfMemory> {
     let mut starts = memory::zeros(graphs.len() + 1)?;
     starts[1..].par_iter_mut().enumerate().with_min_len(1 << 8).for_each(|(at, edges)| {
-        *edges = edges_of(graphs.graph(at));
+        *edges = graphs.graph(at).edges();
     });
     let mut end = 0;
     for start in &mut starts {
@@ -181,6 +173,69 @@ fn starts_of(graphs: BatchSlice<'_>) -> Result<Vec<u64>, OutOfMemory> {
         *start = end;
     }
     Ok(starts)
+}
+
+/// The betweenness of each edge, of what leads along each arc over ordered pairs of vertices: the arcs of the
+/// out lists, in their order, of repeated ones the first. For whoever has summed it up elsewhere.
+///
+/// # Errors
+/// Where memory is refused.
+///
+/// # Panics
+/// Where `sums` has not one for each arc.
+pub fn values_of_arcs(
+    graph: &Graph,
+    sums: &[f64],
+    normalized: bool,
+) -> Result<Vec<f64>, OutOfMemory> {
+    assert_eq!(sums.len() as u64, graph.arcs(), "a sum for each arc");
+    let mut values = memory::zeros(graph.edges() as usize)?;
+    let rule = Rule::new(graph.direction(), graph.vertices(), normalized);
+    over(graph, Along::Arcs, Finish { rule, sums, values: &mut values });
+    Ok(values)
+}
+
+/// The same of graphs of a batch, whose lists lie one graph behind the other; in parallel over the graphs.
+///
+/// # Errors
+/// Where memory is refused.
+///
+/// # Panics
+/// As [`values_of_arcs`].
+pub fn values_of_arcs_of_batch(
+    graphs: BatchSlice<'_>,
+    sums: &[f64],
+    normalized: bool,
+) -> Result<EdgeValues, OutOfMemory> {
+    assert_eq!(sums.len() as u64, graphs.arcs(), "a sum for each arc");
+    let starts = starts_of(graphs)?;
+    let mut values = memory::zeros(starts[graphs.len()] as usize)?;
+    let places = (PerItem { starts: &starts, items: &mut values }, PerArc(sums));
+    share(
+        graphs,
+        places,
+        &|graphs: BatchSlice<'_>, mut places: (PerItem<'_, f64>, PerArc<'_>)| {
+            for at in 0..graphs.len() {
+                let ((values, sums), others) = places.cut(graphs.slice(at..at + 1));
+                let graph = graphs.graph(at);
+                let rule = Rule::new(graphs.batch().direction(), graph.vertices(), normalized);
+                rule.finish(of_member(graph, Along::Arcs).ahead, sums.0, values.items);
+                places = others;
+            }
+            Ok::<_, OutOfMemory>(())
+        },
+    )?;
+    Ok(EdgeValues { starts, values })
+}
+
+/// What was found of each arc.
+struct PerArc<'a>(&'a [f64]);
+
+impl Place for PerArc<'_> {
+    fn cut(self, first: BatchSlice<'_>) -> (Self, Self) {
+        let (first, rest) = self.0.split_at(first.arcs() as usize);
+        (PerArc(first), PerArc(rest))
+    }
 }
 
 /// How arcs' sums over ordered pairs become values of edges.
@@ -223,6 +278,21 @@ impl Rule {
     }
 }
 
+/// Makes values of sums.
+struct Finish<'a> {
+    rule: Rule,
+    sums: &'a [f64],
+    values: &'a mut [f64],
+}
+
+impl Over for Finish<'_> {
+    type Result = ();
+
+    fn lists<L: Lists>(self, lists: Sides<L>) {
+        self.rule.finish(lists.ahead, self.sums, self.values);
+    }
+}
+
 struct Run<'a> {
     weigh: bool,
     arcs: u64,
@@ -253,17 +323,21 @@ impl Over for Run<'_> {
 /// What a thread works with, with room for so many vertices and arcs or more.
 struct Desk {
     ways: Ways,
+    /// What leads along each arc from each of eight sources.
+    along: Vec<[f64; EIGHT]>,
     /// What leads along each arc from all sources of the group.
     sums: Vec<f64>,
 }
 
 fn bytes_of_desk(vertices: u32, arcs: u64) -> u64 {
-    bytes_of_ways(vertices) + 8 * arcs
+    bytes_of_ways(vertices) + (8 * EIGHT as u64 + 8) * arcs
 }
 
 impl Desk {
     fn new(weigh: bool, vertices: u32, arcs: u64) -> Result<Desk, OutOfMemory> {
-        Ok(Desk { ways: Ways::new(weigh, vertices)?, sums: memory::zeros(arcs as usize)? })
+        let arcs = arcs as usize;
+        let (along, sums) = (memory::zeros(arcs)?, memory::zeros(arcs)?);
+        Ok(Desk { ways: Ways::new(weigh, vertices)?, along, sums })
     }
 
     /// Sums up what the shortest ways from a group of sources lead along.
@@ -273,18 +347,26 @@ impl Desk {
         sources: Range<VertexId>,
         observer: &dyn Observer,
     ) -> Result<(), RunError> {
-        let Desk { ways, sums } = self;
+        let Desk { ways, along, sums } = self;
         let last = lists.vertices().saturating_sub(1);
         let arcs = lists.ahead.begin(last) + lists.ahead.of(last).len();
-        sums[..arcs].fill(0.0);
-        for source in sources {
-            go_on(observer)?;
-            ways.search(lists, source);
-            ways.go_back(
-                lists,
-                |_, _| (),
-                |Step { from, arc, through }| sums[lists.ahead.begin(from) + arc] += through,
-            );
+        let (along, sums) = (&mut along[..arcs], &mut sums[..arcs]);
+        sums.fill(0.0);
+        for first in sources.clone().step_by(EIGHT) {
+            along.fill([0.0; EIGHT]);
+            let eight = first..sources.end.min(first.saturating_add(EIGHT as u32));
+            for (lane, source) in eight.enumerate() {
+                go_on(observer)?;
+                ways.search(lists, source);
+                ways.go_back(
+                    lists,
+                    |_, _| (),
+                    |Step { from, arc, through }| {
+                        along[lists.ahead.begin(from) + arc][lane] = through;
+                    },
+                );
+            }
+            sums.iter_mut().zip(&*along).for_each(|(sum, along)| *sum += sum_of(*along));
         }
         Ok(())
     }

@@ -133,10 +133,11 @@ struct State<D> {
 }
 
 /// Shares out graphs and the parts of a place that are theirs, halving until a task is small.
-fn share<P, T>(graphs: BatchSlice<'_>, place: P, task: &T) -> Result<(), RunError>
+pub(crate) fn share<P, E, T>(graphs: BatchSlice<'_>, place: P, task: &T) -> Result<(), E>
 where
     P: Place,
-    T: Fn(BatchSlice<'_>, P) -> Result<(), RunError> + Sync,
+    E: Send,
+    T: Fn(BatchSlice<'_>, P) -> Result<(), E> + Sync,
 {
     if graphs.len() < 2 || graphs.vertices() + graphs.arcs() < TASK {
         return task(graphs, place);

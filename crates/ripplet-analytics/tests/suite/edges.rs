@@ -4,9 +4,13 @@ use super::graphs::Edges;
 use super::random::any_edges;
 use super::weighed::{Oracle, weighed_edges};
 use proptest::prelude::*;
-use ripplet_analytics::edge_betweenness::{self, edge_betweenness, ends};
+use ripplet_analytics::edge_betweenness::{
+    self, EdgeValues, edge_betweenness, ends, values_of_arcs, values_of_arcs_of_batch,
+};
+use ripplet_analytics::no_length::refuse_weightless;
 use ripplet_analytics::{Lengths, RunError};
-use ripplet_graph::Graph;
+use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
+use ripplet_graph::{Direction, Duplicates, Graph, SelfLoops};
 
 fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-12 * expected.abs().max(1.0)
@@ -70,6 +74,45 @@ fn threads_and_shards_change_no_bit() {
     }
 }
 
+/// Of sums that nobody could mistake: each arc's is a number of its own.
+#[test]
+fn sums_of_arcs_become_values_of_edges() {
+    let sums = |arcs: u64| (0..arcs).map(|arc| (1u64 << arc) as f64).collect::<Vec<_>>();
+    // Lists: 0 → 1, 1, 2 · 1 → 0, 0, 1 · 2 → 0 · 3 →; and 0 → 1, 1 · 1 → 1 · 2 → 0 · 3 →.
+    let (pairs, n) = ([(0, 1), (0, 1), (1, 1), (2, 0)], 4);
+    let undirected = Edges::undirected(n, pairs).graph_of(1 << 20, true);
+    let directed = Edges::directed(n, pairs).graph_of(1 << 20, true);
+    assert_eq!((undirected.arcs(), directed.arcs()), (7, 4));
+    let (both_ways, one_way) = ([4.5, 4.5, 34.0, 16.0], [1.0, 1.0, 4.0, 8.0]);
+    assert_eq!(values_of_arcs(&undirected, &sums(7), false).unwrap(), both_ways);
+    assert_eq!(values_of_arcs(&directed, &sums(4), false).unwrap(), one_way);
+    let normalized = values_of_arcs(&undirected, &sums(7), true).unwrap();
+    assert_eq!(normalized, both_ways.map(|value| 2.0 * value * (1.0 / 12.0)));
+
+    let builder = || BatchBuilder::new().duplicates(Duplicates::Keep).self_loops(SelfLoops::Keep);
+    for (direction, arcs, expected) in
+        [(Direction::Undirected, 7, both_ways), (Direction::Directed, 4, one_way)]
+    {
+        // The same three times, with graphs of nothing between them.
+        let members = Members::of_sizes([0, n, n, 0, n, 0].into_iter()).unwrap();
+        let of = |of: fn(&(u32, u32)) -> u32| pairs.iter().map(of).collect::<Vec<_>>().repeat(3);
+        let graphs = [1, 2, 4].into_iter().flat_map(|graph| [graph; 4]).collect();
+        let (sources, targets) = (of(|pair| pair.0), of(|pair| pair.1));
+        let rows = BatchRows { graphs, sources, targets, weights: None };
+        let table = BatchTable::new(members, rows).unwrap();
+        let batch = builder().direction(direction).build(table).unwrap();
+        let sums = sums(arcs).repeat(3);
+        let found = values_of_arcs_of_batch(batch.all(), &sums, false).unwrap();
+        assert_eq!(
+            found,
+            EdgeValues { starts: vec![0, 0, 4, 8, 8, 12, 12], values: expected.repeat(3) }
+        );
+        let some = batch.slice(2..5);
+        let found = values_of_arcs_of_batch(some, &sums[arcs as usize..], false).unwrap();
+        assert_eq!(found, EdgeValues { starts: vec![0, 4, 4, 8], values: expected.repeat(2) });
+    }
+}
+
 #[test]
 fn graphs_of_nothing_refusals_and_plans() {
     for vertices in [0, 1, 5] {
@@ -80,7 +123,8 @@ fn graphs_of_nothing_refusals_and_plans() {
     let graph = Edges { weights, ..Edges::undirected(3, [(0, 1), (1, 2)]) }.graph();
     let error = edge_betweenness(&graph, false, Lengths::Weights, &mut ()).unwrap_err();
     assert!(matches!(error, RunError::NoLength(_)), "{error}");
+    assert_eq!(refuse_weightless(&graph), Err(error));
     assert!(edge_betweenness(&graph, false, Lengths::Hops, &mut ()).is_ok());
     let bytes = edge_betweenness::plan(&graph, 2).bytes();
-    assert_eq!(bytes, 8 * 2 + 8 * 4 + 2 * (36 * 3 + 8 * 4));
+    assert_eq!(bytes, 8 * 2 + 8 * 4 + 2 * (36 * 3 + 72 * 4));
 }

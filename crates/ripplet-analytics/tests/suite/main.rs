@@ -8,6 +8,7 @@ mod libraries;
 mod machines;
 mod memory;
 mod oracle;
+mod order;
 mod others;
 mod pagerank;
 mod paths;
