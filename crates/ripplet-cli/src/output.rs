@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use ripplet::io::WriteError;
 use ripplet::io::write::{AtomicFile, TableShape, TableWriter, whole_file};
+use ripplet::swarm::SwarmError;
 use serde::Serialize;
 use std::fs;
 use std::io::ErrorKind;
@@ -46,13 +47,13 @@ pub fn begin_table(
     path: Option<&Path>,
     shape: TableShape<'_>,
     console: &Console,
-) -> Result<TableWriter, Failure> {
-    interrupt::check()?;
+) -> Result<TableWriter, SwarmError> {
+    interrupt::check().map_err(|_| SwarmError::Cancelled)?;
     let path = path.unwrap_or(Path::new("-"));
     if is_standard(path) {
         console.close();
     }
-    TableWriter::create(path, shape).map_err(unwritten)
+    Ok(TableWriter::create(path, shape)?)
 }
 
 /// Notes a finished output, or tells why it is not.

@@ -17,6 +17,7 @@ use ripplet::graph::{Duplicates, Graph, VertexIds};
 use ripplet::io::Format;
 use ripplet::io::write::{self, TableShape, TableWriter, VertexColumn};
 use ripplet::lp::Plan;
+use ripplet::swarm::SwarmError;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -204,7 +205,11 @@ impl ValueArguments {
     }
 
     /// Begins the table that the values go to.
-    pub fn table(&self, shape: TableShape<'_>, console: &Console) -> Result<TableWriter, Failure> {
+    pub fn table(
+        &self,
+        shape: TableShape<'_>,
+        console: &Console,
+    ) -> Result<TableWriter, SwarmError> {
         begin_table(self.written().map(PathBuf::as_path), shape, console)
     }
 

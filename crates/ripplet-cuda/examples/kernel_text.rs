@@ -1,8 +1,9 @@
 //! Prints the text that is compiled for a program on a small graph: `cargo run --example kernel_text
 //! -- lpa phased mg:8`, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
-//! `-- swarm harmonic`, `-- swarm distances`, `-- swarm betweenness directed` for graphs of a batch. For a
-//! look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
+//! `-- swarm harmonic`, `-- swarm summaries`, `-- swarm distances`, `-- swarm betweenness directed`,
+//! `-- swarm edges undirected weighted` for graphs of a batch. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
 
+use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc;
@@ -28,15 +29,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     if argument(0, "lpa") == "swarm" {
-        let normalized = false;
-        let question = match argument(1, "closeness") {
-            "betweenness" => Question::Betweenness { normalized },
-            "harmonic" => Question::Closeness { measure: Closeness::Harmonic, normalized },
-            "distances" => Question::Summaries,
-            _ => Question::Closeness { measure: Closeness::Reciprocal, normalized },
-        };
         let directed = argument(2, "undirected") == "directed";
-        println!("{}", swarm::source(question, directed).text);
+        let weighted = argument(3, "unweighted") == "weighted";
+        let (normalized, lengths) = (false, Lengths::Weights);
+        let closeness = |measure| Question::Closeness { measure, normalized, lengths };
+        let question = match argument(1, "closeness") {
+            "betweenness" => Question::Betweenness { normalized, lengths },
+            "edges" => Question::EdgeBetweenness { normalized, lengths },
+            "harmonic" => closeness(Closeness::Harmonic),
+            "summaries" => Question::Summaries { lengths },
+            "distances" => Question::Distances { lengths },
+            _ => closeness(Closeness::Reciprocal),
+        };
+        println!("{}", swarm::source(question, directed, weighted).text);
         return Ok(());
     }
     let graph = GraphBuilder::new().build(edges)?;

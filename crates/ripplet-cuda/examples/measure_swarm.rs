@@ -1,35 +1,42 @@
 //! Measures many small graphs on a GPU: `measure_swarm 1000000 [--question
-//! closeness|harmonic|summaries|reach|betweenness] [--vertices 1024] [--directed] [--part 20000000]
-//! [--repeat 3] [--split 4] [--check] [--profile]`.
+//! closeness|harmonic|summaries|reach|betweenness|edges|distances] [--vertices 1024] [--directed] [--weights]
+//! [--part 20000000] [--repeat 3] [--split 4] [--check] [--profile]`.
 //!
 //! The graphs are those of SwarmGraph's benchmark II (`generate::Swarm`), or with `--vertices` rings of
-//! so many with random chords. They are asked part by part, of about `--part` edges each. Prints a line
+//! so many with random chords, of weights from 1 to 16 with `--weights`, which are lengths then. They are asked part by part, of about `--part` edges each. Prints a line
 //! of JSON for each question: where the seconds of all parts went. `--check` compares all values with
 //! the CPU's, `--profile` prints a line for each size of team, and `--split` is `Tuning::split_over`.
 //! `--repeat` asks each part so often and counts the fastest, and `--question` asks one question alone,
 //! as `ncu` has it easier then.
 
 use ripplet_analytics::Lengths;
-use ripplet_analytics::apsp::reach_of_batch;
+use ripplet_analytics::apsp::{distances_of_batch, reach_of_batch, summary_of_batch};
 use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
+use ripplet_analytics::edge_betweenness::edge_betweenness_of_batch;
 use ripplet_cuda::device::Device;
 use ripplet_cuda::swarm::{DeviceSwarm, Question, Step, SwarmSeconds, Tuning};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
-use ripplet_graph::Direction;
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
 use ripplet_graph::generate::Swarm;
+use ripplet_graph::{Direction, Duplicates};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Instant;
 
-const QUESTIONS: [(&str, Question); 5] = [
-    ("closeness", Question::Closeness { measure: Closeness::Reciprocal, normalized: false }),
-    ("harmonic", Question::Closeness { measure: Closeness::Harmonic, normalized: false }),
-    ("summaries", Question::Summaries),
-    ("reach", Question::Reach),
-    ("betweenness", Question::Betweenness { normalized: false }),
-];
+/// All questions but the distances of all pairs, which are asked of by name alone: they are the square of vertices.
+fn questions(lengths: Lengths) -> [(&'static str, Question); 7] {
+    let closeness = |measure| Question::Closeness { measure, normalized: false, lengths };
+    [
+        ("closeness", closeness(Closeness::Reciprocal)),
+        ("harmonic", closeness(Closeness::Harmonic)),
+        ("summaries", Question::Summaries { lengths }),
+        ("reach", Question::Reach { lengths }),
+        ("betweenness", Question::Betweenness { normalized: false, lengths }),
+        ("edges", Question::EdgeBetweenness { normalized: false, lengths }),
+        ("distances", Question::Distances { lengths }),
+    ]
+}
 
 /// What is measured, as the command line has it.
 struct Options {
@@ -37,6 +44,7 @@ struct Options {
     question: Option<String>,
     vertices: Option<u32>,
     directed: bool,
+    weights: bool,
     part: u64,
     repeat: u32,
     split: u64,
@@ -51,6 +59,7 @@ impl Options {
             question: None,
             vertices: None,
             directed: false,
+            weights: false,
             part: 20_000_000,
             repeat: 1,
             split: Tuning::default().split_over,
@@ -67,6 +76,7 @@ impl Options {
                 "--repeat" => options.repeat = value()?.parse()?,
                 "--split" => options.split = value()?.parse()?,
                 "--directed" => options.directed = true,
+                "--weights" => options.weights = true,
                 "--check" => options.check = true,
                 "--profile" => options.profile = true,
                 number => options.graphs = number.parse()?,
@@ -76,8 +86,12 @@ impl Options {
     }
 
     fn questions(&self) -> Vec<(&'static str, Question)> {
-        let asked = |name: &str| self.question.as_deref().is_none_or(|asked| asked == name);
-        QUESTIONS.into_iter().filter(|(name, _)| asked(name)).collect()
+        let lengths = if self.weights { Lengths::Weights } else { Lengths::Hops };
+        let asked = |name: &str| match &self.question {
+            Some(asked) => asked == name,
+            None => name != "distances",
+        };
+        questions(lengths).into_iter().filter(|(name, _)| asked(name)).collect()
     }
 
     /// The graphs, part by part.
@@ -89,6 +103,7 @@ impl Options {
                 graphs: each.min(self.graphs - first) as u32,
                 vertices,
                 directed: self.directed,
+                weights: self.weights,
             };
             return Ok(firsts.map(part).collect());
         }
@@ -100,21 +115,29 @@ impl Options {
 /// What a part is made of.
 enum Part {
     OfSwarm(u64, std::ops::Range<u64>),
-    Alike { graphs: u32, vertices: u32, directed: bool },
+    Alike { graphs: u32, vertices: u32, directed: bool, weights: bool },
 }
 
 impl Part {
     fn generate(&self) -> Result<GraphBatch, Box<dyn Error>> {
         match self {
             Part::OfSwarm(all, graphs) => Ok(Swarm::new(*all).generate_part(graphs.clone())?),
-            Part::Alike { graphs, vertices, directed } => rings(*graphs, *vertices, *directed),
+            Part::Alike { graphs, vertices, directed, weights } => {
+                rings(*graphs, *vertices, *directed, *weights)
+            }
         }
     }
 }
 
 /// Rings with five random chords a vertex.
-fn rings(graphs: u32, vertices: u32, directed: bool) -> Result<GraphBatch, Box<dyn Error>> {
+fn rings(
+    graphs: u32,
+    vertices: u32,
+    directed: bool,
+    weighted: bool,
+) -> Result<GraphBatch, Box<dyn Error>> {
     let mut rows = BatchRows::default();
+    let mut weights = Vec::new();
     let mut state = 1_u64;
     let mut draw = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -127,12 +150,15 @@ fn rings(graphs: u32, vertices: u32, directed: bool) -> Result<GraphBatch, Box<d
                 rows.graphs.push(graph);
                 rows.sources.push(vertex);
                 rows.targets.push(target);
+                weights.push(f64::from((vertex * 7 + target * 13) % 16 + 1));
             }
         }
     }
+    rows.weights = weighted.then_some(weights);
     let members = Members::of_sizes((0..graphs).map(|_| vertices))?;
     let direction = if directed { Direction::Directed } else { Direction::Undirected };
-    Ok(BatchBuilder::new().direction(direction).build(BatchTable::new(members, rows)?)?)
+    let builder = BatchBuilder::new().direction(direction).duplicates(Duplicates::Least);
+    Ok(builder.build(BatchTable::new(members, rows)?)?)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -218,12 +244,18 @@ fn ask(
     question: Question,
 ) -> Result<SwarmSeconds, Box<dyn Error>> {
     Ok(match question {
-        Question::Closeness { measure, normalized } => {
-            swarm.closeness(graphs, measure, normalized, &())?.1
+        Question::Closeness { measure, normalized, lengths } => {
+            swarm.closeness(graphs, measure, normalized, lengths, &())?.1
         }
-        Question::Betweenness { normalized } => swarm.betweenness(graphs, normalized, &())?.1,
-        Question::Summaries => swarm.summaries(graphs, &())?.1,
-        Question::Reach => swarm.reach(graphs, &())?.1,
+        Question::Betweenness { normalized, lengths } => {
+            swarm.betweenness(graphs, normalized, lengths, &())?.1
+        }
+        Question::EdgeBetweenness { normalized, lengths } => {
+            swarm.edge_betweenness(graphs, normalized, lengths, &())?.1
+        }
+        Question::Distances { lengths } => swarm.distances(graphs, lengths, &())?.1,
+        Question::Summaries { lengths } => swarm.summaries(graphs, lengths, &())?.1,
+        Question::Reach { lengths } => swarm.reach(graphs, lengths, &())?.1,
     })
 }
 
@@ -233,43 +265,35 @@ fn check(
     graphs: BatchSlice<'_>,
     question: Question,
 ) -> Result<usize, Box<dyn Error>> {
-    let (found, expected) = match question {
-        Question::Closeness { measure, normalized } => (
-            swarm.closeness(graphs, measure, normalized, &())?.0,
-            closeness_of_batch(graphs, measure, normalized, Lengths::Hops, &mut ())?,
+    fn differ<T: PartialEq>(found: &[T], expected: &[T]) -> usize {
+        found.iter().zip(expected).filter(|(a, b)| a != b).count()
+    }
+    Ok(match question {
+        Question::Closeness { measure, normalized, lengths } => differ(
+            &swarm.closeness(graphs, measure, normalized, lengths, &())?.0,
+            &closeness_of_batch(graphs, measure, normalized, lengths, &mut ())?,
         ),
-        Question::Betweenness { normalized } => (
-            swarm.betweenness(graphs, normalized, &())?.0,
-            betweenness_of_batch(graphs, normalized, Lengths::Hops, &mut ())?,
+        Question::Betweenness { normalized, lengths } => differ(
+            &swarm.betweenness(graphs, normalized, lengths, &())?.0,
+            &betweenness_of_batch(graphs, normalized, lengths, &mut ())?,
         ),
-        Question::Reach => {
-            let found = swarm.reach(graphs, &())?.0;
-            let expected = reach_of_batch(graphs, Lengths::Hops, &mut ())?;
-            let differ = found.iter().zip(&expected).filter(|(found, expected)| {
-                let (far, farthest) = (u128::from(found.far), u64::from(found.farthest));
-                (u64::from(found.reached), far, farthest)
-                    != (expected.reached, expected.far, expected.farthest)
-            });
-            return Ok(differ.count());
-        }
-        Question::Summaries => {
-            let found = swarm.summaries(graphs, &())?.0;
-            let expected = reach_of_batch(graphs, Lengths::Hops, &mut ())?;
-            let mut rest = &expected[..];
-            let differ = graphs.graphs().zip(&found).filter(|(graph, found)| {
-                let (mine, others) = rest.split_at(graph.vertices() as usize);
-                rest = others;
-                let sum: u128 = mine.iter().map(|vertex| vertex.far).sum();
-                let largest = mine.iter().map(|vertex| vertex.farthest).max();
-                let smallest = mine.iter().map(|vertex| vertex.farthest).min();
-                let expected = (sum, largest.unwrap_or(0), smallest.unwrap_or(0));
-                let (diameter, radius) = (u64::from(found.diameter), u64::from(found.radius));
-                (u128::from(found.sum), diameter, radius) != expected
-            });
-            return Ok(differ.count());
-        }
-    };
-    Ok(found.iter().zip(&expected).filter(|(a, b)| a.to_bits() != b.to_bits()).count())
+        Question::EdgeBetweenness { normalized, lengths } => differ(
+            &swarm.edge_betweenness(graphs, normalized, lengths, &())?.0.values,
+            &edge_betweenness_of_batch(graphs, normalized, lengths, &mut ())?.values,
+        ),
+        Question::Distances { lengths } => differ(
+            &swarm.distances(graphs, lengths, &())?.0,
+            &distances_of_batch(graphs, lengths, &mut ())?,
+        ),
+        Question::Reach { lengths } => differ(
+            &swarm.reach(graphs, lengths, &())?.0,
+            &reach_of_batch(graphs, lengths, &mut ())?,
+        ),
+        Question::Summaries { lengths } => differ(
+            &swarm.summaries(graphs, lengths, &())?.0,
+            &summary_of_batch(graphs, lengths, &mut ())?,
+        ),
+    })
 }
 
 fn profile(question: &str, steps: &[Step]) {

@@ -6,7 +6,6 @@ use crate::batch::{Done, Opened, PartNeeds, Source};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use ripplet::LoadOptions;
-use ripplet::analytics::RunError;
 use ripplet::analytics::apsp::pairs_of_batch;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
 use ripplet::io::write::{Rows, Subject, TableShape};
@@ -142,7 +141,7 @@ impl<C: Serialize> Request<'_, C> {
             }
             Workers::Gpus(gpus) => {
                 let plans = gpus.iter().map(|gpu| gpu.plan(part));
-                let plans: Vec<Plan> = plans.collect::<Result<_, _>>().map_err(RunError::from)?;
+                let plans: Vec<Plan> = plans.collect::<Result<_, _>>()?;
                 PartNeeds { device: plans.iter().map(Plan::total_device).sum(), ..needs }
             }
         })

@@ -6,17 +6,21 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::machine::plan_of_cpu;
-use crate::output::{unwritten, written};
+use crate::output::written;
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages, peak_memory};
 use ripplet::LoadOptions;
 use ripplet::cuda::swarm::SwarmSeconds;
 use ripplet::graph::Graph;
-use ripplet::io::write::{Rows, Subject, TableShape};
+use ripplet::io::write::{ColumnData, Part, Rows, TableShape};
 use ripplet::lp::Plan;
-use ripplet::swarm::{Column, Worker};
+use ripplet::swarm::{SwarmError, Worker};
 use serde::Serialize;
+use std::cell::Cell;
 use std::time::Instant;
+
+/// Who takes rows and their columns.
+type Take<'a> = &'a mut dyn FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>;
 
 /// Rows that are worth a word before they are written.
 const MANY_ROWS: u64 = 100_000_000;
@@ -40,9 +44,13 @@ impl<C: Serialize> Request<'_, C> {
         let open = start.elapsed().as_secs_f64();
         let loaded = self.values.load(options, console)?;
         if let Some(gpu) = told(gpus, console).pop() {
-            let done = self.of_graph_on(gpu, &loaded, open, threads, console);
+            let is_written = Cell::new(false);
+            let done = self.of_graph_on(gpu, &loaded, open, threads, &is_written, console);
             match done {
-                Err(failure) if self.device.is_auto() && failure.is_of_device() => {
+                // What went to the standard output cannot be taken back.
+                Err(failure)
+                    if self.device.is_auto() && failure.is_of_device() && !is_written.get() =>
+                {
                     console.remark(&format!("running on the CPU: {failure}"));
                 }
                 done => return done,
@@ -56,24 +64,26 @@ impl<C: Serialize> Request<'_, C> {
         }
         self.announce(graph, console);
         let start = Instant::now();
-        let (figures, write) = self.answer(graph, console)?;
+        let answer = |take: Take<'_>| self.analysis.of_graph(graph, &mut console.watch(), take);
+        let (figures, write) = self.write(&Cell::new(false), console, answer)?;
         let compute = start.elapsed().as_secs_f64() - write;
         let (read, build) = (loaded.read, loaded.build);
         let seconds = Stages { open, read, build, compute, write, ..Stages::default() };
         self.tell(graph, &choices, &plan, figures, seconds, console)
     }
 
-    /// Asks it on a GPU.
+    /// Asks it on a GPU; notes whether rows were written, whatever comes then.
     fn of_graph_on(
         &self,
         mut gpu: Gpu,
         loaded: &Loaded,
         open: f64,
         threads: usize,
+        is_written: &Cell<bool>,
         console: &Console,
     ) -> Result<(), Failure> {
         let graph = &loaded.graph;
-        let plan = gpu.plan_of_graph(graph)?;
+        let plan = gpu.plan(graph)?;
         if self.values.asks_estimate() && self.device.is_auto() {
             // What does not fit a GPU would be run elsewhere, with another plan.
             gpu.executor().check_memory(&plan)?;
@@ -82,20 +92,9 @@ impl<C: Serialize> Request<'_, C> {
         if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
             return Ok(());
         }
-        let answer = gpu.answer_graph(graph, &console.watch())?;
+        let answer = |take: Take<'_>| gpu.answer_graph(graph, &console.watch(), take);
+        let (figures, write) = self.write(is_written, console, answer)?;
         gpu.executor().device().notes().iter().for_each(|note| console.remark(note));
-        let start = Instant::now();
-        let columns: Vec<_> = answer.columns().iter().map(Column::data).collect();
-        let mut figures = Figures::default();
-        let part = answer.part(Subject::Graph(graph.ids()));
-        figures.add(&part, &columns);
-        let (rows, names) = (self.analysis.rows(), self.analysis.columns());
-        let shape = TableShape { rows, of_batch: false, columns: names };
-        let mut table = self.values.table(shape, console)?;
-        table.append(part, &columns).map_err(unwritten)?;
-        interrupt::check()?;
-        written(table.finish())?;
-        let write = start.elapsed().as_secs_f64();
         let (read, build) = (loaded.read, loaded.build);
         let SwarmSeconds { kernels, upload, compute, download } = gpu.seconds();
         let transfer = upload + download;
@@ -125,23 +124,31 @@ impl<C: Serialize> Request<'_, C> {
         Ok(())
     }
 
-    /// Writes the answer as it comes; what is told of it, and the seconds of writing.
-    fn answer(&self, graph: &Graph, console: &Console) -> Result<(Figures, f64), Failure> {
+    /// Writes an answer as it comes; what is told of it, and the seconds of writing.
+    fn write(
+        &self,
+        is_written: &Cell<bool>,
+        console: &Console,
+        answer: impl FnOnce(Take<'_>) -> Result<(), SwarmError>,
+    ) -> Result<(Figures, f64), Failure> {
         let (rows, columns) = (self.analysis.rows(), self.analysis.columns());
         let shape = TableShape { rows, of_batch: false, columns };
-        let mut table = self.values.table(shape, console)?;
-        let (mut figures, mut seconds) = (Figures::default(), 0.0);
-        self.analysis.of_graph(graph, &mut console.watch(), |part, columns| {
+        let begin = || self.values.table(shape, console);
+        let (mut table, mut figures, mut seconds) = (None, Figures::default(), 0.0);
+        answer(&mut |part, columns| {
             let start = Instant::now();
+            let mut begun = table.take().map_or_else(begin, Ok)?;
+            is_written.set(true);
             figures.add(&part, columns);
-            table.append(part, columns)?;
+            begun.append(part, columns)?;
+            table = Some(begun);
             seconds += start.elapsed().as_secs_f64();
             Ok(())
         })?;
         interrupt::check()?;
         console.stage("finishing the output");
         let start = Instant::now();
-        written(table.finish())?;
+        written(table.map_or_else(begin, Ok)?.finish())?;
         Ok((figures, seconds + start.elapsed().as_secs_f64()))
     }
 

@@ -11,44 +11,13 @@
 
 namespace ripplet {
 
-// What a team keeps of a graph's vertices. `Sum` is what distances add up in.
-template <class Sum> struct Tally {
-    // The sources that were ever at a vertex, that are there, and that come next.
+// What a team keeps of a graph's vertices: the sources that were ever there, that are there, and that come
+// next.
+struct Masks {
     u64 *seen, *here, *next;
-    f64* near;
-    Sum* far;
-    u32 *reached, *farthest;
 
-    RIPPLET_FN Tally(Room& room, u32 n) : near(nullptr), far(nullptr), reached(nullptr), farthest(nullptr) {
-        seen = room.take<u64>(n);
-        here = room.take<u64>(n);
-        next = room.take<u64>(n);
-        if (QUESTION == NEAR) near = room.take<f64>(n);
-        if (QUESTION != NEAR) far = room.take<Sum>(n);
-        if (QUESTION != NEAR) reached = room.take<u32>(n);
-        if (QUESTION == SPAN) farthest = room.take<u32>(n);
-    }
-
-    RIPPLET_FN void clear(u32 v) const {
-        if (QUESTION != NEAR) far[v] = 0;
-        if (QUESTION != NEAR) reached[v] = 0;
-        if (QUESTION == SPAN) farthest[v] = 0;
-    }
-
-    RIPPLET_FN Reach reach(u32 v) const {
-        return Reach{far[v], reached[v], QUESTION == SPAN ? farthest[v] : 0};
-    }
-
-    // So many sources arrive at a vertex.
-    RIPPLET_FN void add(u32 v, u32 count, u32 step) const {
-        if (QUESTION == NEAR) {
-            near[v] += (f64)count / (f64)step;
-        } else {
-            reached[v] += count;
-            far[v] += (Sum)count * step;
-            if (QUESTION == SPAN) farthest[v] = max(farthest[v], step);
-        }
-    }
+    RIPPLET_FN Masks(Room& room, u32 n)
+        : seen(room.take<u64>(n)), here(room.take<u64>(n)), next(room.take<u64>(n)) {}
 };
 
 // Lanes that ask for a vertex: each has some neighbours of an average list, or there are lanes enough.
@@ -88,113 +57,84 @@ RIPPLET_FN u64 look_behind(const Lists& behind, const u64* here, u32 v, bool ask
     return there;
 }
 
-// One step: who is new where. Returns whether this thread found any.
-template <class Team, class Lists, class Sum>
-RIPPLET_FN bool advance(const Team& team, const Lists& behind, const Tally<Sum>& tally, u32 n, u64 all,
-                        u32 lanes, const u64* here, u64* next, u32 step) {
+// One step: who is new where, of which `arrive(v, sources)` is told. Returns whether this thread found any.
+template <class Team, class Lists, class Arrive>
+RIPPLET_FN bool advance(const Team& team, const Lists& behind, const Masks& masks, u32 n, u64 all, u32 lanes,
+                        Arrive arrive) {
     const u32 at_once = team.size() / lanes;
     bool found = false;
     for (u32 first = 0; first < n; first += at_once) {
         const u32 place = first + team.rank() / lanes;
         const u32 v = place < n ? behind.vertex(place) : n;
-        const u64 seen = v < n ? tally.seen[v] : all;
-        const u64 there = look_behind(behind, here, v, seen != all, lanes) & ~seen;
+        const u64 seen = v < n ? masks.seen[v] : all;
+        const u64 there = look_behind(behind, masks.here, v, seen != all, lanes) & ~seen;
         // The first of a vertex's lanes knows of all.
         if (v >= n || (team.rank() & (lanes - 1)) > 0) continue;
-        next[v] = there;
+        masks.next[v] = there;
         if (there == 0) continue;
-        tally.seen[v] = seen | there;
-        tally.add(v, (u32)__popcll(there), step);
+        masks.seen[v] = seen | there;
+        arrive(v, there);
         found = true;
     }
     return found;
 }
 
-// Searches from a group of sources until nobody arrives anywhere.
-template <class Team, class Lists, class Sum>
-RIPPLET_FN void search(const Team& team, const Lists& behind, const Tally<Sum>& tally, u32 n, u32 group,
-                       u32 lanes) {
+// Searches from a group of sources until nobody arrives anywhere; `arrive(v, sources, distance)` is told who does.
+template <class Team, class Lists, class Arrive>
+RIPPLET_FN void search(const Team& team, const Lists& behind, Masks masks, u32 n, u32 group, u32 lanes,
+                       Arrive arrive) {
     const u32 first = group * GROUP, count = min(GROUP, n - first);
     const u64 all = U64_MAX >> (GROUP - count);
     for (u32 v = team.rank(); v < n; v += team.size()) {
         const u64 own = v - first < count ? 1ull << (v - first) : 0;
-        tally.seen[v] = own;
-        tally.here[v] = own;
-        if (QUESTION == NEAR) tally.near[v] = 0.0;
+        masks.seen[v] = own;
+        masks.here[v] = own;
     }
     team.sync();
-    u64 *here = tally.here, *next = tally.next;
-    for (u32 step = 1; team.any(advance(team, behind, tally, n, all, lanes, here, next, step)); step++) {
-        u64* const last = here;
-        here = next;
-        next = last;
+    for (u32 step = 1;; step++) {
+        const auto at_step = [&](u32 v, u64 sources) { arrive(v, sources, step); };
+        if (!team.any(advance(team, behind, masks, n, all, lanes, at_step))) return;
+        u64* const last = masks.here;
+        masks.here = masks.next;
+        masks.next = last;
     }
 }
 
-// What was found from all sources of a graph, as its values.
-template <class Team, class Sum>
-RIPPLET_FN void conclude(const State& state, const Team& team, const Member& graph, const Tally<Sum>& tally) {
-    const u32 n = graph.vertices;
-    for (u32 first = 0; first < n; first += team.size()) {
-        const u32 v = first + team.rank();
-        const Reach found = v < n ? tally.reach(v) : Reach{};
-        if (QUESTION == SPAN) give_reach(state, graph, v, v < n, found);
-        if (QUESTION == FAR && v < n) state.values[graph.at + v] = value_of_far(state, n, found);
-    }
-}
-
-// The same, added to what others found of a split graph.
-template <class Team, class Sum>
-RIPPLET_FN void share(const State& state, const Team& team, const Split& split, u32 n, const Tally<Sum>& tally) {
-    for (u32 v = team.rank(); v < n; v += team.size()) {
-        const Reach found = tally.reach(v);
-        if (found.reached == 0) continue;
-        Reach* const sum = state.sums + split.sums + v;
-        atomicAdd(&sum->far, found.far);
-        atomicAdd(&sum->reached, found.reached);
-        if (QUESTION == SPAN) atomicMax(&sum->farthest, found.farthest);
-    }
-}
-
-// Sums of 1 / distance, group by group.
-template <class Team, class Sum>
-RIPPLET_FN void hand_over(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
-                          const Tally<Sum>& tally) {
-    const u32 n = graph.vertices;
-    f64* const values = state.values + graph.at;
-    const bool is_last = unit + 1 == item.end;
-    for (u32 v = team.rank(); v < n; v += team.size()) {
-        const f64 sum = (unit == 0 ? 0.0 : values[v]) + tally.near[v];
-        values[v] = is_last ? value_of_near(state, n, sum) : sum;
+// The distances from a group of sources, before anybody arrives.
+template <class Team>
+RIPPLET_FN void begin_rows(const State& state, const Team& team, const Member& graph, u32 group) {
+    const u32 n = graph.vertices, first = group * GROUP, end = min(first + GROUP, n);
+    for (u32 source = first; source < end; source++) {
+        f64* const row = row_of(state, graph, source);
+        for (u32 v = team.rank(); v < n; v += team.size()) row[v] = v == source ? 0.0 : no_way();
     }
 }
 
 // Does an item.
 template <class Team, class Lists, class Sum>
-RIPPLET_FN void measure(const State& state, const Team& team, const Member& graph, const Item& item,
-                        const Lists& behind, const Tally<Sum>& tally) {
-    const u32 n = graph.vertices;
-    const bool is_split = item.split != NO_SPLIT;
-    for (u32 v = team.rank(); v < n; v += team.size()) tally.clear(v);
-    const u32 lanes = lanes_of_vertex(team.size(), n, behind.begin(n));
-    for (u32 unit = item.first; unit < item.end; unit++) {
-        search(team, behind, tally, n, unit, lanes);
-        if constexpr (QUESTION == NEAR) {
-            if (is_split) {
-                const Split split = state.splits[item.split];
-                f64* const partials = state.partials + split.partials + (u64)(unit - split.first) * n;
-                for (u32 v = team.rank(); v < n; v += team.size()) partials[v] = tally.near[v];
+RIPPLET_FN void count_arcs(const State& state, const Team& team, const Member& graph, const Item& item,
+                           const Lists& behind, const Masks& masks, const Tally<Sum>& tally) {
+    const u32 n = graph.vertices, lanes = lanes_of_vertex(team.size(), n, behind.begin(n));
+    measure(state, team, graph, item, tally, [&](u32 unit) {
+        if (QUESTION == PAIRS) begin_rows(state, team, graph, unit);
+        if (QUESTION == NEAR)
+            for (u32 v = team.rank(); v < n; v += team.size()) tally.near[v] = 0.0;
+        search(team, behind, masks, n, unit, lanes, [&](u32 v, u64 sources, u32 step) {
+            if constexpr (QUESTION == PAIRS) {
+                for (; sources != 0; sources &= sources - 1)
+                    row_of(state, graph, unit * GROUP + __ffsll((long long)sources) - 1)[v] = (f64)step;
             } else {
-                hand_over(state, team, graph, item, unit, tally);
+                const u32 count = (u32)__popcll(sources);
+                if constexpr (QUESTION == NEAR)
+                    tally.near[v] += (f64)count / (f64)step;
+                else
+                    tally.add(v, count, (Sum)count * step, (Sum)step);
             }
-        }
-    }
-    if constexpr (QUESTION != NEAR) {
-        if (is_split)
-            share(state, team, state.splits[item.split], n, tally);
-        else
-            conclude(state, team, graph, tally);
-    }
+        });
+        if (QUESTION == NEAR)
+            for (u32 v = team.rank(); v < n; v += team.size())
+                add_sum(state, graph, item, unit, v, tally.near[v], &tally.near[v]);
+    });
 }
 
 }  // namespace ripplet

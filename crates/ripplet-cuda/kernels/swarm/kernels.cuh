@@ -3,49 +3,72 @@
 
 namespace ripplet {
 
+// The lists behind, held, with the vertices in their order where a team has one.
+template <class Team>
+RIPPLET_FN Held hold_behind(const Team& team, const Read& lists, u32 n, Room& room) {
+    const u32* const offsets = hold_offsets(team, lists, n, room);
+    u32* const weights = room_for_weights(lists, n, room);
+    u32* const bins = room.take<u32>(Team::ORDERS ? 2 * BINS : 0);
+    Held behind = hold_ids(team, lists, offsets, weights, n, room);
+    if (Team::ORDERS) behind.order = order_by_degree(team, offsets, n, bins, room);
+    return behind;
+}
+
 // Does an item with lists that are held behind the team's state.
 template <class Team>
 RIPPLET_FN void answer_holding(const State& state, const Team& team, const Item& item, Room room) {
     const Member graph = member(state, item.graph);
     const u32 n = graph.vertices;
     const Read in_memory = read(state.behind, graph);
-    if constexpr (QUESTION == WAYS) {
+    if constexpr (COUNTS_WAYS) {
         Rows<u16> rows(room, n);
         const Read more = read(TWO_SIDED ? state.ahead : state.behind, graph);
         const u32* const of_behind = hold_offsets(team, in_memory, n, room);
         const u32* const of_ahead = TWO_SIDED ? hold_offsets(team, more, n, room) : of_behind;
-        u32* const counts = room.take<u32>(Team::ORDERS ? 2 * BINS : 0);
-        rows.take_distances(room);
-        Held behind = hold_ids(team, in_memory, of_behind, n, room);
-        Held ahead = TWO_SIDED ? hold_ids(team, more, of_ahead, n, room) : behind;
-        if (Team::ORDERS) behind.order = order_by_degree(team, of_behind, n, counts, room);
-        if (Team::ORDERS && TWO_SIDED) ahead.order = order_by_degree(team, of_ahead, n, counts, room);
+        u32* const weights = room_for_weights(in_memory, n, room);
+        u32* const more_weights = TWO_SIDED ? room_for_weights(more, n, room) : weights;
+        u32* const bins = room.take<u32>(Team::ORDERS ? 2 * BINS : 0);
+        rows.take_steps(room);
+        Held behind = hold_ids(team, in_memory, of_behind, weights, n, room);
+        Held ahead = TWO_SIDED ? hold_ids(team, more, of_ahead, more_weights, n, room) : behind;
+        if (Team::ORDERS) behind.order = order_by_degree(team, of_behind, n, bins, room);
+        if (Team::ORDERS && TWO_SIDED) ahead.order = order_by_degree(team, of_ahead, n, bins, room);
         if (Team::ORDERS && !TWO_SIDED) ahead.order = behind.order;
-        rows.take_marks(room);
+        rows.marks = Marks::of(room, n);
         lead(state, team, graph, item, behind, ahead, rows);
+    } else if constexpr (WEIGHS) {
+        const Lengths lengths = Lengths::of(room, n);
+        const Tally<u64> tally(room, n);
+        const Held behind = hold_behind(team, in_memory, n, room);
+        const Marks marks = Marks::of(room, n);
+        add_weights<u16>(state, team, graph, item, behind, lengths, marks, tally);
     } else {
+        const Masks masks(room, n);
         const Tally<u32> tally(room, n);
-        const u32* const offsets = hold_offsets(team, in_memory, n, room);
-        u32* const counts = room.take<u32>(Team::ORDERS ? 2 * BINS : 0);
-        Held behind = hold_ids(team, in_memory, offsets, n, room);
-        if (Team::ORDERS) behind.order = order_by_degree(team, offsets, n, counts, room);
-        measure(state, team, graph, item, behind, tally);
+        const Held behind = hold_behind(team, in_memory, n, room);
+        count_arcs(state, team, graph, item, behind, masks, tally);
     }
 }
 
 // Does an item with lists that are read where they are. `Sum` and `Distance` have room for what the graph's
-// distances come to.
+// distances come to, by numbers of arcs.
 template <class Sum, class Distance, class Team>
 RIPPLET_FN void answer_reading(const State& state, const Team& team, const Item& item, Room room) {
     const Member graph = member(state, item.graph);
+    const u32 n = graph.vertices;
     const Read behind = read(state.behind, graph);
-    if constexpr (QUESTION == WAYS) {
-        Rows<Distance> rows(room, graph.vertices);
-        rows.take_distances(room);
-        rows.take_marks(room);
+    if constexpr (COUNTS_WAYS) {
+        Rows<Distance> rows(room, n);
+        rows.take_steps(room);
+        rows.marks = Marks::of(room, n);
         lead(state, team, graph, item, behind, TWO_SIDED ? read(state.ahead, graph) : behind, rows);
+    } else if constexpr (WEIGHS) {
+        const Lengths lengths = Lengths::of(room, n);
+        const Tally<u64> tally(room, n);
+        add_weights<Distance>(state, team, graph, item, behind, lengths, Marks::of(room, n), tally);
     } else {
-        measure(state, team, graph, item, behind, Tally<Sum>(room, graph.vertices));
+        const Masks masks(room, n);
+        count_arcs(state, team, graph, item, behind, masks, Tally<Sum>(room, n));
     }
 }
 
@@ -58,7 +81,7 @@ template <class Team, class Answer> RIPPLET_FN void take_items(const Work& work,
 }
 
 // Threads of a block that holds the lists of one graph. The rows of a large one leave no room for another.
-constexpr u32 LARGEST_BLOCK = QUESTION == WAYS ? 1024 : 768;
+constexpr u32 LARGEST_BLOCK = UNIT == EIGHT ? 1024 : 768;
 
 }  // namespace ripplet
 

@@ -3,14 +3,15 @@
 //
 //     offsets   0     3  4
 //     ids       1  1  2  0  …    as held: 1 0 2 | 0 | …
+//     weights   5  3  4  5       as held: 3 . 4 | 5      the least of those that are repeated
 #pragma once
 
 namespace ripplet {
 
-// A neighbour has two bytes. `order`, or null, has the vertices as they are looked at, those with long lists
+// A neighbour has two bytes, a weight four where arcs weigh. `order`, or null, has the vertices as they are looked at, those with long lists
 // first: lanes of a warp have lists that are equally long.
 struct Held {
-    const u32* offsets;
+    const u32 *offsets, *weights;
     const u16 *ids, *order;
 
     RIPPLET_FN u32 vertex(u32 place) const { return order ? order[place] : place; }
@@ -18,13 +19,14 @@ struct Held {
     RIPPLET_FN u32 end(u32 v) const { return offsets[v + 1]; }
     RIPPLET_FN u32 at(u32, u32, u32 place) const { return ids[place]; }
     RIPPLET_FN u32 any_at(u32 place) const { return ids[place]; }
+    RIPPLET_FN u32 weight(u32 place, u32) const { return weights[place]; }
 };
 
 // Lanes that copy a list together.
 constexpr u32 LANES_OF_LIST = 8;
 
 struct Read {
-    const u32 *offsets, *ids;
+    const u32 *offsets, *ids, *weights;
 
     RIPPLET_FN u32 vertex(u32 place) const { return place; }
     RIPPLET_FN u32 begin(u32 v) const { return __ldg(offsets + v); }
@@ -36,30 +38,44 @@ struct Read {
     }
     // The same, as it is, also where it is repeated.
     RIPPLET_FN u32 any_at(u32 place) const { return __ldg(ids + place); }
+    // The least weight of an arc and those that repeat it, in a list that ends at `end`.
+    RIPPLET_FN u32 weight(u32 place, u32 end) const {
+        const u32 id = __ldg(ids + place);
+        u32 least = __ldg(weights + place);
+        while (++place < end && __ldg(ids + place) == id) least = min(least, __ldg(weights + place));
+        return least;
+    }
 };
 
 // Lists that are read where they are.
 RIPPLET_FN Read read(const GraphLists& lists, const Member& graph) {
     const u64 first = __ldg(lists.starts + graph.index) - lists.first;
-    return Read{lists.offsets + graph.at + graph.index, lists.ids + first};
+    return Read{lists.offsets + graph.at + graph.index, lists.ids + first,
+                WEIGHS ? lists.weights + first : nullptr};
 }
 
-// A graph's lists, copied. The offsets come first, as they are aligned to more bytes.
+// Room for a graph's lists, of which the offsets are copied. What has four bytes comes before what has two.
 template <class Team> RIPPLET_FN u32* hold_offsets(const Team& team, const Read& lists, u32 n, Room& room) {
     u32* const offsets = room.take<u32>(n + 1);
     for (u32 v = team.rank(); v <= n; v += team.size()) offsets[v] = lists.begin(v);
     return offsets;
 }
+RIPPLET_FN u32* room_for_weights(const Read& lists, u32 n, Room& room) {
+    return room.take<u32>(WEIGHS ? lists.begin(n) : 0);
+}
+// The rest of them, copied too.
 template <class Team>
-RIPPLET_FN Held hold_ids(const Team& team, const Read& lists, const u32* offsets, u32 n, Room& room) {
+RIPPLET_FN Held hold_ids(const Team& team, const Read& lists, const u32* offsets, u32* weights, u32 n, Room& room) {
     team.sync();
     u16* const ids = room.take<u16>(offsets[n]);
     for (u32 v = team.rank() / LANES_OF_LIST; v < n; v += team.size() / LANES_OF_LIST) {
         const u32 begin = offsets[v], end = offsets[v + 1];
-        for (u32 place = begin + team.rank() % LANES_OF_LIST; place < end; place += LANES_OF_LIST)
+        for (u32 place = begin + team.rank() % LANES_OF_LIST; place < end; place += LANES_OF_LIST) {
             ids[place] = (u16)lists.at(v, begin, place);
+            if (WEIGHS) weights[place] = lists.weight(place, end);
+        }
     }
-    return Held{offsets, ids, nullptr};
+    return Held{offsets, weights, ids, nullptr};
 }
 
 // --- Vertices in the order of their degrees, with as many as others in a bin: a team's, whose warps wait for

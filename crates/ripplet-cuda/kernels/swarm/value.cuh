@@ -3,38 +3,48 @@
 
 namespace ripplet {
 
-RIPPLET_FN f64 others(u32 vertices) { return (f64)vertices - 1.0; }
+RIPPLET_FN f64 others(const Member& graph) { return (f64)graph.vertices - 1.0; }
 
 // Of a vertex that is reached from so far.
-RIPPLET_FN f64 value_of_far(const State& state, u32 vertices, const Reach& found) {
-    if (found.reached == 0) return 0.0;
-    const f64 count = (f64)found.reached, sum = (f64)found.far;
-    if (state.measure == WASSERMAN_FAUST) return count / others(vertices) * (count / sum);
+RIPPLET_FN f64 value_of_far(const State& state, const Member& graph, const Reach& found) {
+    // Nobody, or nobody who is not there already.
+    if (found.far == 0) return 0.0;
+    const f64 count = (f64)found.reached, sum = (f64)found.far * graph.unit;
+    if (state.measure == WASSERMAN_FAUST) return count / others(graph) * (count / sum);
     return state.is_normalized ? count / sum : 1.0 / sum;
 }
 
-RIPPLET_FN f64 value_of_near(const State& state, u32 vertices, f64 near) {
-    return state.is_normalized && near > 0.0 ? near / others(vertices) : near;
+RIPPLET_FN f64 value_of_near(const State& state, const Member& graph, f64 near) {
+    near /= graph.unit;
+    return state.is_normalized && near > 0.0 ? near / others(graph) : near;
 }
 
 // What sums of ways between ordered pairs are multiplied by.
-RIPPLET_FN f64 scale_of_ways(const State& state, u32 vertices) {
+RIPPLET_FN f64 scale_of_ways(const State& state, const Member& graph) {
     if (!state.is_normalized) return state.is_directed ? 1.0 : 0.5;
-    const f64 pairs = others(vertices) * (others(vertices) - 1.0);
+    const f64 pairs = others(graph) * (others(graph) - 1.0);
     return pairs > 0.0 ? 1.0 / pairs : 0.0;
+}
+
+// The value that a sum over all sources comes to. What leads along arcs the host makes values of edges.
+RIPPLET_FN f64 value_of_sum(const State& state, const Member& graph, f64 sum) {
+    if (QUESTION == NEAR) return value_of_near(state, graph, sum);
+    return QUESTION == WAYS ? sum * scale_of_ways(state, graph) : sum;
 }
 
 // What the distances from a vertex come to, one a lane, for those who ask; lanes that are not `there` have none.
 RIPPLET_FN void give_reach(const State& state, const Member& graph, u32 v, bool there, const Reach& found) {
     if (there && state.reach) state.reach[graph.at + v] = found;
     if (!state.summaries) return;
-    const u64 pairs = warp_sum(there ? (u64)found.reached : 0), sum = warp_sum(there ? found.far : 0);
-    const u32 largest = warp_max(there ? found.farthest : 0);
-    const u32 turned = warp_max(there ? ~found.farthest : 0);
+    const u64 pairs = warp_sum(there ? (u64)found.reached : 0);
+    const u64 low = warp_sum(there ? found.far & U32_MAX : 0), high = warp_sum(there ? found.far >> 32 : 0);
+    const u64 largest = warp_max(there ? found.farthest : 0);
+    const u64 turned = warp_max(there ? ~found.farthest : 0);
     if (lane_id() > 0) return;
     Summary* const summary = state.summaries + graph.index;
     atomicAdd(&summary->pairs, pairs);
-    atomicAdd(&summary->sum, sum);
+    atomicAdd(&summary->low, low);
+    if (high > 0) atomicAdd(&summary->high, high);
     atomicMax(&summary->diameter, largest);
     atomicMax(&summary->radius_turned, turned);
 }

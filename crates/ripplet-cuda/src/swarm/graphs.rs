@@ -1,7 +1,8 @@
 //! The graphs of a run, as flat arrays that a device is given as they are.
 
+use super::Subject;
 use ripplet_graph::batch::{BatchSlice, FlatLists};
-use ripplet_graph::{Graph, Neighbors, Shard};
+use ripplet_graph::{Graph, Neighbors, Shard, WeightScale};
 use ripplet_lp::RunError;
 use std::ops::Range;
 
@@ -13,7 +14,14 @@ pub struct Graphs<'a> {
     pub out: FlatLists<'a>,
     /// Where edges have a direction.
     pub incoming: Option<FlatLists<'a>>,
+    /// The exponent of each graph's weights, where it has any.
+    exponents: &'a [i32],
+    /// Of a graph alone the groups of sources that are asked for: the first, and how many.
+    groups: (u32, u32),
 }
+
+/// All groups of sources of a graph.
+const ALL: (u32, u32) = (0, u32::MAX);
 
 /// A graph, as a batch of one would have it.
 pub struct Alone<'a> {
@@ -22,12 +30,35 @@ pub struct Alone<'a> {
     /// Where the outgoing and the incoming arcs begin and end.
     out: [u64; 2],
     incoming: [u64; 2],
+    exponents: [i32; 1],
+}
+
+/// What arrays are borrowed from.
+pub enum Flat<'a> {
+    Batch(Graphs<'a>),
+    Alone(Alone<'a>),
+}
+
+impl<'a> Flat<'a> {
+    /// # Errors
+    /// Where a graph alone has more arcs than one of a batch may have.
+    pub fn new(subject: Subject<'a>) -> Result<Flat<'a>, RunError> {
+        Ok(match subject {
+            Subject::Batch(graphs) => Flat::Batch(graphs.into()),
+            Subject::Graph(graph) => Flat::Alone(Alone::new(graph)?),
+        })
+    }
+
+    pub fn graphs(&self) -> Graphs<'_> {
+        match self {
+            Flat::Batch(graphs) => *graphs,
+            Flat::Alone(alone) => alone.graphs(),
+        }
+    }
 }
 
 impl<'a> Alone<'a> {
-    /// # Errors
-    /// Where the graph has more arcs than one of a batch may have.
-    pub fn new(graph: &'a Graph) -> Result<Alone<'a>, RunError> {
+    fn new(graph: &'a Graph) -> Result<Alone<'a>, RunError> {
         if graph.shards().len() > 1 {
             return Err(RunError::Device(format!(
                 "the graph has {} arcs, and a GPU measures the distances of at most 2^31; compute \
@@ -44,27 +75,31 @@ impl<'a> Alone<'a> {
             vertices: [0, u64::from(graph.vertices())],
             out: arcs(shard.map(Shard::out)),
             incoming: arcs(shard.and_then(Shard::incoming)),
+            exponents: [graph.weight_scale().exponent()],
         })
     }
 
     /// The graph; none where it has no vertices.
-    pub fn graphs(&self) -> Graphs<'_> {
+    fn graphs(&self) -> Graphs<'_> {
         let Some(shard) = self.shard else {
             let nothing =
                 FlatLists { arc_starts: &[0], offsets: &[], neighbors: &[], weights: None };
-            return Graphs { vertex_starts: &[0], out: nothing, incoming: None };
+            let (vertex_starts, incoming) = (&[0], None);
+            return Graphs { vertex_starts, out: nothing, incoming, exponents: &[], groups: ALL };
         };
         Graphs {
             vertex_starts: &self.vertices,
             out: flat(shard.out(), &self.out),
             incoming: shard.incoming().map(|lists| flat(lists, &self.incoming)),
+            exponents: &self.exponents,
+            groups: ALL,
         }
     }
 }
 
 fn flat<'a>(lists: Neighbors<'a>, arc_starts: &'a [u64]) -> FlatLists<'a> {
     let (offsets, neighbors) = (lists.offsets(), lists.neighbors());
-    FlatLists { arc_starts, offsets, neighbors, weights: None }
+    FlatLists { arc_starts, offsets, neighbors, weights: lists.weights() }
 }
 
 impl<'a> From<BatchSlice<'a>> for Graphs<'a> {
@@ -73,6 +108,8 @@ impl<'a> From<BatchSlice<'a>> for Graphs<'a> {
             vertex_starts: graphs.vertex_starts(),
             out: graphs.out(),
             incoming: graphs.incoming(),
+            exponents: graphs.weight_exponents().unwrap_or_default(),
+            groups: ALL,
         }
     }
 }
@@ -95,6 +132,27 @@ impl<'a> Graphs<'a> {
         self.incoming.is_some()
     }
 
+    pub fn is_weighted(self) -> bool {
+        self.out.weights.is_some()
+    }
+
+    /// The real length that a stored 1 stands for, of each graph.
+    pub fn units(self) -> impl ExactSizeIterator<Item = f64> {
+        let scale = |&exponent| WeightScale::from_exponent(exponent).unwrap_or_default();
+        self.exponents.iter().map(move |exponent| scale(exponent).weight(1))
+    }
+
+    /// The same with some groups of sources alone.
+    pub fn of_groups(self, groups: Range<u32>) -> Graphs<'a> {
+        Graphs { groups: (groups.start, groups.end - groups.start), ..self }
+    }
+
+    /// The groups that are asked for, of a graph of so many.
+    pub fn groups(self, of: u32) -> Range<u32> {
+        let (first, count) = self.groups;
+        first.min(of)..first.saturating_add(count).min(of)
+    }
+
     /// Some neighbouring ones.
     pub fn part(self, graphs: Range<usize>) -> Graphs<'a> {
         let starts = self.vertex_starts;
@@ -102,17 +160,24 @@ impl<'a> Graphs<'a> {
         let offsets = offset(graphs.start)..offset(graphs.end);
         let part = |lists: FlatLists<'a>| {
             let arc = |graph: usize| (lists.arc_starts[graph] - lists.arc_starts[0]) as usize;
+            let arcs = arc(graphs.start)..arc(graphs.end);
             FlatLists {
                 arc_starts: &lists.arc_starts[graphs.start..=graphs.end],
                 offsets: &lists.offsets[offsets.clone()],
-                neighbors: &lists.neighbors[arc(graphs.start)..arc(graphs.end)],
-                weights: None,
+                neighbors: &lists.neighbors[arcs.clone()],
+                weights: lists.weights.map(|weights| &weights[arcs]),
             }
         };
         Graphs {
             vertex_starts: &starts[graphs.start..=graphs.end],
             out: part(self.out),
             incoming: self.incoming.map(part),
+            exponents: if self.exponents.is_empty() {
+                &[]
+            } else {
+                &self.exponents[graphs.clone()]
+            },
+            groups: self.groups,
         }
     }
 }

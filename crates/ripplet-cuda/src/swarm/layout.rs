@@ -2,20 +2,22 @@
 
 use super::graphs::Graphs;
 use super::schedule::{Machine, Schedule, WORD_BYTES, bytes_of_order};
-use super::{GraphSummary, Question, Reach, Tuning};
+use super::{Question, Tuning};
 use crate::device::Address;
 use crate::places::Places;
 use bytemuck::{Pod, Zeroable};
+use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
-use ripplet_graph::OutOfMemory;
 use ripplet_graph::batch::FlatLists;
+use ripplet_graph::{OutOfMemory, memory};
 use ripplet_lp::Plan;
 use std::ops::Range;
 
-/// Sources of a group, and those that are searched from together where ways are counted, as in `state.cuh`.
-const GROUP: u32 = 64;
+/// Sources of a group, and those that are searched from together where ways are counted or arcs weigh, as in
+/// `state.cuh`.
+pub const GROUP: u32 = 64;
 const EIGHT: u32 = 8;
-/// Vertices that a block adds up, as there.
+/// Values that a block adds up, as there.
 pub const PIECE: u32 = 1024;
 /// Bins of degrees, as in `lists.cuh`.
 const BINS: u32 = 64;
@@ -29,6 +31,7 @@ struct GraphLists {
     starts: Address,
     offsets: Address,
     ids: Address,
+    weights: Address,
     first: u64,
 }
 
@@ -62,6 +65,27 @@ pub struct Piece {
     pub first: u32,
 }
 
+/// As `Reach` there.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Reach {
+    pub far: u64,
+    pub farthest: u64,
+    pub reached: u32,
+    pub padding: u32,
+}
+
+/// As `Summary` there.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Summary {
+    pub pairs: u64,
+    pub low: u64,
+    pub high: u64,
+    pub diameter: u64,
+    pub radius_turned: u64,
+}
+
 /// As `State` there.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
@@ -74,17 +98,20 @@ pub struct State {
     pieces: Address,
     taken: Address,
     values: Address,
+    pair_starts: Address,
+    groups: Address,
     partials: Address,
     sums: Address,
     reach: Address,
     summaries: Address,
+    units: Address,
     scratch: Address,
     stride: u64,
     first_vertex: u64,
     measure: u32,
     is_normalized: u32,
     is_directed: u32,
-    padding: u32,
+    first_source: u32,
 }
 
 /// As `Work` there.
@@ -110,7 +137,15 @@ pub enum Asked {
     Far = 0,
     Near = 1,
     Span = 2,
-    Ways = 3,
+    Pairs = 3,
+    Ways = 4,
+    Edges = 5,
+}
+
+impl Asked {
+    pub fn counts_ways(self) -> bool {
+        matches!(self, Asked::Ways | Asked::Edges)
+    }
 }
 
 /// What kernels are compiled for.
@@ -119,17 +154,29 @@ pub struct Kind {
     pub asked: Asked,
     /// Whether other neighbours are asked on the way back than before.
     pub two_sided: bool,
+    /// Whether arcs weigh.
+    pub weighs: bool,
 }
 
 impl Kind {
-    pub fn new(question: Question, is_directed: bool) -> Kind {
-        let asked = match question {
-            Question::Closeness { measure: Closeness::Harmonic, .. } => Asked::Near,
-            Question::Closeness { .. } => Asked::Far,
-            Question::Reach | Question::Summaries => Asked::Span,
-            Question::Betweenness { .. } => Asked::Ways,
+    pub fn new(question: Question, is_directed: bool, is_weighted: bool) -> Kind {
+        let (asked, lengths) = match question {
+            Question::Closeness { measure: Closeness::Harmonic, lengths, .. } => {
+                (Asked::Near, lengths)
+            }
+            Question::Closeness { lengths, .. } => (Asked::Far, lengths),
+            Question::Reach { lengths } | Question::Summaries { lengths } => (Asked::Span, lengths),
+            Question::Distances { lengths } => (Asked::Pairs, lengths),
+            Question::Betweenness { lengths, .. } => (Asked::Ways, lengths),
+            Question::EdgeBetweenness { lengths, .. } => (Asked::Edges, lengths),
         };
-        Kind { asked, two_sided: is_directed && asked == Asked::Ways }
+        let weighs = is_weighted && lengths == Lengths::Weights;
+        Kind { asked, two_sided: is_directed && asked.counts_ways(), weighs }
+    }
+
+    /// What is asked of these graphs.
+    pub fn of(question: Question, graphs: Graphs<'_>) -> Kind {
+        Kind::new(question, graphs.is_directed(), graphs.is_weighted())
     }
 
     pub fn name(self) -> &'static str {
@@ -137,7 +184,9 @@ impl Kind {
             Asked::Far => "closeness",
             Asked::Near => "harmonic closeness",
             Asked::Span => "distances",
+            Asked::Pairs => "distances of pairs",
             Asked::Ways => "betweenness",
+            Asked::Edges => "betweenness of edges",
         }
     }
 
@@ -153,11 +202,15 @@ impl Kind {
     }
 
     fn unit(self) -> u32 {
-        if self.asked == Asked::Ways { EIGHT } else { GROUP }
+        if self.asked.counts_ways() || self.weighs { EIGHT } else { GROUP }
     }
 
-    pub fn units(self, vertices: u32) -> u32 {
-        vertices.div_ceil(self.unit())
+    /// The units of a graph that are asked for, by number.
+    pub fn units(self, graphs: Graphs<'_>, graph: usize) -> Range<u32> {
+        let all = graphs.vertices_of(graph).div_ceil(self.unit());
+        let groups = graphs.groups(all.div_ceil(self.units_of_group()));
+        let first = |group: u32| group.saturating_mul(self.units_of_group()).min(all);
+        first(groups.start)..first(groups.end)
     }
 
     pub fn units_of_group(self) -> u32 {
@@ -166,25 +219,54 @@ impl Kind {
 
     /// Whether units have sums of their own, which are added up in order.
     pub fn has_partials(self) -> bool {
-        matches!(self.asked, Asked::Near | Asked::Ways)
+        matches!(self.asked, Asked::Near | Asked::Ways | Asked::Edges)
+    }
+
+    /// What a unit of a graph finds sums for: vertices, or arcs.
+    pub fn width(self, graphs: Graphs<'_>, graph: usize) -> u64 {
+        match self.asked {
+            Asked::Edges => graphs.out.arc_starts[graph + 1] - graphs.out.arc_starts[graph],
+            _ => u64::from(graphs.vertices_of(graph)),
+        }
+    }
+
+    /// The numbers that are found: of each vertex, of each arc, or of each pair.
+    pub fn values(self, graphs: Graphs<'_>) -> u64 {
+        match self.asked {
+            Asked::Span => 0,
+            Asked::Edges => graphs.out.neighbors.len() as u64,
+            Asked::Pairs => {
+                let pairs = |graph| pairs_of(graphs, graph);
+                (0..graphs.len()).map(pairs).fold(0, u64::saturating_add)
+            }
+            _ => graphs.vertices(),
+        }
     }
 
     /// Bytes that a team keeps of a graph's vertices; `wide` where it may be larger than shared memory.
     pub fn bytes_of_state(self, vertices: u32, wide: bool) -> u64 {
-        let (sum, distance) = if wide { (8, 4) } else { (4, 2) };
-        let of_vertex = match self.asked {
-            Asked::Far => 3 * 8 + sum + 4,
-            Asked::Near => 3 * 8 + 8,
-            Asked::Span => 3 * 8 + sum + 4 + 4,
-            Asked::Ways => u64::from(EIGHT) * (8 + 8 + distance) + 8 + 2,
+        let (sum, step) = if wide { (8, 4) } else { (4, 2) };
+        let sum = if self.weighs { 8 } else { sum };
+        let eight = u64::from(EIGHT);
+        let search = match (self.asked.counts_ways(), self.weighs) {
+            (false, false) => 3 * 8,
+            (false, true) => eight * (8 + 8) + 2,
+            (true, weighs) => eight * (8 + 8 + step + if weighs { 8 } else { 0 }) + 2,
         };
-        of_vertex * u64::from(vertices)
+        let found = match self.asked {
+            Asked::Far => sum + 4,
+            Asked::Span => sum + sum + 4,
+            Asked::Near | Asked::Ways => 8,
+            Asked::Pairs | Asked::Edges => 0,
+        };
+        (search + found) * u64::from(vertices)
     }
 
     /// Bytes of a graph's lists beside that, where they are held, too.
     pub fn bytes_of_lists(self, vertices: u32, arcs: u64) -> u64 {
         let sides = if self.two_sided { 2 } else { 1 };
-        (sides * 4 * (u64::from(vertices) + 1)).saturating_add(arcs.saturating_mul(2))
+        let of_arc = if self.weighs { 2 + 4 } else { 2 };
+        (sides * 4 * (u64::from(vertices) + 1)).saturating_add(arcs.saturating_mul(of_arc))
     }
 
     /// Bytes of its vertices in the order of their degrees, as blocks have them, too.
@@ -192,6 +274,24 @@ impl Kind {
         let sides = if self.two_sided { 2 } else { 1 };
         u64::from(2 * 4 * BINS) + sides * 2 * u64::from(vertices)
     }
+}
+
+/// The distances of a graph that are asked for.
+fn pairs_of(graphs: Graphs<'_>, graph: usize) -> u64 {
+    let vertices = graphs.vertices_of(graph);
+    let groups = graphs.groups(vertices.div_ceil(GROUP));
+    let first = |group: u32| u64::from(group.saturating_mul(GROUP).min(vertices));
+    (first(groups.end) - first(groups.start)) * u64::from(vertices)
+}
+
+/// Where each graph's distances begin.
+fn pair_starts(graphs: Graphs<'_>) -> Result<Vec<u64>, OutOfMemory> {
+    let mut end = 0_u64;
+    memory::collected((0..graphs.len()).map(|graph| {
+        let start = end;
+        end = end.saturating_add(pairs_of(graphs, graph));
+        start
+    }))
 }
 
 /// Text that does not compile where the kernels' structs are not of the sizes that they have here.
@@ -202,7 +302,7 @@ pub fn checks() -> String {
         ("Split", size_of::<Split>()),
         ("Piece", size_of::<Piece>()),
         ("Reach", size_of::<Reach>()),
-        ("Summary", size_of::<GraphSummary>()),
+        ("Summary", size_of::<Summary>()),
         ("State", size_of::<State>()),
         ("Work", size_of::<Work>()),
     ];
@@ -227,14 +327,17 @@ struct ListPlaces {
     starts: Range<u64>,
     offsets: Range<u64>,
     ids: Range<u64>,
+    /// Empty where arcs do not weigh.
+    weights: Range<u64>,
 }
 
 impl ListPlaces {
-    fn new(to: &mut Places, lists: FlatLists<'_>) -> ListPlaces {
+    fn new(to: &mut Places, lists: FlatLists<'_>, weighs: bool) -> ListPlaces {
         ListPlaces {
             starts: to.take(8, lists.arc_starts.len() as u64),
             offsets: to.take(4, lists.offsets.len() as u64),
             ids: to.take(4, lists.neighbors.len() as u64),
+            weights: to.take(4, weights(lists, weighs).len() as u64),
         }
     }
 
@@ -244,9 +347,15 @@ impl ListPlaces {
             starts: at(&self.starts),
             offsets: at(&self.offsets),
             ids: at(&self.ids),
+            weights: at(&self.weights),
             first: lists.arc_starts[0],
         }
     }
+}
+
+/// The weights that are read.
+fn weights(lists: FlatLists<'_>, weighs: bool) -> &[u32] {
+    lists.weights.filter(|_| weighs).unwrap_or_default()
 }
 
 /// Where everything is, as offsets into one block of memory.
@@ -260,6 +369,10 @@ pub struct Layout {
     pieces: Range<u64>,
     pub taken: Range<u64>,
     pub values: Range<u64>,
+    pair_starts: (Range<u64>, Vec<u64>),
+    /// The real length that a stored 1 stands for, of each graph, where arcs weigh.
+    units: (Range<u64>, Vec<f64>),
+    groups: Range<u64>,
     partials: Range<u64>,
     /// What split graphs add up, from nothing.
     pub sums: Range<u64>,
@@ -280,30 +393,39 @@ impl Layout {
         machine: Machine,
         tuning: Tuning,
     ) -> Result<Layout, OutOfMemory> {
-        let kind = Kind::new(question, graphs.is_directed());
+        let kind = Kind::of(question, graphs);
         let schedule = Schedule::new(graphs, kind, machine, tuning)?;
         let mut to = Layout::default();
         let mut places = Places::default();
         let (behind, ahead) = kind.sides(graphs);
         to.vertex_starts = places.take(8, graphs.vertex_starts.len() as u64);
-        to.behind = ListPlaces::new(&mut places, behind);
-        to.ahead =
-            ahead.map_or_else(ListPlaces::default, |lists| ListPlaces::new(&mut places, lists));
+        let mut places_of = |lists| ListPlaces::new(&mut places, lists, kind.weighs);
+        (to.behind, to.ahead) = (places_of(behind), ahead.map(places_of).unwrap_or_default());
+        if kind.weighs {
+            let units = memory::collected(graphs.units())?;
+            to.units = (places.take(8, units.len() as u64), units);
+        }
         let lists = places.bytes;
         to.items = places.take(size_of::<Item>() as u64, schedule.items.len() as u64);
         to.splits = places.take(size_of::<Split>() as u64, schedule.splits.len() as u64);
         to.pieces = places.take(size_of::<Piece>() as u64, schedule.pieces.len() as u64);
         to.taken = places.take(4, 1);
+        if kind.asked == Asked::Pairs {
+            let starts = pair_starts(graphs)?;
+            to.pair_starts = (places.take(8, starts.len() as u64), starts);
+        }
         let work = places.bytes;
         let (vertices, count) = (graphs.vertices(), graphs.len() as u64);
         match question {
-            Question::Reach => to.reach = places.take(size_of::<Reach>() as u64, vertices),
-            Question::Summaries => {
-                to.summaries = places.take(size_of::<GraphSummary>() as u64, count);
+            Question::Reach { .. } => to.reach = places.take(size_of::<Reach>() as u64, vertices),
+            Question::Summaries { .. } => {
+                to.summaries = places.take(size_of::<Summary>() as u64, count);
             }
-            _ => to.values = places.take(8, vertices),
+            _ => to.values = places.take(8, kind.values(graphs)),
         }
         let results = places.bytes;
+        let of_arcs = if kind.asked == Asked::Edges { kind.values(graphs) } else { 0 };
+        to.groups = places.take(8, of_arcs);
         to.partials = places.take(8, schedule.partials);
         let sums = if kind.has_partials() { 0 } else { schedule.sums };
         to.sums = places.take(size_of::<Reach>() as u64, sums);
@@ -316,7 +438,7 @@ impl Layout {
             .with("the order of the work", work - lists + bytes_of_order(graphs))
             .with_device("the order of the work", work - lists)
             .with_device("values", results - work)
-            .with_device("sums of graphs that are split", parts - results)
+            .with_device("sums of sources", parts - results)
             .with_device("searches in graphs too large for shared memory", to.bytes - parts);
         to.schedule = schedule;
         Ok(to)
@@ -334,6 +456,7 @@ impl Layout {
                 (&places.starts, bytemuck::cast_slice(lists.arc_starts)),
                 (&places.offsets, bytemuck::cast_slice(lists.offsets)),
                 (&places.ids, bytemuck::cast_slice(lists.neighbors)),
+                (&places.weights, bytemuck::cast_slice(weights(lists, kind.weighs))),
             ]
         };
         let work = [
@@ -341,6 +464,8 @@ impl Layout {
             (&self.items, bytemuck::cast_slice(&self.schedule.items)),
             (&self.splits, bytemuck::cast_slice(&self.schedule.splits)),
             (&self.pieces, bytemuck::cast_slice(&self.schedule.pieces)),
+            (&self.pair_starts.0, bytemuck::cast_slice(&self.pair_starts.1)),
+            (&self.units.0, bytemuck::cast_slice(&self.units.1)),
         ];
         let ahead = ahead.map(|lists| of(&self.ahead, lists));
         work.into_iter().chain(of(&self.behind, behind)).chain(ahead.into_iter().flatten())
@@ -348,15 +473,15 @@ impl Layout {
 
     /// The addresses where the memory begins at `base`.
     pub fn state(&self, base: Address, graphs: Graphs<'_>, question: Question) -> State {
-        let kind = Kind::new(question, graphs.is_directed());
+        let kind = Kind::of(question, graphs);
         let (behind, ahead) = kind.sides(graphs);
         let at = |range: &Range<u64>| base.plus(range.start);
         let (measure, is_normalized) = match question {
-            Question::Closeness { measure, normalized } => {
+            Question::Closeness { measure, normalized, .. } => {
                 (u32::from(measure == Closeness::WassermanFaust), normalized)
             }
-            Question::Betweenness { normalized } => (0, normalized),
-            Question::Reach | Question::Summaries => (0, false),
+            Question::Betweenness { normalized, .. } => (0, normalized),
+            _ => (0, false),
         };
         // Where nobody asks there is no place.
         let asked = |range: &Range<u64>| if range.is_empty() { Address(0) } else { at(range) };
@@ -369,17 +494,20 @@ impl Layout {
             pieces: at(&self.pieces),
             taken: at(&self.taken),
             values: at(&self.values),
+            pair_starts: at(&self.pair_starts.0),
+            groups: at(&self.groups),
             partials: at(&self.partials),
             sums: at(&self.sums),
             reach: asked(&self.reach),
             summaries: asked(&self.summaries),
+            units: at(&self.units.0),
             scratch: at(&self.scratch),
             stride: self.schedule.stride,
             first_vertex: graphs.vertex_starts[0],
             measure,
             is_normalized: u32::from(is_normalized),
             is_directed: u32::from(graphs.is_directed()),
-            padding: 0,
+            first_source: graphs.groups(u32::MAX).start.saturating_mul(GROUP),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Distances and shortest ways in many small graphs on a device: the same bits as on the CPU.
 //!
 //! # Algorithm
-//! As [`ripplet_analytics::closeness`], [`ripplet_analytics::apsp`] and
-//! [`ripplet_analytics::betweenness`]: searches from 64 sources at once, a bit of a mask for each, or from 8
-//! where ways are counted. A graph has a team, a warp or a block, that keeps the state of a search, and the
+//! As [`ripplet_analytics::closeness`], [`ripplet_analytics::apsp`],
+//! [`ripplet_analytics::betweenness`] and [`ripplet_analytics::edge_betweenness`]: searches from 64 sources at once,
+//! a bit of a mask for each, or from 8 where ways are counted or arcs weigh. A graph has a team, a warp or a block, that keeps the state of a search, and the
 //! lists where there is room, in shared memory. Teams take one graph after the other, those with the most work
 //! first, until there are none: a million graphs are a few launches. The smaller the graphs, the more teams
 //! share a multiprocessor (`schedule.rs`). A graph that others would wait for is split: its sources are
@@ -11,12 +11,12 @@
 //! memory is in the device's.
 //!
 //! # Memory
-//! The lists that are read, 16 bytes a graph for its place in the work, and what is found, mostly 8 bytes a
-//! vertex: [`DeviceSwarm::plan`] has it all. It is kept from run to run, and grows with the largest. Graphs that do not fit together are moved one part
-//! after the other.
+//! The lists that are read, 16 bytes a graph for its place in the work, and what is found: mostly 8 bytes a
+//! vertex, 8 a pair or 16 an arc where these are asked of. [`DeviceSwarm::plan`] has it all. It is kept from run
+//! to run, and grows with the largest. Graphs that do not fit together are moved one part after the other.
 //!
 //! # Determinism
-//! Numbers of vertices and distances are integers. Each other sum is taken in one order, whoever takes it.
+//! Numbers of vertices and stored distances are integers. Each other sum is taken in one order, whoever takes it.
 
 mod graphs;
 mod layout;
@@ -30,23 +30,24 @@ pub use source::source;
 
 use crate::device::Device;
 use crate::lp::{DeviceExecutor, failed};
-use bytemuck::{Pod, Zeroable};
-use graphs::{Alone, Graphs};
-use layout::{Kind, Layout};
-use ripplet_analytics::Observer;
+use graphs::{Flat, Graphs};
+use layout::{GROUP, Kind, Layout, Reach, Summary};
+use rayon::prelude::*;
+use ripplet_analytics::apsp::{self, GraphSummary};
 use ripplet_analytics::closeness::Closeness;
-use ripplet_graph::batch::BatchSlice;
-use ripplet_graph::{Graph, OutOfMemory, memory};
+use ripplet_analytics::edge_betweenness::{self, EdgeValues};
+use ripplet_analytics::{Lengths, Observer, no_length};
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::{Graph, OutOfMemory, VertexId, WeightScale, memory};
 use ripplet_lp::{Plan, RunError};
 use run::Run;
 use schedule::Machine;
+use std::ops::Range;
 use std::time::Instant;
 
 /// The device's memory that the state of searches may have, where shared memory is too small: one part in
 /// so many.
 const SCRATCH: u64 = 8;
-/// The most vertices of a graph whose distances are surely summed up in 64 bits.
-const MOST_SUMMED: u32 = 1 << 21;
 
 /// What is asked of each graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,42 +58,59 @@ pub enum Question {
         measure: Closeness,
         /// As [`ripplet_analytics::closeness`] says.
         normalized: bool,
+        /// What the length of a way is.
+        lengths: Lengths,
     },
     /// How many shortest ways lead through each vertex.
     Betweenness {
         /// As [`ripplet_analytics::betweenness`] says.
         normalized: bool,
+        /// What the length of a way is.
+        lengths: Lengths,
+    },
+    /// How many shortest ways lead along each edge.
+    EdgeBetweenness {
+        /// As [`ripplet_analytics::edge_betweenness`] says.
+        normalized: bool,
+        /// What the length of a way is.
+        lengths: Lengths,
+    },
+    /// How far each vertex is from each.
+    Distances {
+        /// What the length of a way is.
+        lengths: Lengths,
     },
     /// What the distances from each vertex come to.
-    Reach,
+    Reach {
+        /// What the length of a way is.
+        lengths: Lengths,
+    },
     /// What all distances of a graph come to.
-    Summaries,
+    Summaries {
+        /// What the length of a way is.
+        lengths: Lengths,
+    },
 }
 
-/// What the distances from a vertex come to; it does not count itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub struct Reach {
-    /// The sum of the distances.
-    pub far: u64,
-    /// How many vertices it has a way to.
-    pub reached: u32,
-    /// The largest distance, its eccentricity; 0 without any.
-    pub farthest: u32,
+/// Of what it is asked.
+#[derive(Clone, Copy)]
+pub enum Subject<'a> {
+    /// Of each of these graphs.
+    Batch(BatchSlice<'a>),
+    /// Of a graph alone, of at most 2³¹ arcs.
+    Graph(&'a Graph),
 }
 
-/// What all distances of a graph come to. A pair is of two different vertices, in one order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub struct GraphSummary {
-    /// How many pairs (s, t) have a way from s to t.
-    pub pairs: u64,
-    /// The sum of their distances.
-    pub sum: u64,
-    /// The largest distance.
-    pub diameter: u32,
-    /// The smallest eccentricity; 0 without vertices.
-    pub radius: u32,
+impl<'a> From<BatchSlice<'a>> for Subject<'a> {
+    fn from(graphs: BatchSlice<'a>) -> Subject<'a> {
+        Subject::Batch(graphs)
+    }
+}
+
+impl<'a> From<&'a Graph> for Subject<'a> {
+    fn from(graph: &'a Graph) -> Subject<'a> {
+        Subject::Graph(graph)
+    }
 }
 
 /// Where the seconds of a run went.
@@ -118,6 +136,9 @@ pub struct Tuning {
     pub split_over: u64,
     /// Bytes of the partial sums of a wave, or more where one group of sources has more.
     pub partials: u64,
+    /// Bytes of distances of a graph alone that are handed out at once, or more where those from one group of
+    /// sources have more.
+    pub rows: u64,
     /// Bytes of the device's memory for the state of searches, where it has more.
     pub most_scratch: u64,
     /// Items of the first launch of a size of team; the next ones have twice as many as long as they take
@@ -131,6 +152,7 @@ impl Default for Tuning {
             most_shared: u32::MAX,
             split_over: 4,
             partials: 256 << 20,
+            rows: 64 << 20,
             most_scratch: u64::MAX,
             first_items: 1 << 11,
         }
@@ -165,124 +187,207 @@ impl<D: Device> DeviceSwarm<D> {
         &self.executor
     }
 
-    /// The memory that a run over these graphs at once will need.
+    /// The memory that a run over these graphs at once will need; for the distances of a graph alone, with those
+    /// that are handed out at once.
     ///
     /// Cost: some nanoseconds a graph.
     ///
     /// # Errors
-    /// Where the host refuses memory.
-    pub fn plan(&self, graphs: BatchSlice<'_>, question: Question) -> Result<Plan, OutOfMemory> {
-        Ok(Layout::new(graphs.into(), question, self.machine(), self.tuning)?.plan)
+    /// Where a graph alone has more than 2³¹ arcs, or the host refuses memory.
+    pub fn plan<'a>(
+        &self,
+        subject: impl Into<Subject<'a>>,
+        question: Question,
+    ) -> Result<Plan, RunError> {
+        let subject = subject.into();
+        let flat = Flat::new(subject)?;
+        let graphs = match (subject, question) {
+            (Subject::Graph(graph), Question::Distances { .. }) => {
+                flat.graphs().of_groups(0..self.groups_at_once(graph))
+            }
+            _ => flat.graphs(),
+        };
+        let layout = Layout::new(graphs, question, self.machine(), self.tuning);
+        Ok(layout.map_err(refused)?.plan)
     }
 
     /// The closeness of each vertex in its graph: graph by graph, as the vertices lie in their batch. What
-    /// [`ripplet_analytics::closeness::closeness_of_batch`] finds, bit by bit.
+    /// [`ripplet_analytics::closeness`] finds, bit by bit.
     ///
     /// # Errors
-    /// Where the observer cancels, memory is refused, or the device fails; so for all that follow.
-    pub fn closeness(
+    /// Where the observer cancels, memory is refused, the device fails, a graph alone has more than
+    /// 2³¹ arcs, or weights are so large that distances may come to more than 64 bits; so for all that follow.
+    pub fn closeness<'a>(
         &mut self,
-        graphs: BatchSlice<'_>,
+        subject: impl Into<Subject<'a>>,
         measure: Closeness,
         normalized: bool,
+        lengths: Lengths,
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
-        self.values(graphs.into(), Question::Closeness { measure, normalized }, observer)
+        self.values(subject.into(), Question::Closeness { measure, normalized, lengths }, observer)
     }
 
     /// The betweenness of each vertex in its graph, likewise. What
-    /// [`ripplet_analytics::betweenness::betweenness_of_batch`] finds, bit by bit.
+    /// [`ripplet_analytics::betweenness`](mod@ripplet_analytics::betweenness) finds, bit by bit.
     ///
     /// # Errors
-    /// As above.
-    pub fn betweenness(
+    /// As above; and by weights where an edge but a loop has length 0.
+    pub fn betweenness<'a>(
         &mut self,
-        graphs: BatchSlice<'_>,
+        subject: impl Into<Subject<'a>>,
         normalized: bool,
+        lengths: Lengths,
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
-        self.values(graphs.into(), Question::Betweenness { normalized }, observer)
+        let subject = subject.into();
+        refuse_weightless(subject, lengths)?;
+        self.values(subject, Question::Betweenness { normalized, lengths }, observer)
     }
 
-    /// What the distances from each vertex to the others of its graph come to, likewise.
+    /// The betweenness of each edge in its graph. What [`ripplet_analytics::edge_betweenness`] finds, bit by bit.
     ///
     /// # Errors
-    /// As above; and where a graph has more than 2²¹ vertices, whose distances may come to more than
-    /// is counted.
-    pub fn reach(
+    /// As for vertices.
+    pub fn edge_betweenness<'a>(
         &mut self,
-        graphs: BatchSlice<'_>,
+        subject: impl Into<Subject<'a>>,
+        normalized: bool,
+        lengths: Lengths,
         observer: &dyn Observer,
-    ) -> Result<(Vec<Reach>, SwarmSeconds), RunError> {
-        self.distances(graphs.into(), observer)
+    ) -> Result<(EdgeValues, SwarmSeconds), RunError> {
+        let subject = subject.into();
+        refuse_weightless(subject, lengths)?;
+        let question = Question::EdgeBetweenness { normalized, lengths };
+        let (arcs, mut seconds) = self.values(subject, question, observer)?;
+        let start = Instant::now();
+        let values = match subject {
+            Subject::Batch(graphs) => {
+                edge_betweenness::values_of_arcs_of_batch(graphs, &arcs, normalized)
+                    .map_err(refused)?
+            }
+            Subject::Graph(graph) => {
+                let values = edge_betweenness::values_of_arcs(graph, &arcs, normalized);
+                let values = values.map_err(refused)?;
+                EdgeValues { starts: vec![0, values.len() as u64], values }
+            }
+        };
+        seconds.download += start.elapsed().as_secs_f64();
+        Ok((values, seconds))
     }
 
-    /// What all distances of each graph come to.
+    /// The real distance from each vertex to each of its graph, graph by graph and source by source; infinity where
+    /// there is no way. What [`ripplet_analytics::apsp::distances_of_batch`] finds, bit by bit.
     ///
     /// # Errors
     /// As above.
-    pub fn summaries(
+    pub fn distances<'a>(
         &mut self,
-        graphs: BatchSlice<'_>,
+        subject: impl Into<Subject<'a>>,
+        lengths: Lengths,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
+        self.values(subject.into(), Question::Distances { lengths }, observer)
+    }
+
+    /// Hands out the real distances from each vertex of a graph alone, in their order: from some sources at a time,
+    /// row behind row. An error of `take` ends the run.
+    ///
+    /// # Errors
+    /// As above, and where `take` fails.
+    pub fn rows<E: From<RunError>>(
+        &mut self,
+        graph: &Graph,
+        lengths: Lengths,
+        observer: &dyn Observer,
+        mut take: impl FnMut(Range<VertexId>, &[f64]) -> Result<(), E>,
+    ) -> Result<SwarmSeconds, E> {
+        let flat = Flat::new(graph.into())?;
+        let (vertices, at_once) = (graph.vertices(), self.groups_at_once(graph));
+        let groups = vertices.div_ceil(GROUP);
+        let (mut first, mut seconds) = (0, SwarmSeconds::default());
+        while first < groups {
+            let end = first.saturating_add(at_once).min(groups);
+            let some = flat.graphs().of_groups(first..end);
+            let sources = first * GROUP..end.saturating_mul(GROUP).min(vertices);
+            let values =
+                self.ask_values(some, Question::Distances { lengths }, &mut seconds, observer)?;
+            observer.on_progress(f64::from(end) / f64::from(groups));
+            take(sources, &values)?;
+            first = end;
+        }
+        Ok(seconds)
+    }
+
+    /// What the distances from each vertex to the others of its graph come to, likewise. What
+    /// [`ripplet_analytics::apsp::reach`] finds.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn reach<'a>(
+        &mut self,
+        subject: impl Into<Subject<'a>>,
+        lengths: Lengths,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<apsp::Reach>, SwarmSeconds), RunError> {
+        let flat = Flat::new(subject.into())?;
+        let mut found: Vec<Reach> =
+            memory::zeros(flat.graphs().vertices() as usize).map_err(refused)?;
+        let to = Results { reach: &mut found, ..Results::default() };
+        let seconds = self.ask_all(flat.graphs(), Question::Reach { lengths }, to, observer)?;
+        let reach = found.iter().map(|found| apsp::Reach {
+            reached: found.reached.into(),
+            far: found.far.into(),
+            farthest: found.farthest,
+        });
+        Ok((memory::collected(reach).map_err(refused)?, seconds))
+    }
+
+    /// What all distances of each graph come to. What [`ripplet_analytics::apsp::summary`] finds.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn summaries<'a>(
+        &mut self,
+        subject: impl Into<Subject<'a>>,
+        lengths: Lengths,
         observer: &dyn Observer,
     ) -> Result<(Vec<GraphSummary>, SwarmSeconds), RunError> {
-        let graphs = Graphs::from(graphs);
-        check_sums(graphs)?;
-        let mut summaries = memory::zeros(graphs.len()).map_err(refused)?;
-        let to = Results { summaries: &mut summaries, ..Results::default() };
-        let seconds = self.ask_all(graphs, Question::Summaries, to, observer)?;
+        let subject = subject.into();
+        let flat = Flat::new(subject)?;
+        let mut found: Vec<Summary> = memory::zeros(flat.graphs().len()).map_err(refused)?;
+        let to = Results { summaries: &mut found, ..Results::default() };
+        let seconds = self.ask_all(flat.graphs(), Question::Summaries { lengths }, to, observer)?;
+        let summary = |found: &Summary, vertices, direction, scale| GraphSummary {
+            vertices,
+            pairs: found.pairs,
+            sum: u128::from(found.low) + (u128::from(found.high) << 32),
+            diameter: found.diameter,
+            radius: if vertices == 0 { 0 } else { !found.radius_turned },
+            direction,
+            scale: if lengths == Lengths::Weights { scale } else { WeightScale::ONE },
+        };
+        let summaries = match subject {
+            Subject::Batch(graphs) => {
+                let direction = graphs.batch().direction();
+                let summary = |(graph, found): (BatchGraph<'_>, &Summary)| {
+                    summary(found, graph.vertices(), direction, graph.weight_scale())
+                };
+                memory::collected(graphs.graphs().zip(&found).map(summary)).map_err(refused)?
+            }
+            Subject::Graph(graph) => {
+                // A graph without vertices is none to the device.
+                let found = found.first().copied().unwrap_or_default();
+                vec![summary(&found, graph.vertices(), graph.direction(), graph.weight_scale())]
+            }
+        };
         Ok((summaries, seconds))
     }
 
-    /// The closeness of each vertex of a graph alone.
-    ///
-    /// # Errors
-    /// As above; and where it has more than 2³¹ arcs.
-    pub fn closeness_of_graph(
-        &mut self,
-        graph: &Graph,
-        measure: Closeness,
-        normalized: bool,
-        observer: &dyn Observer,
-    ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
-        let question = Question::Closeness { measure, normalized };
-        self.values(Alone::new(graph)?.graphs(), question, observer)
-    }
-
-    /// The betweenness of each vertex of a graph alone.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn betweenness_of_graph(
-        &mut self,
-        graph: &Graph,
-        normalized: bool,
-        observer: &dyn Observer,
-    ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
-        let question = Question::Betweenness { normalized };
-        self.values(Alone::new(graph)?.graphs(), question, observer)
-    }
-
-    /// What the distances from each vertex of a graph alone come to.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn reach_of_graph(
-        &mut self,
-        graph: &Graph,
-        observer: &dyn Observer,
-    ) -> Result<(Vec<Reach>, SwarmSeconds), RunError> {
-        self.distances(Alone::new(graph)?.graphs(), observer)
-    }
-
-    /// The memory that a run over a graph alone will need.
-    ///
-    /// # Errors
-    /// Where the graph has more than 2³¹ arcs, or the host refuses memory.
-    pub fn plan_of_graph(&self, graph: &Graph, question: Question) -> Result<Plan, RunError> {
-        let alone = Alone::new(graph)?;
-        let layout = Layout::new(alone.graphs(), question, self.machine(), self.tuning);
-        Ok(layout.map_err(refused)?.plan)
+    /// The groups of sources whose distances are handed out at once.
+    fn groups_at_once(&self, graph: &Graph) -> u32 {
+        let of_group = 8 * u64::from(GROUP) * u64::from(graph.vertices());
+        (self.tuning.rows / of_group.max(1)).clamp(1, u64::from(u32::MAX)) as u32
     }
 
     fn machine(&self) -> Machine {
@@ -296,26 +401,29 @@ impl<D: Device> DeviceSwarm<D> {
 
     fn values(
         &mut self,
-        graphs: Graphs<'_>,
+        subject: Subject<'_>,
         question: Question,
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
-        let mut values = memory::zeros(graphs.vertices() as usize).map_err(refused)?;
-        let to = Results { values: &mut values, ..Results::default() };
-        let seconds = self.ask_all(graphs, question, to, observer)?;
+        let (flat, mut seconds) = (Flat::new(subject)?, SwarmSeconds::default());
+        let values = self.ask_values(flat.graphs(), question, &mut seconds, observer)?;
         Ok((values, seconds))
     }
 
-    fn distances(
+    fn ask_values(
         &mut self,
         graphs: Graphs<'_>,
+        question: Question,
+        seconds: &mut SwarmSeconds,
         observer: &dyn Observer,
-    ) -> Result<(Vec<Reach>, SwarmSeconds), RunError> {
-        check_sums(graphs)?;
-        let mut reach = memory::zeros(graphs.vertices() as usize).map_err(refused)?;
-        let to = Results { reach: &mut reach, ..Results::default() };
-        let seconds = self.ask_all(graphs, Question::Reach, to, observer)?;
-        Ok((reach, seconds))
+    ) -> Result<Vec<f64>, RunError> {
+        check_sums(graphs, question)?;
+        let count = Kind::of(question, graphs).values(graphs);
+        let room = usize::try_from(count).unwrap_or(usize::MAX);
+        let mut values = memory::zeros(room).map_err(refused)?;
+        let to = Results { values: &mut values, ..Results::default() };
+        self.ask(graphs, question, to, seconds, observer)?;
+        Ok(values)
     }
 
     fn ask_all(
@@ -325,6 +433,7 @@ impl<D: Device> DeviceSwarm<D> {
         to: Results<'_>,
         observer: &dyn Observer,
     ) -> Result<SwarmSeconds, RunError> {
+        check_sums(graphs, question)?;
         let mut seconds = SwarmSeconds::default();
         self.ask(graphs, question, to, &mut seconds, observer)?;
         Ok(seconds)
@@ -351,7 +460,7 @@ impl<D: Device> DeviceSwarm<D> {
                 drop(layout);
                 let middle = graphs.len() / 2;
                 let (left, right) = (graphs.part(0..middle), graphs.part(middle..graphs.len()));
-                let (to_left, to_right) = to.split(left);
+                let (to_left, to_right) = to.split(left, question);
                 self.ask(left, question, to_left, seconds, observer)?;
                 return self.ask(right, question, to_right, seconds, observer);
             }
@@ -370,7 +479,7 @@ impl<D: Device> DeviceSwarm<D> {
         observer: &dyn Observer,
     ) -> Result<(), RunError> {
         let start = Instant::now();
-        self.module(Kind::new(question, graphs.is_directed()))?;
+        self.module(Kind::of(question, graphs))?;
         seconds.kernels += start.elapsed().as_secs_f64();
         let mut watch = Instant::now();
         let mut lap = |seconds: &mut f64| {
@@ -381,7 +490,7 @@ impl<D: Device> DeviceSwarm<D> {
             lap(&mut seconds.upload);
             run.perform(observer)?;
             lap(&mut seconds.compute);
-            to.read(run, graphs)?;
+            to.read(run)?;
             lap(&mut seconds.download);
             Ok(())
         })
@@ -394,7 +503,7 @@ impl<D: Device> DeviceSwarm<D> {
         (graphs, question): (Graphs<'_>, Question),
         work: impl FnOnce(&Run<'_, D>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        let module = self.module(Kind::new(question, graphs.is_directed()))?;
+        let module = self.module(Kind::of(question, graphs))?;
         self.make_room(layout)?;
         let Some((memory, _)) = &self.memory else { return Ok(()) };
         let on_device = (&self.modules[module].1, memory);
@@ -436,45 +545,60 @@ impl<D: Device> DeviceSwarm<D> {
 struct Results<'a> {
     values: &'a mut [f64],
     reach: &'a mut [Reach],
-    summaries: &'a mut [GraphSummary],
+    summaries: &'a mut [Summary],
 }
 
 impl<'a> Results<'a> {
     /// Those of the first graphs, and the others'.
-    fn split(self, left: Graphs<'_>) -> (Results<'a>, Results<'a>) {
+    fn split(self, left: Graphs<'_>, question: Question) -> (Results<'a>, Results<'a>) {
         fn cut<T>(all: &mut [T], at: u64) -> (&mut [T], &mut [T]) {
             all.split_at_mut(all.len().min(at as usize))
         }
-        let (values, more_values) = cut(self.values, left.vertices());
+        let (values, more_values) = cut(self.values, Kind::of(question, left).values(left));
         let (reach, more_reach) = cut(self.reach, left.vertices());
         let (summaries, more_summaries) = cut(self.summaries, left.len() as u64);
         let others = Results { values: more_values, reach: more_reach, summaries: more_summaries };
         (Results { values, reach, summaries }, others)
     }
 
-    fn read<D: Device>(self, run: &Run<'_, D>, graphs: Graphs<'_>) -> Result<(), RunError> {
+    fn read<D: Device>(self, run: &Run<'_, D>) -> Result<(), RunError> {
         let layout = run.layout;
         run.read(&layout.values, self.values)?;
         run.read(&layout.reach, self.reach)?;
-        run.read(&layout.summaries, self.summaries)?;
-        for (graph, summary) in self.summaries.iter_mut().enumerate() {
-            let turned = if graphs.vertices_of(graph) > 0 { summary.radius } else { u32::MAX };
-            summary.radius = !turned;
-        }
-        Ok(())
+        run.read(&layout.summaries, self.summaries)
     }
 }
 
-/// Refuses graphs whose distances may come to more than is counted.
-fn check_sums(graphs: Graphs<'_>) -> Result<(), RunError> {
-    let vertices = (0..graphs.len()).map(|graph| graphs.vertices_of(graph));
-    match vertices.max() {
-        Some(most) if most > MOST_SUMMED => Err(RunError::Device(format!(
-            "a graph has {most} vertices, and a GPU sums up the distances of at most {MOST_SUMMED}; \
-             compute on the CPU (--device cpu)"
-        ))),
-        _ => Ok(()),
+/// Refuses graphs whose distances, summed up for a vertex, may come to more than 64 bits.
+fn check_sums(graphs: Graphs<'_>, question: Question) -> Result<(), RunError> {
+    if !Kind::of(question, graphs).weighs {
+        return Ok(());
     }
+    let largest = (0..graphs.len()).map(|graph| u128::from(graphs.vertices_of(graph))).max();
+    let steps = largest.map_or(0, |most| most * most);
+    // Nearly always all weights are small enough.
+    let fits = |weight: u32| steps * u128::from(weight) <= u128::from(u64::MAX);
+    let weights = graphs.out.weights.unwrap_or_default();
+    if fits(u32::MAX) || fits(weights.par_iter().copied().max().unwrap_or(0)) {
+        return Ok(());
+    }
+    Err(RunError::Device(format!(
+        "a graph has {} vertices and weights so large that the sum of its distances may exceed the 64 bits \
+         that a GPU has for it; compute on the CPU (--device cpu)",
+        largest.unwrap_or(0)
+    )))
+}
+
+/// Refuses edges of length 0, as ways along them cannot be counted.
+fn refuse_weightless(subject: Subject<'_>, lengths: Lengths) -> Result<(), RunError> {
+    if lengths == Lengths::Hops {
+        return Ok(());
+    }
+    let checked = match subject {
+        Subject::Batch(graphs) => no_length::refuse_weightless_in(graphs),
+        Subject::Graph(graph) => no_length::refuse_weightless(graph),
+    };
+    checked.map_err(|error| RunError::Device(error.to_string()))
 }
 
 fn refused(error: OutOfMemory) -> RunError {

@@ -1,13 +1,12 @@
 //! How long teams of each size take.
 
-use super::graphs::Graphs;
+use super::graphs::Flat;
 use super::layout::Layout;
 use super::run::{BLOCK, Run};
 use super::schedule::{Share, Tier, Wave};
-use super::{DeviceSwarm, Question, refused};
+use super::{DeviceSwarm, Question, Subject, refused};
 use crate::device::{Device, DeviceError};
 use crate::lp::failed;
-use ripplet_graph::batch::BatchSlice;
 use ripplet_lp::RunError;
 
 /// What teams of one size do in a run.
@@ -33,12 +32,13 @@ impl<D: Device> DeviceSwarm<D> {
     ///
     /// # Errors
     /// As a run; and where the graphs do not fit at once.
-    pub fn profile(
+    pub fn profile<'a>(
         &mut self,
-        graphs: BatchSlice<'_>,
+        subject: impl Into<Subject<'a>>,
         question: Question,
     ) -> Result<Vec<Step>, RunError> {
-        let graphs = Graphs::from(graphs);
+        let flat = Flat::new(subject.into())?;
+        let graphs = flat.graphs();
         let layout = Layout::new(graphs, question, self.machine(), self.tuning);
         let layout = layout.map_err(refused)?;
         self.executor.check_memory_beside(&layout.plan, self.kept())?;

@@ -36,7 +36,7 @@ impl<'a, D: Device> Run<'a, D> {
         (graphs, question): (Graphs<'_>, Question),
         tuning: Tuning,
     ) -> Result<Self, DeviceError> {
-        let kind = Kind::new(question, graphs.is_directed());
+        let kind = Kind::of(question, graphs);
         for (place, bytes) in layout.uploads(graphs, kind) {
             device.write(memory, place.start, bytes)?;
         }

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 /// Bytes of shared memory that a block has beside what it asks for.
 const RESERVED: u32 = 1024;
-/// Threads on a multiprocessor, and of a block at most, as `kernels.cuh` has registers for them: where ways are
-/// counted, otherwise, and where lists are not held.
-const COUNTING: [u32; 2] = [1024, 1024];
-const MEASURING: [u32; 2] = [1536, 768];
+/// Threads on a multiprocessor, and of a block at most, as `kernels.cuh` has registers for them: where eight sources
+/// are searched from at once, where there are masks of them, and where lists are not held.
+const IN_EIGHTS: [u32; 2] = [1024, 1024];
+const IN_MASKS: [u32; 2] = [1536, 768];
 const READERS: u32 = 1024;
 /// Threads of a block at least.
 const FEWEST_THREADS: u32 = 64;
@@ -115,7 +115,8 @@ fn tiers(machine: Machine, kind: Kind) -> Vec<Tier> {
         let bytes = shared(blocks).saturating_sub(WORD_BYTES);
         Tier { kernel, threads, shared: shared(blocks), teams: 1, bytes, blocks, place }
     };
-    let [on_all, most] = if kind.asked == Asked::Ways { COUNTING } else { MEASURING };
+    let in_eights = kind.asked.counts_ways() || kind.weighs;
+    let [on_all, most] = if in_eights { IN_EIGHTS } else { IN_MASKS };
     let held = BY_BLOCK.map(|blocks| {
         by_block("ripplet_swarm_by_block", Place::Ordered, blocks, most.min(on_all / blocks))
     });
@@ -130,7 +131,10 @@ fn tiers(machine: Machine, kind: Kind) -> Vec<Tier> {
 #[derive(Clone, Copy)]
 struct Shape {
     vertices: u32,
+    /// What units find sums for.
+    width: u64,
     /// Sources that are searched from together are a unit.
+    first_unit: u32,
     units: u32,
     /// Of the lists that are read.
     arcs: u64,
@@ -156,7 +160,9 @@ impl Shape {
             Place::Memory => true,
         };
         let tier = tiers.iter().position(fits).unwrap_or(tiers.len() - 1);
-        Shape { vertices, units: kind.units(vertices), arcs, tier, is_split: false }
+        let Range { start: first_unit, end } = kind.units(graphs, graph);
+        let (width, units) = (kind.width(graphs, graph), end - first_unit);
+        Shape { vertices, width, first_unit, units, arcs, tier, is_split: false }
     }
 
     fn work(self) -> u64 {
@@ -299,19 +305,19 @@ impl Planner {
                 continue;
             }
             let groups = u64::from(shape.units).div_ceil(units_of_group);
-            let of_unit = if self.kind.has_partials() { u64::from(shape.vertices) } else { 0 };
+            let of_unit = if self.kind.has_partials() { shape.width } else { 0 };
             let of_group = of_unit * units_of_group;
             let most = (self.tuning.partials / 8).max(of_group * fewest.min(groups));
-            let mut first = 0;
-            while first < shape.units {
+            let (mut first, last) = (shape.first_unit, shape.first_unit + shape.units);
+            while first < last {
                 if used > 0 && used + of_group > most {
                     memory::push(&mut ends, to.splits.len())?;
                     used = 0;
                 }
                 let fit = (most - used).checked_div(of_group).unwrap_or(groups);
-                let units = u64::from(shape.units - first).min(fit * units_of_group);
+                let units = u64::from(last - first).min(fit * units_of_group);
                 let (end, sums) = (first + units as u32, to.sums);
-                let is_last = u32::from(end == shape.units);
+                let is_last = u32::from(end == last);
                 memory::push(
                     &mut to.splits,
                     Split { partials: used, sums, graph, first, end, is_last },
@@ -347,7 +353,8 @@ impl Planner {
                 for &graph in of_tier {
                     let shape = self.shapes[graph as usize];
                     if !shape.is_split {
-                        to.items.push(Item::new(graph, 0..shape.units, NO_SPLIT));
+                        let units = shape.first_unit..shape.first_unit + shape.units;
+                        to.items.push(Item::new(graph, units, NO_SPLIT));
                     }
                 }
                 let items = first..to.items.len() as u32;
@@ -356,10 +363,13 @@ impl Planner {
                 }
             }
             let first = to.pieces.len() as u32;
-            for index in begin..end {
+            // Distances of pairs are where they belong.
+            let added = if self.kind.asked == Asked::Pairs { begin..begin } else { begin..end };
+            for index in added {
                 let graph = to.splits[index].graph as usize;
-                for vertex in (0..self.shapes[graph].vertices).step_by(PIECE as usize) {
-                    memory::push(&mut to.pieces, Piece { split: index as u32, first: vertex })?;
+                for first in (0..self.shapes[graph].width).step_by(PIECE as usize) {
+                    let piece = Piece { split: index as u32, first: first as u32 };
+                    memory::push(&mut to.pieces, piece)?;
                 }
             }
             wave.pieces = first..to.pieces.len() as u32;
@@ -383,6 +393,7 @@ impl Planner {
 mod tests {
     use super::super::{Question, Tuning};
     use super::*;
+    use ripplet_analytics::Lengths;
     use ripplet_graph::Direction;
     use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
 
@@ -407,15 +418,15 @@ mod tests {
     fn schedule(sizes: &[u32], question: Question, tuning: Tuning) -> Schedule {
         let batch = rings(sizes);
         let graphs = Graphs::from(batch.all());
-        Schedule::new(graphs, Kind::new(question, false), MACHINE, tuning).unwrap()
+        Schedule::new(graphs, Kind::of(question, graphs), MACHINE, tuning).unwrap()
     }
 
-    const WAYS: Question = Question::Betweenness { normalized: false };
+    const WAYS: Question = Question::Betweenness { normalized: false, lengths: Lengths::Hops };
 
     /// Each unit of each graph once, in waves that have room for what they find.
     fn check(sizes: &[u32], question: Question, tuning: Tuning) -> Schedule {
         let schedule = schedule(sizes, question, tuning);
-        let kind = Kind::new(question, false);
+        let kind = Kind::new(question, false, false);
         let mut done = vec![Vec::new(); sizes.len()];
         let mut listed = 0;
         for wave in &schedule.waves {
@@ -438,14 +449,17 @@ mod tests {
         assert_eq!(listed as usize, schedule.items.len());
         for (units, &size) in done.iter_mut().zip(sizes) {
             units.sort_unstable();
-            assert!(units.iter().copied().eq(0..kind.units(size)), "{size}");
+            assert!(
+                units.iter().copied().eq(0..size.div_ceil(if question == WAYS { 8 } else { 64 })),
+                "{size}"
+            );
         }
         schedule
     }
 
     #[test]
     fn small_graphs_share_a_block_and_large_ones_have_one() {
-        let tiers = tiers(MACHINE, Kind::new(WAYS, false));
+        let tiers = tiers(MACHINE, Kind::new(WAYS, false, false));
         let of = |size: u32| {
             let sizes = vec![size; 4000];
             let schedule = check(&sizes, WAYS, Tuning { split_over: 0, ..Tuning::default() });
@@ -487,7 +501,7 @@ mod tests {
     #[test]
     fn sums_of_units_are_bounded_by_waves() {
         let tuning = Tuning { partials: 1 << 20, ..Tuning::default() };
-        for question in [WAYS, Question::Summaries] {
+        for question in [WAYS, Question::Summaries { lengths: Lengths::Hops }] {
             let schedule = check(&[3000, 40, 2000], question, tuning);
             // Sums of a graph's units have room for all multiprocessors at least.
             assert!(schedule.partials <= 8 * 17 * 3000);

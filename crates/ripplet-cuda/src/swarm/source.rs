@@ -11,20 +11,23 @@ const BEFORE: [(&str, &str); 2] =
     [("scalar.cuh", cpp::SCALAR), ("platform.cuh", include_str!("../../kernels/platform.cuh"))];
 
 /// What comes behind it.
-const BEHIND: [(&str, &str); 8] = [
+const BEHIND: [(&str, &str); 10] = [
     ("state.cuh", include_str!("../../kernels/swarm/state.cuh")),
     ("team.cuh", include_str!("../../kernels/swarm/team.cuh")),
     ("lists.cuh", include_str!("../../kernels/swarm/lists.cuh")),
     ("value.cuh", include_str!("../../kernels/swarm/value.cuh")),
+    ("sums.cuh", include_str!("../../kernels/swarm/sums.cuh")),
+    ("tally.cuh", include_str!("../../kernels/swarm/tally.cuh")),
     ("distances.cuh", include_str!("../../kernels/swarm/distances.cuh")),
+    ("lengths.cuh", include_str!("../../kernels/swarm/lengths.cuh")),
     ("ways.cuh", include_str!("../../kernels/swarm/ways.cuh")),
-    ("add_up.cuh", include_str!("../../kernels/swarm/add_up.cuh")),
     ("kernels.cuh", include_str!("../../kernels/swarm/kernels.cuh")),
 ];
 
-/// The kernels that answer a question about graphs whose edges have a direction, or have none.
-pub fn source(question: Question, directed: bool) -> Source {
-    of_kind(Kind::new(question, directed))
+/// The kernels that answer a question about graphs whose edges have a direction, or have none, and have
+/// weights, or have none.
+pub fn source(question: Question, directed: bool, weighted: bool) -> Source {
+    of_kind(Kind::new(question, directed, weighted))
 }
 
 /// The kernels that answer a kind of question.
@@ -36,7 +39,10 @@ pub(super) fn of_kind(kind: Kind) -> Source {
         .chain([("configuration", &*configuration)])
         .chain(BEHIND)
         .chain([("sizes", &*checks)]);
-    Source { name: format!("swarm: {}", kind.name()), text: text::joined(parts) }
+    Source {
+        name: format!("swarm: {}{}", kind.name(), if kind.weighs { " by weights" } else { "" }),
+        text: text::joined(parts),
+    }
 }
 
 /// The constants that `state.cuh` names.
@@ -45,7 +51,8 @@ fn configuration(kind: Kind) -> String {
         "namespace ripplet {{\n\
          constexpr unsigned QUESTION = {};\n\
          constexpr bool TWO_SIDED = {};\n\
+         constexpr bool WEIGHS = {};\n\
          }}  // namespace ripplet\n",
-        kind.asked as u32, kind.two_sided,
+        kind.asked as u32, kind.two_sided, kind.weighs,
     )
 }

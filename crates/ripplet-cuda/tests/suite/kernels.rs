@@ -3,6 +3,7 @@
 
 use crate::cuda::{ARCHITECTURES, has_nvrtc};
 use crate::graphs::{Edges, ring};
+use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::cuda::nvrtc;
@@ -54,15 +55,17 @@ fn texts_of_lcc() -> Vec<Source> {
     ]
 }
 
-/// Each kind of the swarms' kernels, but one of which the others have all.
+/// Kinds of the swarms' kernels that have all lines of the others.
 fn texts_of_swarms() -> Vec<Source> {
-    let near = Question::Closeness { measure: Closeness::Harmonic, normalized: true };
-    let ways = Question::Betweenness { normalized: false };
+    let (normalized, by_arcs, by_weight) = (false, Lengths::Hops, Lengths::Weights);
+    let near = Question::Closeness { measure: Closeness::Harmonic, normalized, lengths: by_arcs };
     vec![
-        swarm::source(near, false),
-        swarm::source(Question::Reach, true),
-        swarm::source(ways, false),
-        swarm::source(ways, true),
+        swarm::source(near, false, false),
+        swarm::source(Question::Distances { lengths: by_arcs }, false, false),
+        swarm::source(Question::Reach { lengths: by_weight }, true, true),
+        swarm::source(Question::Betweenness { normalized, lengths: by_arcs }, false, false),
+        swarm::source(Question::EdgeBetweenness { normalized, lengths: by_arcs }, true, false),
+        swarm::source(Question::EdgeBetweenness { normalized, lengths: by_weight }, true, true),
     ]
 }
 

@@ -1,8 +1,8 @@
 //! What can be asked of a graph, or of each graph of a batch.
 
-use super::answer::Edges;
+use super::columns::{SUMMARY, columns_of_edges, columns_of_reach, columns_of_summaries};
 use super::{Answer, Column, SwarmError};
-use ripplet_analytics::apsp::{self, GraphSummary, Reach};
+use ripplet_analytics::apsp;
 use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
 use ripplet_analytics::closeness::{self, Closeness, closeness, closeness_of_batch};
 use ripplet_analytics::components::{self, components, components_of_batch};
@@ -13,7 +13,7 @@ use ripplet_analytics::lcc::Lcc;
 use ripplet_analytics::pagerank::{End, PageRank};
 use ripplet_analytics::{Item, Lengths, Observer, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Graph, VertexId, WeightScale, memory};
+use ripplet_graph::{Graph, VertexId, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
 
 /// What is asked of a graph.
@@ -69,20 +69,6 @@ pub enum Analysis {
     },
 }
 
-/// The columns of [`Analysis::Summary`].
-const SUMMARY: &[(&str, ColumnKind)] = &[
-    ("vertices", ColumnKind::U32),
-    ("edges", ColumnKind::U64),
-    ("pairs", ColumnKind::U64),
-    ("diameter", ColumnKind::F64),
-    ("radius", ColumnKind::F64),
-    ("average_distance", ColumnKind::F64),
-    ("wiener", ColumnKind::F64),
-    ("connected", ColumnKind::Bool),
-];
-
-/// How numbers of arcs stand for lengths.
-const ONE: WeightScale = WeightScale::ONE;
 /// Distances that are handed over at once, or those from one vertex.
 const PAIRS: usize = 1 << 18;
 
@@ -193,7 +179,7 @@ impl Analysis {
             Analysis::EdgeBetweenness { normalized, lengths } => {
                 let values = edge_betweenness(graph, normalized, lengths, observer)?;
                 let starts = vec![0, values.len() as u64];
-                of_edges(EdgeValues { starts, values }, edge_betweenness::ends(graph))?
+                columns_of_edges(EdgeValues { starts, values }, graph.into())?
             }
             Analysis::Components => Answer::Components(components(graph, observer)?.smallest),
             Analysis::PageRank(ranks) => {
@@ -207,12 +193,11 @@ impl Analysis {
             }
             Analysis::Reach { lengths } => {
                 let reach = apsp::reach(graph, lengths, observer)?;
-                let unit = if lengths == Lengths::Weights { graph.weight_scale() } else { ONE };
-                columns_of_reach(&reach, std::iter::once((reach.len(), unit)))?
+                columns_of_reach(&reach, graph.into(), lengths)?
             }
             Analysis::Summary { lengths } => {
                 let summary = apsp::summary(graph, lengths, observer)?.whole;
-                columns_of_summaries(&[summary], Column::U64(vec![graph.edges()]))?
+                columns_of_summaries(&[summary], graph.into())?
             }
         };
         let columns: Vec<ColumnData<'_>> = answer.columns().iter().map(Column::data).collect();
@@ -240,7 +225,7 @@ impl Analysis {
             }
             Analysis::EdgeBetweenness { normalized, lengths } => {
                 let values = edge_betweenness_of_batch(graphs, normalized, lengths, observer)?;
-                of_edges(values, graphs.graphs().flat_map(edge_betweenness::ends_of_member))?
+                columns_of_edges(values, graphs.into())?
             }
             Analysis::Components => {
                 Answer::Components(components_of_batch(graphs, observer)?.smallest)
@@ -260,18 +245,11 @@ impl Analysis {
             }
             Analysis::Reach { lengths } => {
                 let reach = apsp::reach_of_batch(graphs, lengths, observer)?;
-                let unit = |graph: BatchGraph<'_>| match lengths {
-                    Lengths::Hops => ONE,
-                    Lengths::Weights => graph.weight_scale(),
-                };
-                let graphs = graphs.graphs();
-                let units = graphs.map(|graph| (graph.vertices() as usize, unit(graph)));
-                columns_of_reach(&reach, units)?
+                columns_of_reach(&reach, graphs.into(), lengths)?
             }
             Analysis::Summary { lengths } => {
                 let summaries = apsp::summary_of_batch(graphs, lengths, observer)?;
-                let edges = graphs.edges_of_each()?;
-                columns_of_summaries(&summaries, Column::U64(edges))?
+                columns_of_summaries(&summaries, graphs.into())?
             }
         })
     }
@@ -281,21 +259,6 @@ impl Analysis {
 fn with_ends(mut plan: Plan, edges: u64) -> Plan {
     plan.items.push(Item { purpose: "ends of edges", bytes: edges.saturating_mul(8) });
     plan
-}
-
-/// Values of edges, with the ends of each.
-fn of_edges(
-    EdgeValues { starts, values }: EdgeValues,
-    ends: impl Iterator<Item = (VertexId, VertexId)>,
-) -> Result<Answer, SwarmError> {
-    let mut sources = memory::with_room(values.len())?;
-    let mut targets = memory::with_room(values.len())?;
-    for (source, target) in ends {
-        sources.push(source);
-        targets.push(target);
-    }
-    let edges = Edges { starts, sources, targets };
-    Ok(Answer::Edges { edges, columns: vec![Column::F64(values)] })
 }
 
 /// Clustering coefficients, and triangles where they were counted.
@@ -357,44 +320,4 @@ fn hand_out(
             })
         }
     }
-}
-
-/// Of graph after graph: how many vertices it has, and how its lengths stand for real ones.
-pub(super) fn columns_of_reach(
-    reach: &[Reach],
-    graphs: impl Iterator<Item = (usize, WeightScale)>,
-) -> Result<Answer, SwarmError> {
-    let mut eccentricity = memory::with_room(reach.len())?;
-    let mut average = memory::with_room(reach.len())?;
-    let mut rest = reach;
-    for (vertices, scale) in graphs {
-        let (of_graph, others) = rest.split_at(vertices);
-        let unit = scale.weight(1);
-        eccentricity.extend(of_graph.iter().map(|reach| reach.farthest as f64 * unit));
-        average.extend(of_graph.iter().map(|reach| reach.average() * unit));
-        rest = others;
-    }
-    let reached = memory::collected(reach.iter().map(|reach| reach.reached))?;
-    let [eccentricity, average] = [eccentricity, average].map(Column::F64);
-    Ok(Answer::Vertices(vec![eccentricity, Column::U64(reached), average]))
-}
-
-/// In the order of [`SUMMARY`]; `edges` are the graphs' numbers of edges.
-pub(super) fn columns_of_summaries(
-    summaries: &[GraphSummary],
-    edges: Column,
-) -> Result<Answer, SwarmError> {
-    let column = |value: fn(&GraphSummary) -> f64| {
-        memory::collected(summaries.iter().map(value)).map(Column::F64)
-    };
-    Ok(Answer::Graphs(vec![
-        Column::U32(memory::collected(summaries.iter().map(|summary| summary.vertices))?),
-        edges,
-        Column::U64(memory::collected(summaries.iter().map(|summary| summary.pairs))?),
-        column(|summary| summary.length(summary.diameter.into()))?,
-        column(|summary| summary.length(summary.radius.into()))?,
-        column(GraphSummary::average)?,
-        column(|summary| summary.length(summary.wiener()))?,
-        Column::Bool(memory::collected(summaries.iter().map(GraphSummary::is_connected))?),
-    ]))
 }

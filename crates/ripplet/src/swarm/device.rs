@@ -1,14 +1,14 @@
 //! A GPU that answers.
 
-use super::analysis::{columns_of_reach, columns_of_summaries};
+use super::columns::{columns_of_edges, columns_of_reach, columns_of_summaries};
 use super::{Analysis, Answer, Column, SwarmError, SwarmObserver, Worker};
-use ripplet_analytics::apsp::{self, GraphSummary};
-use ripplet_analytics::{Lengths, Observer};
+use ripplet_analytics::Observer;
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::device::Device;
-use ripplet_cuda::swarm::{self as cuda, DeviceSwarm, Question, SwarmSeconds};
+use ripplet_cuda::swarm::{DeviceSwarm, Question, Subject, SwarmSeconds};
+use ripplet_graph::Graph;
 use ripplet_graph::batch::BatchSlice;
-use ripplet_graph::{Direction, Graph, OutOfMemory, WeightScale, memory};
+use ripplet_io::write::{self, ColumnData, Part};
 use ripplet_lp::{Plan, RunError};
 use thiserror::Error;
 
@@ -25,17 +25,8 @@ pub struct DeviceWorker<D: Device> {
 
 /// What no device answers so far.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-pub enum NotOnDevice {
-    /// Weights as lengths.
-    #[error("weights as lengths are for the CPU so far")]
-    Weights,
-    /// A row for each pair.
-    #[error("distances pair by pair are for the CPU so far; what they come to is not")]
-    Pairs,
-    /// An analysis.
-    #[error("there is no kernel for {0} so far: they are for the CPU")]
-    NoKernel(&'static str),
-}
+#[error("there is no kernel for {0} so far: they are for the CPU")]
+pub struct NotOnDevice(&'static str);
 
 impl Analysis {
     /// The same as a device is asked it.
@@ -43,22 +34,23 @@ impl Analysis {
     /// # Errors
     /// Where no device answers it.
     pub fn question(self) -> Result<Question, NotOnDevice> {
-        match self {
-            Analysis::Closeness { measure, normalized, lengths: Lengths::Hops } => {
-                Ok(Question::Closeness { measure, normalized })
+        Ok(match self {
+            Analysis::Closeness { measure, normalized, lengths } => {
+                Question::Closeness { measure, normalized, lengths }
             }
-            Analysis::Betweenness { normalized, lengths: Lengths::Hops } => {
-                Ok(Question::Betweenness { normalized })
+            Analysis::Betweenness { normalized, lengths } => {
+                Question::Betweenness { normalized, lengths }
             }
-            Analysis::Reach { lengths: Lengths::Hops } => Ok(Question::Reach),
-            Analysis::Summary { lengths: Lengths::Hops } => Ok(Question::Summaries),
-            Analysis::EdgeBetweenness { .. } => Err(NotOnDevice::NoKernel("values of edges")),
-            Analysis::Components => Err(NotOnDevice::NoKernel("components")),
-            Analysis::PageRank(_) => Err(NotOnDevice::NoKernel("PageRank's values")),
-            Analysis::Lcc(_) => Err(NotOnDevice::NoKernel("clustering coefficients of a batch")),
-            Analysis::Distances { .. } => Err(NotOnDevice::Pairs),
-            _ => Err(NotOnDevice::Weights),
-        }
+            Analysis::EdgeBetweenness { normalized, lengths } => {
+                Question::EdgeBetweenness { normalized, lengths }
+            }
+            Analysis::Distances { lengths } => Question::Distances { lengths },
+            Analysis::Reach { lengths } => Question::Reach { lengths },
+            Analysis::Summary { lengths } => Question::Summaries { lengths },
+            Analysis::Components => return Err(NotOnDevice("components")),
+            Analysis::PageRank(_) => return Err(NotOnDevice("PageRank's values")),
+            Analysis::Lcc(_) => return Err(NotOnDevice("clustering coefficients of a batch")),
+        })
     }
 }
 
@@ -69,20 +61,12 @@ impl<D: Device> DeviceWorker<D> {
         DeviceWorker { name, question, swarm, seconds }
     }
 
-    /// The memory that it will need for these graphs at once.
+    /// The memory that it will need for these graphs at once, or for a graph alone.
     ///
     /// # Errors
-    /// Where the host refuses memory.
-    pub fn plan(&self, graphs: BatchSlice<'_>) -> Result<Plan, OutOfMemory> {
-        self.swarm.plan(graphs, self.question)
-    }
-
-    /// The memory that it will need for a graph alone.
-    ///
-    /// # Errors
-    /// Where the graph has more than 2³¹ arcs, or the host refuses memory.
-    pub fn plan_of_graph(&self, graph: &Graph) -> Result<Plan, RunError> {
-        self.swarm.plan_of_graph(graph, self.question)
+    /// Where a graph alone has more than 2³¹ arcs, or the host refuses memory.
+    pub fn plan<'a>(&self, subject: impl Into<Subject<'a>>) -> Result<Plan, RunError> {
+        self.swarm.plan(subject, self.question)
     }
 
     /// What its seconds were made of so far.
@@ -95,71 +79,59 @@ impl<D: Device> DeviceWorker<D> {
         self.swarm.executor()
     }
 
-    /// Answers what is asked of a graph alone.
+    /// Answers what is asked of a graph alone: hands over the rows and their columns, which are many times some
+    /// where they are pairs.
     ///
     /// # Errors
-    /// Where the observer cancels, memory is refused, or the device fails.
+    /// Where `take` fails, the observer cancels, memory is refused, or the device fails.
     pub fn answer_graph(
         &mut self,
         graph: &Graph,
         observer: &dyn Observer,
-    ) -> Result<Answer, SwarmError> {
-        let swarm = &mut self.swarm;
-        let (answer, seconds) = match self.question {
-            Question::Closeness { measure, normalized } => {
-                values(swarm.closeness_of_graph(graph, measure, normalized, observer)?)
-            }
-            Question::Betweenness { normalized } => {
-                values(swarm.betweenness_of_graph(graph, normalized, observer)?)
-            }
-            Question::Reach => {
-                let (reach, seconds) = swarm.reach_of_graph(graph, observer)?;
-                (of_reach(&reach)?, seconds)
-            }
-            Question::Summaries => {
-                let (reach, seconds) = swarm.reach_of_graph(graph, observer)?;
-                let summary = summed_up(&reach, graph.direction());
-                (columns_of_summaries(&[summary], Column::U64(vec![graph.edges()]))?, seconds)
-            }
-        };
-        self.add(seconds);
-        Ok(answer)
+        mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
+    ) -> Result<(), SwarmError> {
+        let of = write::Subject::Graph(graph.ids());
+        if let Question::Distances { lengths } = self.question {
+            let hand_over =
+                |sources, rows: &[f64]| take(Part::Pairs { of, sources }, &[ColumnData::F64(rows)]);
+            let seconds = self.swarm.rows(graph, lengths, observer, hand_over)?;
+            self.add(seconds);
+            return Ok(());
+        }
+        let answer = self.answer_about(graph.into(), observer)?;
+        let columns: Vec<_> = answer.columns().iter().map(Column::data).collect();
+        take(answer.part(of), &columns)
     }
 
-    /// Answers what is asked of each graph of a part.
-    pub(super) fn answer_batch(
+    /// Answers what is asked of each graph of a part, or of a graph alone; of its pairs, all at once.
+    pub(super) fn answer_about(
         &mut self,
-        graphs: BatchSlice<'_>,
+        subject: Subject<'_>,
         observer: &dyn Observer,
     ) -> Result<Answer, SwarmError> {
         let swarm = &mut self.swarm;
-        let (answer, seconds) = match self.question {
-            Question::Closeness { measure, normalized } => {
-                values(swarm.closeness(graphs, measure, normalized, observer)?)
+        let (answer, seconds) = match (self.question, subject) {
+            (Question::Closeness { measure, normalized, lengths }, of) => {
+                values(swarm.closeness(of, measure, normalized, lengths, observer)?)
             }
-            Question::Betweenness { normalized } => {
-                values(swarm.betweenness(graphs, normalized, observer)?)
+            (Question::Betweenness { normalized, lengths }, of) => {
+                values(swarm.betweenness(of, normalized, lengths, observer)?)
             }
-            Question::Reach => {
-                let (reach, seconds) = swarm.reach(graphs, observer)?;
-                (of_reach(&reach)?, seconds)
+            (Question::EdgeBetweenness { normalized, lengths }, of) => {
+                let found = swarm.edge_betweenness(of, normalized, lengths, observer)?;
+                (columns_of_edges(found.0, of)?, found.1)
             }
-            Question::Summaries => {
-                let (summaries, seconds) = swarm.summaries(graphs, observer)?;
-                let direction = graphs.batch().direction();
-                let of_graphs = graphs.graphs().zip(&summaries);
-                let summaries = of_graphs.map(|(graph, found)| GraphSummary {
-                    vertices: graph.vertices(),
-                    pairs: found.pairs,
-                    sum: found.sum.into(),
-                    diameter: found.diameter.into(),
-                    radius: found.radius.into(),
-                    direction,
-                    scale: WeightScale::ONE,
-                });
-                let summaries = memory::collected(summaries)?;
-                let edges = graphs.edges_of_each()?;
-                (columns_of_summaries(&summaries, Column::U64(edges))?, seconds)
+            (Question::Distances { lengths }, of) => {
+                let (distances, seconds) = swarm.distances(of, lengths, observer)?;
+                (Answer::Pairs(vec![Column::F64(distances)]), seconds)
+            }
+            (Question::Reach { lengths }, of) => {
+                let (reach, seconds) = swarm.reach(of, lengths, observer)?;
+                (columns_of_reach(&reach, of, lengths)?, seconds)
+            }
+            (Question::Summaries { lengths }, of) => {
+                let (summaries, seconds) = swarm.summaries(of, lengths, observer)?;
+                (columns_of_summaries(&summaries, of)?, seconds)
             }
         };
         self.add(seconds);
@@ -189,7 +161,7 @@ where
         part: BatchSlice<'_>,
         observer: &dyn SwarmObserver,
     ) -> Result<Answer, SwarmError> {
-        self.answer_batch(part, &super::worker::Watched(observer))
+        self.answer_about(part.into(), &super::worker::Watched(observer))
     }
 
     fn steps(&self) -> Vec<(&'static str, f64)> {
@@ -200,28 +172,4 @@ where
 
 fn values((values, seconds): (Vec<f64>, SwarmSeconds)) -> (Answer, SwarmSeconds) {
     (Answer::Vertices(vec![Column::F64(values)]), seconds)
-}
-
-fn of_reach(reach: &[cuda::Reach]) -> Result<Answer, SwarmError> {
-    let reach = memory::collected(reach.iter().map(|found| apsp::Reach {
-        reached: found.reached.into(),
-        far: found.far.into(),
-        farthest: found.farthest.into(),
-    }))?;
-    // Whatever the graph, an arc is an arc.
-    columns_of_reach(&reach, std::iter::once((reach.len(), WeightScale::ONE)))
-}
-
-/// What the distances of all vertices of a graph come to.
-fn summed_up(reach: &[cuda::Reach], direction: Direction) -> GraphSummary {
-    let farthest = || reach.iter().map(|reach| u64::from(reach.farthest));
-    GraphSummary {
-        vertices: reach.len() as u32,
-        pairs: reach.iter().map(|reach| u64::from(reach.reached)).sum(),
-        sum: reach.iter().map(|reach| u128::from(reach.far)).sum(),
-        diameter: farthest().max().unwrap_or(0),
-        radius: farthest().min().unwrap_or(0),
-        direction,
-        scale: WeightScale::ONE,
-    }
 }

@@ -38,6 +38,7 @@
 
 mod analysis;
 mod answer;
+mod columns;
 mod communities;
 mod device;
 mod line;

@@ -386,7 +386,7 @@ fn rings(direction: Direction) -> GraphBatch {
         graphs: edges.iter().map(|edge| edge.0).collect(),
         sources: edges.iter().map(|edge| edge.1).collect(),
         targets: edges.iter().map(|edge| edge.2).collect(),
-        weights: None,
+        weights: Some(edges.iter().map(|edge| f64::from(edge.1 % 3 + 1)).collect()),
     };
     let members = Members::of_sizes(0..12).unwrap();
     BatchBuilder::new().direction(direction).build(BatchTable::new(members, rows).unwrap()).unwrap()
@@ -394,29 +394,39 @@ fn rings(direction: Direction) -> GraphBatch {
 
 #[test]
 fn a_device_answers_what_the_cpu_does() {
-    let lengths = Lengths::Hops;
-    let analyses = [
-        Analysis::Closeness { measure: Closeness::Reciprocal, normalized: true, lengths },
-        Analysis::Betweenness { normalized: false, lengths },
-        Analysis::Reach { lengths },
-        Analysis::Summary { lengths },
-    ];
+    let analyses = [Lengths::Hops, Lengths::Weights].map(|lengths| {
+        [
+            Analysis::Closeness { measure: Closeness::Reciprocal, normalized: true, lengths },
+            Analysis::Betweenness { normalized: false, lengths },
+            Analysis::EdgeBetweenness { normalized: true, lengths },
+            Analysis::Distances { lengths },
+            Analysis::Reach { lengths },
+            Analysis::Summary { lengths },
+        ]
+    });
     for direction in [Direction::Undirected, Direction::Directed] {
         let batch = rings(direction);
-        for analysis in analyses {
+        for analysis in analyses.into_iter().flatten() {
             let executor = DeviceExecutor::new(ShimDevice::new());
             let mut device =
                 DeviceWorker::new("shim".into(), executor, analysis.question().unwrap());
             let of_cpu = CpuWorker::new(analysis).answer(batch.all(), &()).unwrap();
-            assert_eq!(device.answer_batch(batch.all(), &()).unwrap(), of_cpu, "{analysis:?}");
+            let found = device.answer_about(batch.all().into(), &()).unwrap();
+            assert_eq!(found, of_cpu, "{analysis:?}");
             let graph = batch.all().graphs().nth(11).unwrap().to_graph().unwrap();
-            let found = device.answer_graph(&graph, &()).unwrap();
-            let found: Vec<_> = found.columns().iter().map(Column::data).collect();
+            let mut found = Vec::new();
             let take = |_: Part<'_>, columns: &[ColumnData<'_>]| {
-                assert_eq!(format!("{found:?}"), format!("{columns:?}"), "{analysis:?}");
+                found.push(format!("{columns:?}"));
+                Ok(())
+            };
+            device.answer_graph(&graph, &(), take).unwrap();
+            let mut expected = Vec::new();
+            let take = |_: Part<'_>, columns: &[ColumnData<'_>]| {
+                expected.push(format!("{columns:?}"));
                 Ok(())
             };
             analysis.of_graph(&graph, &mut (), take).unwrap();
+            assert_eq!(found, expected, "{analysis:?}");
         }
     }
 }

@@ -3,19 +3,20 @@
 
 use crate::lcc::graphs::Edges;
 use crate::machines::on_gpu;
-use ripplet_analytics::Lengths;
-use ripplet_analytics::apsp::{reach, summary};
+use ripplet_analytics::apsp::{
+    GraphSummary, Reach, distances_of_batch, reach_of_batch, summary_of_batch,
+};
 use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
+use ripplet_analytics::edge_betweenness::edge_betweenness_of_batch;
+use ripplet_analytics::{Lengths, Observer};
 use ripplet_cuda::device::Device;
 use ripplet_cuda::shim::ShimDevice;
-use ripplet_cuda::swarm::{DeviceSwarm, GraphSummary, Reach, Tuning};
+use ripplet_cuda::swarm::{DeviceSwarm, Question, Tuning};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
-use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
+use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
 use ripplet_graph::{Direction, Duplicates, SelfLoops};
-
-pub const MEASURES: [Closeness; 3] =
-    [Closeness::Reciprocal, Closeness::WassermanFaust, Closeness::Harmonic];
+use ripplet_lp::RunError;
 
 /// The usual one; all graphs split, in waves of one group; shared memory for the least alone, and launches of
 /// an item or two.
@@ -30,22 +31,61 @@ pub fn tunings() -> [Tuning; 4] {
     ]
 }
 
+/// What the edges of graphs weigh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weighing {
+    /// They have no weights.
+    Not,
+    /// One of few numbers, so that many ways are equally long.
+    Few,
+    /// The same, some of them 0.
+    FewAndNone,
+    /// One of many.
+    Many,
+}
+
+impl Weighing {
+    fn weight(self, graph: u32, source: u32, target: u32) -> f64 {
+        let mixed = (graph * 31 + source) * 7919 + target * 104_729;
+        let drawn = f64::from(mixed.wrapping_mul(2_654_435_761) >> 12);
+        match self {
+            Weighing::Not => 1.0,
+            Weighing::Few => 0.5 * (drawn % 4.0 + 1.0),
+            Weighing::FewAndNone => drawn % 3.0,
+            Weighing::Many => drawn + 0.25,
+        }
+    }
+}
+
 /// The graphs as a batch, with loops and duplicates where they are kept.
 pub fn batch(graphs: &[Edges], directed: bool, keep: bool) -> GraphBatch {
+    weighed_batch(graphs, directed, keep, Weighing::Not)
+}
+
+/// The same with weights.
+pub fn weighed_batch(
+    graphs: &[Edges],
+    directed: bool,
+    keep: bool,
+    weighing: Weighing,
+) -> GraphBatch {
     let members = Members::of_sizes(graphs.iter().map(|graph| graph.vertices)).unwrap();
     let mut rows = BatchRows::default();
+    let mut weights = Vec::new();
     for (index, graph) in (0u32..).zip(graphs) {
         for &(source, target) in &graph.pairs {
             rows.graphs.push(index);
             rows.sources.push(source);
             rows.targets.push(target);
+            weights.push(weighing.weight(index, source, target));
         }
     }
+    rows.weights = (weighing != Weighing::Not).then_some(weights);
     let direction = if directed { Direction::Directed } else { Direction::Undirected };
     let builder = BatchBuilder::new().direction(direction);
     let builder = match keep {
         true => builder.self_loops(SelfLoops::Keep).duplicates(Duplicates::Keep),
-        false => builder,
+        false => builder.duplicates(Duplicates::Least),
     };
     builder.build(BatchTable::new(members, rows).unwrap()).unwrap()
 }
@@ -54,82 +94,122 @@ pub fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// What the CPU finds.
-pub struct Expected {
-    closeness: Vec<(Closeness, bool, Vec<u64>)>,
-    betweenness: Vec<(bool, Vec<u64>)>,
-    summaries: Vec<GraphSummary>,
-    reach: Vec<Reach>,
+/// What is asked, where ways can be counted.
+pub fn questions(lengths: Lengths) -> Vec<Question> {
+    let mut questions = questions_of_distances(lengths);
+    questions.extend([
+        Question::Betweenness { normalized: false, lengths },
+        Question::Betweenness { normalized: true, lengths },
+        Question::EdgeBetweenness { normalized: false, lengths },
+    ]);
+    questions
 }
 
-impl Expected {
-    /// Of a batch, and of its graphs each for itself.
-    pub fn new(whole: &GraphBatch, graphs: &[Edges]) -> Expected {
-        let mut found = Expected {
-            closeness: Vec::new(),
-            betweenness: Vec::new(),
-            summaries: Vec::new(),
-            reach: Vec::new(),
-        };
-        let all = whole.all();
-        for normalized in [false, true] {
-            for measure in MEASURES {
-                let values = closeness_of_batch(all, measure, normalized, Lengths::Hops, &mut ());
-                found.closeness.push((measure, normalized, bits(&values.unwrap())));
-            }
-            let values = betweenness_of_batch(all, normalized, Lengths::Hops, &mut ()).unwrap();
-            found.betweenness.push((normalized, bits(&values)));
-        }
-        let directed = whole.direction() == Direction::Directed;
-        for edges in graphs {
-            let graph = Edges { directed, ..edges.clone() }.graph();
-            let of_graph = summary(&graph, Lengths::Hops, &mut ()).unwrap();
-            found.summaries.push(GraphSummary {
-                pairs: of_graph.whole.pairs,
-                sum: of_graph.whole.sum as u64,
-                diameter: of_graph.whole.diameter as u32,
-                radius: of_graph.whole.radius as u32,
-            });
-            found.reach.extend(reach(&graph, Lengths::Hops, &mut ()).unwrap().iter().map(
-                |found| Reach {
-                    far: found.far as u64,
-                    reached: found.reached as u32,
-                    farthest: found.farthest as u32,
-                },
-            ));
-        }
-        found
-    }
+/// What is asked where they cannot, as some edges weigh nothing.
+pub fn questions_of_distances(lengths: Lengths) -> Vec<Question> {
+    let closeness = |measure| Question::Closeness { measure, normalized: false, lengths };
+    vec![
+        closeness(Closeness::Reciprocal),
+        closeness(Closeness::WassermanFaust),
+        closeness(Closeness::Harmonic),
+        Question::Closeness { measure: Closeness::Reciprocal, normalized: true, lengths },
+        Question::Closeness { measure: Closeness::Harmonic, normalized: true, lengths },
+        Question::Distances { lengths },
+        Question::Reach { lengths },
+        Question::Summaries { lengths },
+    ]
+}
 
-    /// Compares with what a device finds.
-    fn check_on<D: Device>(&self, swarm: &mut DeviceSwarm<D>, whole: &GraphBatch, name: &str) {
-        for (measure, normalized, expected) in &self.closeness {
-            let found = swarm.closeness(whole.all(), *measure, *normalized, &()).unwrap().0;
-            assert!(bits(&found) == *expected, "{measure:?}, {normalized}, {name}");
+/// What is found, bit by bit.
+#[derive(Debug, PartialEq)]
+pub enum Found {
+    Values(Vec<u64>),
+    Edges(Vec<u64>, Vec<u64>),
+    Reach(Vec<Reach>),
+    Summaries(Vec<GraphSummary>),
+}
+
+/// What the CPU finds.
+pub fn on_cpu(graphs: BatchSlice<'_>, question: Question) -> Found {
+    let values = |values: Result<Vec<f64>, _>| {
+        let values: Result<Vec<f64>, ripplet_analytics::RunError> = values;
+        Found::Values(bits(&values.unwrap()))
+    };
+    match question {
+        Question::Closeness { measure, normalized, lengths } => {
+            values(closeness_of_batch(graphs, measure, normalized, lengths, &mut ()))
         }
-        for (normalized, expected) in &self.betweenness {
-            let found = swarm.betweenness(whole.all(), *normalized, &()).unwrap().0;
-            assert!(bits(&found) == *expected, "betweenness, {normalized}, {name}");
+        Question::Betweenness { normalized, lengths } => {
+            values(betweenness_of_batch(graphs, normalized, lengths, &mut ()))
         }
-        assert!(swarm.reach(whole.all(), &()).unwrap().0 == self.reach, "{name}");
-        assert!(swarm.summaries(whole.all(), &()).unwrap().0 == self.summaries, "{name}");
+        Question::EdgeBetweenness { normalized, lengths } => {
+            let found = edge_betweenness_of_batch(graphs, normalized, lengths, &mut ()).unwrap();
+            Found::Edges(found.starts, bits(&found.values))
+        }
+        Question::Distances { lengths } => values(distances_of_batch(graphs, lengths, &mut ())),
+        Question::Reach { lengths } => {
+            Found::Reach(reach_of_batch(graphs, lengths, &mut ()).unwrap())
+        }
+        Question::Summaries { lengths } => {
+            Found::Summaries(summary_of_batch(graphs, lengths, &mut ()).unwrap())
+        }
     }
+}
+
+/// What a device finds.
+pub fn on_device<D: Device>(
+    swarm: &mut DeviceSwarm<D>,
+    graphs: BatchSlice<'_>,
+    question: Question,
+    observer: &dyn Observer,
+) -> Result<Found, RunError> {
+    Ok(match question {
+        Question::Closeness { measure, normalized, lengths } => {
+            let found = swarm.closeness(graphs, measure, normalized, lengths, observer)?;
+            Found::Values(bits(&found.0))
+        }
+        Question::Betweenness { normalized, lengths } => {
+            Found::Values(bits(&swarm.betweenness(graphs, normalized, lengths, observer)?.0))
+        }
+        Question::EdgeBetweenness { normalized, lengths } => {
+            let found = swarm.edge_betweenness(graphs, normalized, lengths, observer)?.0;
+            Found::Edges(found.starts, bits(&found.values))
+        }
+        Question::Distances { lengths } => {
+            Found::Values(bits(&swarm.distances(graphs, lengths, observer)?.0))
+        }
+        Question::Reach { lengths } => Found::Reach(swarm.reach(graphs, lengths, observer)?.0),
+        Question::Summaries { lengths } => {
+            Found::Summaries(swarm.summaries(graphs, lengths, observer)?.0)
+        }
+    })
 }
 
 /// Compares what a device finds with the CPU, whose suite compares it with everything else: with this tuning, on
 /// the shim with threads in an order that `order` draws.
-pub fn check(graphs: &[Edges], directed: bool, keep: bool, tuning: Tuning, order: u64) {
-    let whole = batch(graphs, directed, keep);
-    let expected = Expected::new(&whole, graphs);
-    let name = format!("directed {directed}, keep {keep}, order {order}, {tuning:?}");
+pub fn check(whole: &GraphBatch, questions: &[Question], tuning: Tuning, order: u64) {
     if on_gpu() {
         let device = CudaDevice::new(0);
         let device = device.unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"));
-        let mut swarm = DeviceSwarm::new(DeviceExecutor::new(device)).with_tuning(tuning);
-        expected.check_on(&mut swarm, &whole, &name);
+        check_on(DeviceExecutor::new(device), whole, questions, tuning, order);
     } else {
         let device = ShimDevice::with_order(order);
-        let mut swarm = DeviceSwarm::new(DeviceExecutor::new(device)).with_tuning(tuning);
-        expected.check_on(&mut swarm, &whole, &name);
+        check_on(DeviceExecutor::new(device), whole, questions, tuning, order);
+    }
+}
+
+fn check_on<D: Device>(
+    executor: DeviceExecutor<D>,
+    whole: &GraphBatch,
+    questions: &[Question],
+    tuning: Tuning,
+    order: u64,
+) {
+    let mut swarm = DeviceSwarm::new(executor).with_tuning(tuning);
+    for &question in questions {
+        let found = on_device(&mut swarm, whole.all(), question, &()).unwrap();
+        let expected = on_cpu(whole.all(), question);
+        let name = || format!("{question:?}, {:?}, order {order}, {tuning:?}", whole.direction());
+        assert!(found == expected, "{}", name());
     }
 }

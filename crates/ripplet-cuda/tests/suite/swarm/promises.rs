@@ -1,15 +1,13 @@
 //! What runs promise: their memory, that they can be ended, and that parts make the whole.
 
-use super::machines::{batch, bits};
+use super::machines::{Found, Weighing, batch, bits, on_cpu, on_device, weighed_batch};
 use crate::lcc::graphs::Edges;
 use ripplet_analytics::Lengths;
 use ripplet_analytics::Observer;
-use ripplet_analytics::apsp::reach;
-use ripplet_analytics::betweenness::betweenness;
-use ripplet_analytics::closeness::{Closeness, closeness};
+use ripplet_analytics::closeness::Closeness;
 use ripplet_cuda::device::Device;
 use ripplet_cuda::shim::ShimDevice;
-use ripplet_cuda::swarm::{DeviceSwarm, GraphSummary, Question, Reach, Tuning};
+use ripplet_cuda::swarm::{DeviceSwarm, Question, Tuning};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::Graph;
 use ripplet_graph::batch::GraphBatch;
@@ -17,12 +15,17 @@ use ripplet_lp::RunError;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-const QUESTIONS: [Question; 5] = [
-    Question::Closeness { measure: Closeness::Reciprocal, normalized: false },
-    Question::Closeness { measure: Closeness::Harmonic, normalized: true },
-    Question::Betweenness { normalized: true },
-    Question::Reach,
-    Question::Summaries,
+const HOPS: Lengths = Lengths::Hops;
+
+/// A question of each kind.
+const QUESTIONS: [Question; 7] = [
+    Question::Closeness { measure: Closeness::Reciprocal, normalized: false, lengths: HOPS },
+    Question::Closeness { measure: Closeness::Harmonic, normalized: true, lengths: HOPS },
+    Question::Betweenness { normalized: true, lengths: HOPS },
+    Question::EdgeBetweenness { normalized: true, lengths: HOPS },
+    Question::Distances { lengths: HOPS },
+    Question::Reach { lengths: HOPS },
+    Question::Summaries { lengths: HOPS },
 ];
 
 fn rings(directed: bool) -> GraphBatch {
@@ -34,36 +37,8 @@ fn ask(
     swarm: &mut DeviceSwarm<ShimDevice>,
     batch: &GraphBatch,
     question: Question,
-) -> Result<Vec<u64>, RunError> {
-    ask_watched(swarm, batch, question, &())
-}
-
-/// All that is found, as bits.
-fn ask_watched(
-    swarm: &mut DeviceSwarm<ShimDevice>,
-    batch: &GraphBatch,
-    question: Question,
-    observer: &dyn Observer,
-) -> Result<Vec<u64>, RunError> {
-    let all = batch.all();
-    Ok(match question {
-        Question::Closeness { measure, normalized } => {
-            bits(&swarm.closeness(all, measure, normalized, observer)?.0)
-        }
-        Question::Betweenness { normalized } => {
-            bits(&swarm.betweenness(all, normalized, observer)?.0)
-        }
-        Question::Reach => {
-            let found = swarm.reach(all, observer)?.0;
-            let bits = |of: &Reach| [of.far, of.reached.into(), of.farthest.into()];
-            found.iter().flat_map(bits).collect()
-        }
-        Question::Summaries => {
-            let found = swarm.summaries(all, observer)?.0;
-            let bits = |of: &GraphSummary| [of.pairs, of.sum, of.diameter.into(), of.radius.into()];
-            found.iter().flat_map(bits).collect()
-        }
-    })
+) -> Result<Found, RunError> {
+    on_device(swarm, batch.all(), question, &())
 }
 
 fn on_shim() -> DeviceSwarm<ShimDevice> {
@@ -138,11 +113,11 @@ fn a_run_can_be_ended_and_another_begun() {
     for question in QUESTIONS {
         let watch = |patience| Watch { patience, asked: AtomicUsize::new(0) };
         let patient = watch(usize::MAX);
-        let expected = ask_watched(&mut swarm, &graphs, question, &patient).unwrap();
+        let expected = on_device(&mut swarm, graphs.all(), question, &patient).unwrap();
         let asked = patient.asked.load(Relaxed);
         assert!(asked > 4, "{question:?}: {asked}");
         for patience in [0, 1, asked / 2, asked - 1] {
-            let found = ask_watched(&mut swarm, &graphs, question, &watch(patience));
+            let found = on_device(&mut swarm, graphs.all(), question, &watch(patience));
             assert_eq!(found, Err(RunError::Cancelled), "{question:?} after {patience}");
         }
         assert_eq!(ask(&mut swarm, &graphs, question), Ok(expected), "{question:?}");
@@ -153,7 +128,8 @@ fn a_run_can_be_ended_and_another_begun() {
 fn a_batch_of_nothing() {
     let mut swarm = on_shim();
     for question in QUESTIONS {
-        assert_eq!(ask(&mut swarm, &batch(&[], true, false), question), Ok(Vec::new()));
+        let none = batch(&[], true, false);
+        assert_eq!(ask(&mut swarm, &none, question), Ok(on_cpu(none.all(), question)));
     }
 }
 
@@ -168,43 +144,77 @@ fn it_can_be_handed_to_a_thread() {
 fn some_graphs_of_a_batch() {
     let whole = rings(true);
     let mut swarm = on_shim();
-    let all = swarm.betweenness(whole.all(), false, &()).unwrap().0;
-    let some = swarm.betweenness(whole.slice(13..29), false, &()).unwrap().0;
+    let all = swarm.betweenness(whole.all(), false, HOPS, &()).unwrap().0;
+    let some = swarm.betweenness(whole.slice(13..29), false, HOPS, &()).unwrap().0;
     let skipped = whole.slice(0..13).vertices() as usize;
     assert_eq!(bits(&some), bits(&all[skipped..skipped + some.len()]));
 }
 
-fn alone(directed: bool) -> Graph {
+/// A graph, alone and as a batch of one.
+fn alone(directed: bool) -> (Graph, GraphBatch) {
     let edges = Edges::undirected(100, (0..300).map(|i| (i * 7 % 100, i * i % 97)));
-    Edges { directed, ..edges }.graph()
+    let edges = Edges { directed, ..edges };
+    (edges.graph(), batch(&[edges], directed, false))
 }
 
 #[test]
 fn a_graph_alone() {
     let mut swarm = on_shim();
-    for graph in [alone(false), alone(true)] {
-        let found = swarm.betweenness_of_graph(&graph, true, &()).unwrap().0;
-        assert_eq!(bits(&found), bits(&betweenness(&graph, true, Lengths::Hops, &mut ()).unwrap()));
+    for (graph, batch) in [alone(false), alone(true)] {
+        let all = batch.all();
+        let found = swarm.betweenness(&graph, true, HOPS, &()).unwrap().0;
+        assert_eq!(found, swarm.betweenness(all, true, HOPS, &()).unwrap().0);
         let near = Closeness::Harmonic;
-        let found = swarm.closeness_of_graph(&graph, near, true, &()).unwrap().0;
-        assert_eq!(
-            bits(&found),
-            bits(&closeness(&graph, near, true, Lengths::Hops, &mut ()).unwrap())
-        );
-        let found = swarm.reach_of_graph(&graph, &()).unwrap().0;
-        let expected = reach(&graph, Lengths::Hops, &mut ()).unwrap();
-        assert_eq!(found.len(), expected.len());
-        for (found, expected) in found.iter().zip(expected) {
-            let of_device = (u128::from(found.far), u64::from(found.farthest));
-            assert_eq!(of_device, (expected.far, expected.farthest));
-            assert_eq!(u64::from(found.reached), expected.reached);
-        }
-        let plan = swarm.plan_of_graph(&graph, Question::Betweenness { normalized: true });
+        let found = swarm.closeness(&graph, near, true, HOPS, &()).unwrap().0;
+        assert_eq!(found, swarm.closeness(all, near, true, HOPS, &()).unwrap().0);
+        let found = swarm.reach(&graph, HOPS, &()).unwrap().0;
+        assert_eq!(found, swarm.reach(all, HOPS, &()).unwrap().0);
+        let found = swarm.edge_betweenness(&graph, true, HOPS, &()).unwrap().0;
+        assert_eq!(found, swarm.edge_betweenness(all, true, HOPS, &()).unwrap().0);
+        let plan = swarm.plan(&graph, Question::Betweenness { normalized: true, lengths: HOPS });
         assert!(plan.unwrap().total_device() > 0);
     }
     let edges = Edges::undirected(50, (0..200).map(|i| (i * 7 % 50, i * 11 % 50)));
     let sharded = edges.graph_of(60, true);
     assert!(sharded.shards().len() > 1);
-    let refused = swarm.betweenness_of_graph(&sharded, true, &()).unwrap_err();
+    let refused = swarm.betweenness(&sharded, true, HOPS, &()).unwrap_err();
     assert!(refused.to_string().contains("--device cpu"), "{refused}");
+}
+
+/// Of some sources at a time, whose rows are all; an error of who takes them ends the run.
+#[test]
+fn rows_of_a_graph_alone() {
+    let mut swarm = on_shim().with_tuning(Tuning { rows: 1, ..Tuning::default() });
+    let (graph, batch) = alone(true);
+    let expected = swarm.distances(batch.all(), HOPS, &()).unwrap().0;
+    let mut found = Vec::new();
+    let take = |sources: std::ops::Range<u32>, rows: &[f64]| {
+        assert_eq!(found.len(), sources.start as usize * 100);
+        assert_eq!(rows.len(), sources.len() * 100);
+        found.extend_from_slice(rows);
+        Ok::<_, RunError>(())
+    };
+    swarm.rows(&graph, HOPS, &(), take).unwrap();
+    assert_eq!(bits(&found), bits(&expected));
+    let mut taken = 0;
+    let ended = swarm.rows(&graph, HOPS, &(), |_, _| {
+        taken += 1;
+        Err(RunError::Cancelled)
+    });
+    assert_eq!((ended, taken), (Err(RunError::Cancelled), 1));
+}
+
+#[test]
+fn edges_without_length_are_refused_where_ways_are_counted() {
+    let graphs = [Edges::undirected(40, (1..40).map(|v| (0, v)))];
+    let graphs = weighed_batch(&graphs, false, false, Weighing::FewAndNone);
+    let (mut swarm, lengths) = (on_shim(), Lengths::Weights);
+    let refused = [
+        swarm.betweenness(graphs.all(), false, lengths, &()).unwrap_err(),
+        swarm.edge_betweenness(graphs.all(), false, lengths, &()).unwrap_err(),
+    ];
+    for refused in refused {
+        assert!(refused.to_string().contains("has weight 0"), "{refused}");
+    }
+    assert!(swarm.betweenness(graphs.all(), false, HOPS, &()).is_ok());
 }

@@ -1,9 +1,13 @@
 //! Values: of random batches, and of those that have graphs of every class.
 
-use super::machines::{check, tunings};
+use super::machines::{
+    Weighing, batch, check, questions, questions_of_distances, tunings, weighed_batch,
+};
 use crate::lcc::graphs::Edges;
 use crate::machines::is_thorough;
 use proptest::prelude::*;
+use ripplet_analytics::Lengths;
+use ripplet_cuda::swarm::Tuning;
 
 fn ring(n: u32) -> Edges {
     Edges::directed(n, (0..n).map(|v| (v, (v + 1) % n)))
@@ -38,8 +42,45 @@ proptest! {
         tuning in 0usize..4,
         order in 0u64..3,
     ) {
-        check(&graphs, directed, keep, tunings()[tuning], order);
+        let graphs = batch(&graphs, directed, keep);
+        check(&graphs, &questions(Lengths::Hops), tunings()[tuning], order);
     }
+
+    #[test]
+    fn values_by_weights_are_those_of_the_cpu(
+        graphs in prop::collection::vec(any_graph(), 0..8),
+        directed in any::<bool>(),
+        keep in any::<bool>(),
+        tuning in 0usize..4,
+        order in 0u64..3,
+        many in any::<bool>(),
+    ) {
+        let weighing = if many { Weighing::Many } else { Weighing::Few };
+        let graphs = weighed_batch(&graphs, directed, keep, weighing);
+        check(&graphs, &questions(Lengths::Weights), tunings()[tuning], order);
+    }
+}
+
+fn check_by_arcs(graphs: &[Edges], directed: bool, keep: bool, tuning: Tuning, order: u64) {
+    check(&batch(graphs, directed, keep), &questions(Lengths::Hops), tuning, order);
+}
+
+/// By weights, weights are what ways are by arcs: of graphs of every size.
+#[test]
+fn weights_of_every_kind() {
+    let graphs = [ring(1), ring(2), ring(65), ring(0), scattered(90, 4), scattered(40, 9)];
+    for (order, tuning) in (0..).zip(tunings()) {
+        let (directed, keep) = (order % 2 == 0, order > 1);
+        let some = weighed_batch(&graphs, directed, keep, Weighing::Few);
+        check(&some, &questions(Lengths::Weights), tuning, order);
+        let none = weighed_batch(&graphs, directed, keep, Weighing::FewAndNone);
+        check(&none, &questions_of_distances(Lengths::Weights), tuning, order);
+    }
+    // Where arcs are counted they change nothing.
+    let some = weighed_batch(&graphs, true, false, Weighing::Many);
+    check(&some, &questions(Lengths::Hops), tunings()[0], 0);
+    // And a graph without has arcs of length 1.
+    check(&batch(&graphs, false, false), &questions(Lengths::Weights), tunings()[1], 1);
 }
 
 /// Without vertices, of one, of two, around the sources of a group, and of so many that there are several.
@@ -49,7 +90,7 @@ fn graphs_of_every_size() {
     graphs.push(scattered(150, 6));
     graphs.push(Edges::undirected(40, []));
     for (order, tuning) in (0..).zip(tunings()) {
-        check(&graphs, order % 2 == 0, false, tuning, order);
+        check_by_arcs(&graphs, order % 2 == 0, false, tuning, order);
     }
 }
 
@@ -59,16 +100,16 @@ fn graphs_with_hubs() {
     let star = |n: u32| Edges::undirected(n, (1..n).map(|v| (0, v)));
     let two = |n: u32| Edges::undirected(n, (2..n).flat_map(|v| [(0, v), (1, v), (v, v / 2)]));
     let graphs = [star(30), star(170), two(140), ring(7)];
-    check(&graphs, false, false, tunings()[0], 1);
-    check(&graphs, true, true, tunings()[3], 0);
+    check_by_arcs(&graphs, false, false, tunings()[0], 1);
+    check_by_arcs(&graphs, true, true, tunings()[3], 0);
 }
 
 /// More graphs than teams, as small as they come.
 #[test]
 fn many_small_graphs() {
     let graphs: Vec<Edges> = (0..150).map(|at| scattered(at % 23, at % 5)).collect();
-    check(&graphs, false, false, tunings()[0], 1);
-    check(&graphs, true, true, tunings()[2], 0);
+    check_by_arcs(&graphs, false, false, tunings()[0], 1);
+    check_by_arcs(&graphs, true, true, tunings()[2], 0);
 }
 
 /// Lists that have no room beside the state: of all vertices, and of few with many repeated arcs.
@@ -77,10 +118,10 @@ fn graphs_with_many_arcs() {
     let clique = |n: u32| Edges::undirected(n, (0..n).flat_map(|a| (0..a).map(move |b| (a, b))));
     let twice = Edges { pairs: [scattered(9, 300).pairs, ring(9).pairs].concat(), ..ring(9) };
     let tight = tunings()[2];
-    check(&[clique(30), twice.clone(), ring(5)], false, true, tight, 0);
-    check(&[clique(20), twice], true, true, tight, 2);
+    check_by_arcs(&[clique(30), twice.clone(), ring(5)], false, true, tight, 0);
+    check_by_arcs(&[clique(20), twice], true, true, tight, 2);
     let sizes: &[u32] = if is_thorough() { &[400, 1500, 1700, 8000] } else { &[] };
     for &size in sizes {
-        check(&[scattered(size, 40), ring(3)], true, false, tunings()[0], 0);
+        check_by_arcs(&[scattered(size, 40), ring(3)], true, false, tunings()[0], 0);
     }
 }

@@ -1,0 +1,141 @@
+// Distances by weights from 8 sources at once. Eight neighbouring lanes have a vertex, one for each source. At
+// each step every vertex asks those behind it that came nearer at the last one, and comes nearer itself, until
+// nobody does (Bellman and Ford): lengths are integers, so that whoever asks first changes nothing.
+//
+//     0 –1– 1 –1– 2, and 0 –5– 2; from source 0:
+//
+//     step     0   1   2
+//     lengths  0   .   .
+//              0   1   5     1 and 2 come nearer
+//              0   1   2     2 once more
+#pragma once
+
+namespace ripplet {
+
+// Where a number is: its vertex, eight times, and its source. `Distance` has room for a number of steps.
+template <class Distance> struct PlaceOf {
+    typedef u64 Type;
+};
+template <> struct PlaceOf<u16> {
+    typedef u32 Type;
+};
+
+// The sources for which something is so at a vertex, a bit for each, and those for which it will be.
+struct Marks {
+    u8 *here, *next;
+
+    static RIPPLET_FN Marks of(Room& room, u32 n) {
+        u8* const here = room.take<u8>(n);
+        return Marks{here, room.take<u8>(n)};
+    }
+    RIPPLET_FN void turn() {
+        u8* const last = here;
+        here = next;
+        next = last;
+    }
+};
+
+// What a team keeps of a graph's vertices: how far each is, and how far it will be behind a step.
+struct Lengths {
+    u64 *length, *nearer;
+
+    static RIPPLET_FN Lengths of(Room& room, u32 n) {
+        u64* const length = room.take<u64>((u64)n * EIGHT);
+        return Lengths{length, room.take<u64>((u64)n * EIGHT)};
+    }
+
+    // No way was found.
+    static constexpr u64 UNREACHED = U64_MAX;
+};
+
+// Asks every number of a vertex whether `is_so(v, at)`, and marks the sources for which it is as those of the
+// next step. Returns whether it was for any of this thread's.
+template <class Place, class Team, class Lists, class IsSo>
+RIPPLET_FN bool mark(const Team& team, const Lists& lists, const Marks& marks, u32 n, IsSo is_so) {
+    const Place count = (Place)n * EIGHT;
+    const u32 source = team.rank() % EIGHT;
+    bool any = false;
+    for (Place first = 0; first < count; first += team.size()) {
+        const Place place = first + team.rank();
+        const u32 v = place < count ? lists.vertex((u32)(place / EIGHT)) : 0;
+        const bool found = place < count && is_so(v, (Place)v * EIGHT + source);
+        const u32 of_warp = __ballot_sync(ALL_LANES, found);
+        if (place < count && source == 0) marks.next[v] = (u8)(of_warp >> (lane_id() & ~(EIGHT - 1)));
+        any |= found;
+    }
+    return any;
+}
+
+// Measures how far all vertices are from a unit's sources.
+template <class Place, class Team, class Lists>
+RIPPLET_FN void search_by_weight(const Team& team, const Lists& behind, const Lengths& lengths, Marks marks, u32 n,
+                                 u32 unit) {
+    const u32 source = team.rank() % EIGHT, bit = 1u << source, from_vertex = unit * EIGHT + source;
+    const Place count = (Place)n * EIGHT;
+    const auto begins = [&](u32 v, Place at) {
+        lengths.length[at] = v == from_vertex ? 0 : Lengths::UNREACHED;
+        return v == from_vertex;
+    };
+    mark<Place>(team, behind, marks, n, begins);
+    for (;;) {
+        team.sync();
+        marks.turn();
+        const bool any = mark<Place>(team, behind, marks, n, [&](u32 v, Place at) {
+            const u64 until_now = lengths.length[at];
+            const u32 begin = behind.begin(v), end = behind.end(v);
+            u64 least = until_now;
+            for (u32 place = begin; place < end; place++) {
+                const u32 from = behind.any_at(place);
+                if (marks.here[from] & bit)
+                    least = min(least, lengths.length[(Place)from * EIGHT + source] + behind.weight(place, place));
+            }
+            if (least < until_now) lengths.nearer[at] = least;
+            return least < until_now;
+        });
+        if (!team.any(any)) return;
+        for (Place at = team.rank(); at < count; at += team.size())
+            if (marks.next[at / EIGHT] & bit) lengths.length[at] = lengths.nearer[at];
+    }
+}
+
+// What a unit's distances come to, for each vertex.
+template <class Place, class Team, class Sum>
+RIPPLET_FN void collect(const State& state, const Team& team, const Member& graph, const Item& item, u32 unit,
+                        const Lengths& lengths, const Tally<Sum>& tally) {
+    const u32 n = graph.vertices, source = unit * EIGHT + team.rank() % EIGHT;
+    const Place count = (Place)n * EIGHT;
+    for (Place first = 0; first < count; first += team.size()) {
+        const Place at = first + team.rank();
+        const u32 v = (u32)(at / EIGHT);
+        const u64 length = at < count ? lengths.length[at] : Lengths::UNREACHED;
+        const bool is_other = length != Lengths::UNREACHED && v != source;
+        const bool is_first = at < count && team.rank() % EIGHT == 0;
+        if constexpr (QUESTION == PAIRS) {
+            const f64 distance = length == Lengths::UNREACHED ? no_way() : (f64)length * graph.unit;
+            if (at < count && source < n) row_of(state, graph, source)[v] = distance;
+        } else if constexpr (QUESTION == NEAR) {
+            const f64 sum = sum_of_eight(is_other && length > 0 ? 1.0 / (f64)length : 0.0);
+            if (is_first) add_sum(state, graph, item, unit, v, sum, tally.near + v);
+        } else {
+            const u64 far = sum_of_eight(is_other ? length : 0);
+            const u64 farthest = QUESTION == SPAN ? max_of_eight(is_other ? length : 0) : 0;
+            const u32 others = __ballot_sync(ALL_LANES, is_other) >> (lane_id() & ~(EIGHT - 1)) & 0xff;
+            if (is_first) tally.add(v, (u32)__popc(others), far, farthest);
+        }
+    }
+    team.sync();
+}
+
+// Does an item.
+template <class Distance, class Team, class Lists>
+RIPPLET_FN void add_weights(const State& state, const Team& team, const Member& graph, const Item& item,
+                            const Lists& behind, const Lengths& lengths, const Marks& marks,
+                            const Tally<u64>& tally) {
+    typedef typename PlaceOf<Distance>::Type Place;
+    measure(state, team, graph, item, tally, [&](u32 unit) {
+        search_by_weight<Place>(team, behind, lengths, marks, graph.vertices, unit);
+        collect<Place>(state, team, graph, item, unit, lengths, tally);
+    });
+}
+
+}  // namespace ripplet

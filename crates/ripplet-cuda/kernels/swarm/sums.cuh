@@ -1,0 +1,73 @@
+// Sums over all sources, in one order whoever takes them: eight neighbouring sources pairwise, eights of a group
+// one after the other, and groups one after the other. Where units find 64 sources at once that is a group.
+//
+// A team that does all units of a graph adds up as it goes; of a split graph units leave what they find as
+// partial sums, which are added up behind a wave.
+#pragma once
+
+namespace ripplet {
+
+// The sum of a number of each of eight neighbouring lanes, for all of them.
+RIPPLET_FN f64 sum_of_eight(f64 x) {
+    for (u32 other = 1; other < EIGHT; other *= 2) x += __shfl_xor_sync(ALL_LANES, x, other);
+    return x;
+}
+RIPPLET_FN u64 sum_of_eight(u64 x) {
+    for (u32 other = 1; other < EIGHT; other *= 2) x += (u64)__shfl_xor_sync(ALL_LANES, x, other);
+    return x;
+}
+RIPPLET_FN u64 max_of_eight(u64 x) {
+    for (u32 other = 1; other < EIGHT; other *= 2) x = max(x, (u64)__shfl_xor_sync(ALL_LANES, x, other));
+    return x;
+}
+
+// Adds what a unit found for the value of an index. `group` keeps what its group found until now.
+RIPPLET_FN void add_sum(const State& state, const Member& graph, const Item& item, u32 unit, u32 index, f64 sum,
+                        f64* group) {
+    if (item.split != NO_SPLIT) {
+        const Split& split = state.splits[item.split];
+        state.partials[split.partials + (u64)(unit - split.first) * graph.width + index] = sum;
+        return;
+    }
+    const bool is_last = unit + 1 == item.end;
+    sum = (unit % UNITS_OF_GROUP == 0 ? 0.0 : *group) + sum;
+    *group = sum;
+    if (!is_last && unit % UNITS_OF_GROUP < UNITS_OF_GROUP - 1) return;
+    f64* const value = state.values + graph.values + index;
+    sum = (unit < UNITS_OF_GROUP ? 0.0 : *value) + sum;
+    *value = is_last ? value_of_sum(state, graph, sum) : sum;
+}
+
+// The sum that a wave leaves of a value.
+RIPPLET_FN f64 add_partials(const State& state, const Split& split, u32 width, u32 index, f64 value) {
+    const f64* partials = state.partials + split.partials + index;
+    for (u32 unit = split.first; unit < split.end;) {
+        const u32 end = min(split.end, unit + UNITS_OF_GROUP);
+        f64 group = 0.0;
+        for (; unit < end; unit++, partials += width) group += *partials;
+        value += group;
+    }
+    return value;
+}
+
+RIPPLET_FN void add_up(const State& state, const Piece& piece) {
+    const Split split = state.splits[piece.split];
+    const Member graph = member(state, split.graph);
+    // All lanes of a warp stay together, some of them without a value.
+    for (u32 at = threadIdx.x; at < PIECE; at += blockDim.x) {
+        const u32 index = piece.first + at;
+        const bool there = index < graph.width;
+        if constexpr (QUESTION == FAR || QUESTION == SPAN) {
+            const Reach found = there ? state.sums[split.sums + index] : Reach{};
+            if (QUESTION == SPAN) give_reach(state, graph, index, there, found);
+            if (QUESTION == FAR && there)
+                state.values[graph.values + index] = value_of_far(state, graph, found);
+        } else if (there) {
+            f64* const value = state.values + graph.values + index;
+            const f64 sum = add_partials(state, split, graph.width, index, split.first == 0 ? 0.0 : *value);
+            *value = split.is_last ? value_of_sum(state, graph, sum) : sum;
+        }
+    }
+}
+
+}  // namespace ripplet
