@@ -121,6 +121,22 @@ pub trait Device {
         argument: &[u8],
     ) -> Result<(), DeviceError>;
 
+    /// Launches a kernel with each of these arguments: they may run at the same time, and what is launched
+    /// later waits for them all.
+    ///
+    /// # Safety
+    /// As of [`Device::launch`], for each; and none needs what another writes.
+    unsafe fn launch_together(
+        &self,
+        module: &Self::Module,
+        launches: &[(Launch, &[u8])],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        launches
+            .iter()
+            .try_for_each(|(launch, argument)| unsafe { self.launch(module, launch, argument) })
+    }
+
     /// Waits until all that was launched is done.
     fn wait(&self) -> Result<(), DeviceError>;
 

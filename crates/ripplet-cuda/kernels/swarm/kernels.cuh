@@ -74,7 +74,7 @@ RIPPLET_FN void answer_reading(const State& state, const Team& team, const Item&
 
 template <class Team, class Answer> RIPPLET_FN void take_items(const Work& work, const Team& team, Answer answer) {
     for (;;) {
-        const u32 number = team.next(work.state.taken);
+        const u32 number = team.next(work.state.taken + work.number);
         if (number >= work.end - work.first) return;
         answer(work.state.items[work.first + number]);
     }

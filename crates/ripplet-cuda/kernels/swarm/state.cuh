@@ -85,7 +85,7 @@ struct State {
     const Item* items;
     const Split* splits;
     const Piece* pieces;
-    // How many items of a launch are taken.
+    // How many items are taken, of each launch of those that run at once.
     u32* taken;
     // Of each vertex, of each arc ahead, or of each pair: where those begin, graph by graph.
     f64* values;
@@ -110,10 +110,11 @@ struct State {
     u32 first_source;
 };
 
-// A launch over items or pieces `first` to `end`. `bytes` is what a team has of shared memory.
+// A launch over items or pieces `first` to `end`. `bytes` is what a team has of shared memory, and `number` that of
+// the launch among those that run at once.
 struct Work {
     State state;
-    u32 first, end, bytes, padding;
+    u32 first, end, bytes, number;
 };
 
 // A graph of the run.

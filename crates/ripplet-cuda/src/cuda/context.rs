@@ -1,4 +1,4 @@
-//! What a GPU keeps for this process: a context, a stream in it, events in that.
+//! What a GPU keeps for this process: a context, streams in it, events in those.
 
 use super::driver::{Driver, OUT_OF_MEMORY, SUCCESS};
 use crate::device::DeviceError;
@@ -9,7 +9,8 @@ use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// The primary context of a GPU, and the one stream on which everything is done in order.
+/// The primary context of a GPU, and the one stream on which everything is done in order, but what is
+/// launched together.
 ///
 /// What is made in it keeps it. Nothing is said where the driver refuses to take something back: the
 /// context is lost then, and all that is in it.
@@ -34,12 +35,17 @@ impl Context {
         let code = unsafe { (driver.cuDevicePrimaryCtxRetain)(&raw mut handle, device) };
         driver.check(code, "opening it")?;
         let mut context = Context { driver, device, handle, stream: ptr::null_mut() };
-        context.enter()?;
-        let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: the context is current; the driver writes the handle.
-        let code = unsafe { (driver.cuStreamCreate)(&raw mut context.stream, flags) };
-        driver.check(code, "making a stream")?;
+        context.stream = context.new_stream()?;
         Ok(context)
+    }
+
+    fn new_stream(&self) -> Result<CUstream, DeviceError> {
+        self.enter()?;
+        let (mut stream, flags) = (ptr::null_mut(), CUstream_flags::CU_STREAM_NON_BLOCKING as u32);
+        // SAFETY: the context is current; the driver writes the handle.
+        let code = unsafe { (self.driver.cuStreamCreate)(&raw mut stream, flags) };
+        self.driver.check(code, "making a stream")?;
+        Ok(stream)
     }
 
     /// Makes the context the current one of this thread.
@@ -172,7 +178,45 @@ impl Drop for Pinned {
     }
 }
 
-/// A mark in the stream.
+/// Another stream, for what may run beside the one.
+pub struct SideStream {
+    context: Arc<Context>,
+    pub handle: CUstream,
+    /// What is in it until now.
+    mark: Event,
+}
+
+// SAFETY: as for the context.
+unsafe impl Send for SideStream {}
+
+impl SideStream {
+    pub fn new(context: &Arc<Context>) -> Result<SideStream, DeviceError> {
+        let mark = Event::new(context)?;
+        Ok(SideStream { context: Arc::clone(context), handle: context.new_stream()?, mark })
+    }
+
+    /// Whatever comes next in it waits for a mark.
+    pub fn begin_behind(&self, mark: &Event) -> Result<(), DeviceError> {
+        mark.wait_in(self.handle)
+    }
+
+    /// Whatever comes next in the one stream waits for what is in this one.
+    pub fn join(&self) -> Result<(), DeviceError> {
+        self.mark.record_in(self.handle)?;
+        self.mark.wait_in(self.context.stream)
+    }
+}
+
+impl Drop for SideStream {
+    fn drop(&mut self) {
+        if self.context.enter().is_ok() {
+            // SAFETY: made in this context, which is current, and destroyed once.
+            unsafe { (self.context.driver.cuStreamDestroy_v2)(self.handle) };
+        }
+    }
+}
+
+/// A mark in a stream.
 pub struct Event {
     context: Arc<Context>,
     handle: CUevent,
@@ -192,11 +236,23 @@ impl Event {
         Ok(Event { context: Arc::clone(context), handle })
     }
 
-    /// Marks what is in the stream until now.
+    /// Marks what is in the one stream until now.
     pub fn record(&self) -> Result<(), DeviceError> {
-        let Context { driver, stream, .. } = *self.context;
+        self.record_in(self.context.stream)
+    }
+
+    fn record_in(&self, stream: CUstream) -> Result<(), DeviceError> {
+        let driver = self.context.driver;
         // SAFETY: the event and the stream are of the same context.
         driver.check(unsafe { (driver.cuEventRecord)(self.handle, stream) }, "marking a time")
+    }
+
+    /// What comes next in a stream waits for what was marked.
+    fn wait_in(&self, stream: CUstream) -> Result<(), DeviceError> {
+        let driver = self.context.driver;
+        // SAFETY: the event and the stream are of the same context; there are no flags.
+        let code = unsafe { (driver.cuStreamWaitEvent)(stream, self.handle, 0) };
+        driver.check(code, "putting a stream behind another")
     }
 
     /// Waits until what was marked is done; not at all where nothing was.

@@ -34,6 +34,7 @@ functions! {
         cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
         cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream);
         cuStreamCreate(*mut CUstream, c_uint);
+        cuStreamWaitEvent(CUstream, CUevent, c_uint);
         cuStreamSynchronize(CUstream);
         cuStreamDestroy_v2(CUstream);
         cuEventCreate(*mut CUevent, c_uint);

@@ -18,8 +18,8 @@ pub use version::Version;
 
 use crate::device::{Address, Device, DeviceError, Launch, Properties, Source};
 use cache::{Cache, Compiled, Key};
-use context::{Context, Event, Loaded};
-use cudarc::driver::sys::{CUfunction, CUfunction_attribute};
+use context::{Context, Event, Loaded, SideStream};
+use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUstream};
 use driver::{NOT_FOUND, SUCCESS};
 use staging::Staging;
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ const LARGEST_ARGUMENT: usize = 4096;
 
 /// A GPU.
 ///
-/// All is done in order on one stream. A GPU that failed (a kernel that left its memory, say) gives
+/// All is done in order on one stream, but what is launched together. A GPU that failed (a kernel that left its memory, say) gives
 /// errors from then on, until the process ends.
 pub struct CudaDevice {
     properties: Properties,
@@ -43,6 +43,7 @@ pub struct CudaDevice {
     loaded: Mutex<Vec<(Key, Module)>>,
     // Before the context, which they keep anyway.
     staging: Mutex<Staging>,
+    sides: Mutex<Vec<SideStream>>,
     context: Arc<Context>,
 }
 
@@ -99,6 +100,7 @@ impl CudaDevice {
             notes: Mutex::default(),
             loaded: Mutex::default(),
             staging,
+            sides: Mutex::default(),
             context,
         })
     }
@@ -212,6 +214,62 @@ impl CudaDevice {
         Ok(function.handle)
     }
 
+    /// Launches a kernel in a stream.
+    ///
+    /// # Safety
+    /// As [`Device::launch`] says; the stream is of this context.
+    unsafe fn launch_in(
+        &self,
+        stream: CUstream,
+        module: &Module,
+        launch: &Launch,
+        argument: &[u8],
+    ) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        let driver = self.context.driver;
+        let function = self.function(module, launch)?;
+        let Launch { kernel, blocks, threads, shared, cooperative } = *launch;
+        let what = || format!("launching kernel {kernel}, {blocks} blocks of {threads} threads");
+        let mut argument = Argument::new(argument).ok_or_else(|| DeviceError::Failed {
+            what: what(),
+            reason: format!("its argument has more than {LARGEST_ARGUMENT} bytes"),
+        })?;
+        let mut parameters = [(&raw mut argument).cast()];
+        // SAFETY: the function is of a module of this context, which is current. It has one
+        // parameter, of the argument's type as whoever calls has seen; the driver copies it now.
+        let code = unsafe {
+            if cooperative {
+                (driver.cuLaunchCooperativeKernel)(
+                    function,
+                    blocks,
+                    1,
+                    1,
+                    threads,
+                    1,
+                    1,
+                    shared,
+                    stream,
+                    parameters.as_mut_ptr(),
+                )
+            } else {
+                (driver.cuLaunchKernel)(
+                    function,
+                    blocks,
+                    1,
+                    1,
+                    threads,
+                    1,
+                    1,
+                    shared,
+                    stream,
+                    parameters.as_mut_ptr(),
+                    ptr::null_mut(),
+                )
+            }
+        };
+        if code == SUCCESS { Ok(()) } else { Err(driver.failed(code, &what())) }
+    }
+
     fn find(&self, module: &Kernels, kernel: &str) -> Result<CUfunction, DeviceError> {
         let driver = self.context.driver;
         let what = || format!("looking for kernel {kernel} of {}", module.name);
@@ -319,49 +377,32 @@ impl Device for CudaDevice {
         launch: &Launch,
         argument: &[u8],
     ) -> Result<(), DeviceError> {
-        self.context.enter()?;
-        let (driver, stream) = (self.context.driver, self.context.stream());
-        let function = self.function(module, launch)?;
-        let Launch { kernel, blocks, threads, shared, cooperative } = *launch;
-        let what = || format!("launching kernel {kernel}, {blocks} blocks of {threads} threads");
-        let mut argument = Argument::new(argument).ok_or_else(|| DeviceError::Failed {
-            what: what(),
-            reason: format!("its argument has more than {LARGEST_ARGUMENT} bytes"),
-        })?;
-        let mut parameters = [(&raw mut argument).cast()];
-        // SAFETY: the function is of a module of this context, which is current. It has one
-        // parameter, of the argument's type as whoever calls has seen; the driver copies it now.
-        let code = unsafe {
-            if cooperative {
-                (driver.cuLaunchCooperativeKernel)(
-                    function,
-                    blocks,
-                    1,
-                    1,
-                    threads,
-                    1,
-                    1,
-                    shared,
-                    stream,
-                    parameters.as_mut_ptr(),
-                )
-            } else {
-                (driver.cuLaunchKernel)(
-                    function,
-                    blocks,
-                    1,
-                    1,
-                    threads,
-                    1,
-                    1,
-                    shared,
-                    stream,
-                    parameters.as_mut_ptr(),
-                    ptr::null_mut(),
-                )
-            }
-        };
-        if code == SUCCESS { Ok(()) } else { Err(driver.failed(code, &what())) }
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_in(self.context.stream(), module, launch, argument) }
+    }
+
+    unsafe fn launch_together(
+        &self,
+        module: &Module,
+        launches: &[(Launch, &[u8])],
+    ) -> Result<(), DeviceError> {
+        let Some(((launch, argument), others)) = launches.split_first() else { return Ok(()) };
+        let mut sides = lock(&self.sides);
+        while sides.len() < others.len() {
+            sides.push(SideStream::new(&self.context)?);
+        }
+        let before = Event::new(&self.context)?;
+        before.record()?;
+        // SAFETY: the caller's promise.
+        unsafe { self.launch(module, launch, argument) }?;
+        for (side, (launch, argument)) in sides.iter().zip(others) {
+            side.begin_behind(&before)?;
+            // SAFETY: the caller's promise.
+            let launched = unsafe { self.launch_in(side.handle, module, launch, argument) };
+            side.join()?;
+            launched?;
+        }
+        Ok(())
     }
 
     fn wait(&self) -> Result<(), DeviceError> {

@@ -122,7 +122,7 @@ pub struct Work {
     pub first: u32,
     pub end: u32,
     pub bytes: u32,
-    pub padding: u32,
+    pub number: u32,
 }
 
 impl Item {
@@ -409,7 +409,7 @@ impl Layout {
         to.items = places.take(size_of::<Item>() as u64, schedule.items.len() as u64);
         to.splits = places.take(size_of::<Split>() as u64, schedule.splits.len() as u64);
         to.pieces = places.take(size_of::<Piece>() as u64, schedule.pieces.len() as u64);
-        to.taken = places.take(4, 1);
+        to.taken = places.take(4, schedule.tiers.len() as u64);
         if kind.asked == Asked::Pairs {
             let starts = pair_starts(graphs)?;
             to.pair_starts = (places.take(8, starts.len() as u64), starts);

@@ -27,8 +27,8 @@ pub struct Step {
 }
 
 impl<D: Device> DeviceSwarm<D> {
-    /// Measures what each size of team takes, one after the other, the graphs being on the device; and behind
-    /// each wave, what adding up takes.
+    /// Measures what each size of team takes, one after the other, the graphs being on the device; what they take
+    /// at once, where a run has them so; and behind each wave, what adding up takes.
     ///
     /// # Errors
     /// As a run; and where the graphs do not fit at once.
@@ -48,6 +48,9 @@ impl<D: Device> DeviceSwarm<D> {
                 for share in &wave.shares {
                     steps.push(run.time_share(share).map_err(failed)?);
                 }
+                if run.is_short(wave) {
+                    steps.push(run.time_together(wave).map_err(failed)?);
+                }
                 steps.extend(run.time_adding(wave).map_err(failed)?);
             }
             Ok(())
@@ -65,6 +68,13 @@ impl<D: Device> Run<'_, D> {
         let Tier { kernel, threads, shared, .. } = tier;
         let items = share.items.end - share.items.start;
         Ok(Step { kernel, threads, shared, resident, items, seconds })
+    }
+
+    fn time_together(&self, wave: &Wave) -> Result<Step, DeviceError> {
+        let seconds = self.device.timed(&mut || self.launch_together(wave))?;
+        let items = wave.shares.iter().map(|share| share.items.end - share.items.start).sum();
+        let kernel = "all of these at once";
+        Ok(Step { kernel, threads: 0, shared: 0, resident: 0, items, seconds })
     }
 
     fn time_adding(&self, wave: &Wave) -> Result<Option<Step>, DeviceError> {

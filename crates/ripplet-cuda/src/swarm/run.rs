@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Launches that take less are followed by larger ones.
 const LONG: Duration = Duration::from_millis(250);
+/// A wave of so many times the items of a first launch is over soon.
+const SHORT: u32 = 8;
 /// Threads of blocks that add up, as in `kernels.cuh`.
 pub(super) const BLOCK: u32 = 256;
 
@@ -51,8 +53,10 @@ impl<'a, D: Device> Run<'a, D> {
     /// Does all waves, and waits for the last.
     pub fn perform(&self, observer: &dyn Observer) -> Result<(), RunError> {
         for wave in &self.layout.schedule.waves {
-            for share in &wave.shares {
-                self.share(share, observer)?;
+            if self.is_short(wave) {
+                self.launch_together(wave).map_err(failed)?;
+            } else {
+                wave.shares.iter().try_for_each(|share| self.share(share, observer))?;
             }
             if observer.is_cancelled() {
                 return Err(RunError::Cancelled);
@@ -60,6 +64,35 @@ impl<'a, D: Device> Run<'a, D> {
             self.add_up(wave).map_err(failed)?;
         }
         self.device.wait().map_err(failed)
+    }
+
+    /// Whether a wave is over soon, so that nobody has to be asked meanwhile.
+    pub(super) fn is_short(&self, wave: &Wave) -> bool {
+        let items: u32 = wave.shares.iter().map(|share| share.items.end - share.items.start).sum();
+        let last = self.layout.schedule.tiers.len() - 1;
+        let in_memory = wave.shares.iter().any(|share| share.tier == last);
+        items <= self.tuning.first_items.saturating_mul(SHORT) && !in_memory
+    }
+
+    /// Launches all teams of a wave at once.
+    pub(super) fn launch_together(&self, wave: &Wave) -> Result<(), DeviceError> {
+        self.clear_taken()?;
+        let mut launches = Vec::with_capacity(wave.shares.len());
+        for (share, number) in wave.shares.iter().zip(0..) {
+            let tier = self.layout.schedule.tiers[share.tier];
+            let resident = self.resident(tier, share.tier)?;
+            launches.push(self.teams(tier, share.items.clone(), resident, number));
+        }
+        let arguments = launches.iter().map(|(launch, work)| (*launch, bytemuck::bytes_of(work)));
+        let arguments: Vec<_> = arguments.collect();
+        // SAFETY: as `start` says; each of them has items of its own, and a place for how many are taken.
+        unsafe { self.device.launch_together(self.module, &arguments) }
+    }
+
+    /// Nobody took an item yet.
+    fn clear_taken(&self) -> Result<(), DeviceError> {
+        let taken = &self.layout.taken;
+        self.device.fill(self.memory, taken.start, taken.end - taken.start, 0)
     }
 
     /// Does a share's items, some at a time, so that a run can be cancelled.
@@ -102,19 +135,24 @@ impl<'a, D: Device> Run<'a, D> {
         self.device.resident_blocks(self.module, &launch)
     }
 
-    /// Launches teams that take these items; no more blocks than are there at once.
+    /// Launches teams that take these items.
     pub(super) fn launch(
         &self,
         tier: Tier,
         items: Range<u32>,
         resident: u32,
     ) -> Result<(), DeviceError> {
+        self.clear_taken()?;
+        let (launch, work) = self.teams(tier, items, resident, 0);
+        self.start(&launch, work)
+    }
+
+    /// Teams that take these items: no more blocks than are there at once.
+    fn teams(&self, tier: Tier, items: Range<u32>, resident: u32, number: u32) -> (Launch, Work) {
         let Tier { kernel, threads, shared, teams, bytes, .. } = tier;
-        let taken = &self.layout.taken;
-        self.device.fill(self.memory, taken.start, taken.end - taken.start, 0)?;
         let blocks = resident.min((items.end - items.start).div_ceil(teams)).max(1);
         let launch = Launch { kernel, blocks, threads, shared, cooperative: false };
-        self.start(&launch, Work { state: self.state, bytes, ..of(items) })
+        (launch, Work { state: self.state, bytes, number, ..of(items) })
     }
 
     /// Adds up what a wave found of split graphs.
