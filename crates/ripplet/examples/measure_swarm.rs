@@ -3,25 +3,28 @@
 //! [--part 20000000] [--repeat 3] [--split 4] [--check] [--profile]`.
 //!
 //! The graphs are those of SwarmGraph's benchmark II (`generate::Swarm`), or with `--vertices` rings of
-//! so many with random chords, of weights from 1 to 16 with `--weights`, which are lengths then. They are asked part by part, of about `--part` edges each. Prints a line
+//! so many with random chords, of weights from 1 to 16 with `--weights`, which are lengths then; or those of
+//! `--input BATCH`, undirected: a folder, a TU data set, a `.swarm`. They are asked part by part, of about `--part` edges each. Prints a line
 //! of JSON for each question: where the seconds of all parts went. `--check` compares all values with
 //! the CPU's, `--profile` prints a line for each size of team, and `--split` is `Tuning::split_over`.
 //! `--repeat` asks each part so often and counts the fastest, and `--question` asks one question alone,
 //! as `ncu` has it easier then.
 
-use ripplet_analytics::Lengths;
-use ripplet_analytics::apsp::{distances_of_batch, reach_of_batch, summary_of_batch};
-use ripplet_analytics::betweenness::betweenness_of_batch;
-use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
-use ripplet_analytics::edge_betweenness::edge_betweenness_of_batch;
-use ripplet_cuda::device::Device;
-use ripplet_cuda::swarm::{DeviceSwarm, Question, Step, SwarmSeconds, Tuning};
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
-use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
-use ripplet_graph::generate::Swarm;
-use ripplet_graph::{Direction, Duplicates};
+use ripplet::analytics::Lengths;
+use ripplet::analytics::apsp::{distances_of_batch, reach_of_batch, summary_of_batch};
+use ripplet::analytics::betweenness::betweenness_of_batch;
+use ripplet::analytics::closeness::{Closeness, closeness_of_batch};
+use ripplet::analytics::edge_betweenness::edge_betweenness_of_batch;
+use ripplet::cuda::device::Device;
+use ripplet::cuda::swarm::{DeviceSwarm, Question, Step, SwarmSeconds, Tuning};
+use ripplet::cuda::{CudaDevice, DeviceExecutor};
+use ripplet::graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, GraphBatch, Members};
+use ripplet::graph::generate::Swarm;
+use ripplet::graph::{Direction, Duplicates};
+use ripplet::io::batch::{BatchOptions, BatchPart, BatchReader};
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// All questions but the distances of all pairs, which are asked of by name alone: they are the square of vertices.
@@ -45,6 +48,7 @@ struct Options {
     vertices: Option<u32>,
     directed: bool,
     weights: bool,
+    input: Option<PathBuf>,
     part: u64,
     repeat: u32,
     split: u64,
@@ -60,6 +64,7 @@ impl Options {
             vertices: None,
             directed: false,
             weights: false,
+            input: None,
             part: 20_000_000,
             repeat: 1,
             split: Tuning::default().split_over,
@@ -76,6 +81,7 @@ impl Options {
                 "--repeat" => options.repeat = value()?.parse()?,
                 "--split" => options.split = value()?.parse()?,
                 "--directed" => options.directed = true,
+                "--input" => options.input = Some(value()?.into()),
                 "--weights" => options.weights = true,
                 "--check" => options.check = true,
                 "--profile" => options.profile = true,
@@ -96,6 +102,11 @@ impl Options {
 
     /// The graphs, part by part.
     fn parts(&self) -> Result<Vec<Part>, Box<dyn Error>> {
+        if let Some(input) = &self.input {
+            let mut reader = BatchReader::open(input, &BatchOptions::default())?;
+            let read = std::iter::from_fn(|| reader.next_part().transpose());
+            return Ok(read.map(|part| part.map(Part::Read)).collect::<Result<_, _>>()?);
+        }
         if let Some(vertices) = self.vertices {
             let each = (self.part / (6 * u64::from(vertices))).max(1);
             let firsts = (0..self.graphs).step_by(each as usize);
@@ -114,6 +125,7 @@ impl Options {
 
 /// What a part is made of.
 enum Part {
+    Read(BatchPart),
     OfSwarm(u64, std::ops::Range<u64>),
     Alike { graphs: u32, vertices: u32, directed: bool, weights: bool },
 }
@@ -121,6 +133,7 @@ enum Part {
 impl Part {
     fn generate(&self) -> Result<GraphBatch, Box<dyn Error>> {
         match self {
+            Part::Read(part) => Ok(part.slice().to_batch()?),
             Part::OfSwarm(all, graphs) => Ok(Swarm::new(*all).generate_part(graphs.clone())?),
             Part::Alike { graphs, vertices, directed, weights } => {
                 rings(*graphs, *vertices, *directed, *weights)
