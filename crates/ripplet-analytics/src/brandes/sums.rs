@@ -168,11 +168,15 @@ impl<M: Mask> Sums<M> for Along<M> {
 /// Adds what leads along an arc that is on shortest ways from some sources.
 #[inline(always)]
 fn add_along<M: Mask>(sum: &mut f64, sources: M, ways: &[f64], passed: &[f64]) {
-    let eights = ways.chunks_exact(EIGHT).zip(passed.chunks_exact(EIGHT));
+    let eights = ways.as_chunks::<EIGHT>().0.iter().zip(passed.as_chunks::<EIGHT>().0);
     for (at, (ways, passed)) in eights.enumerate() {
-        let lanes = sources.eight(at);
-        // What a vertex without a way has passed on is no number.
-        let through = |lane| if lanes >> lane & 1 == 1 { ways[lane] * passed[lane] } else { 0.0 };
+        let lanes = u64::from(sources.eight(at));
+        // What a vertex without a way has passed on is no number; 0 is the number without a bit. To ask for
+        // each would be slower than to compute all.
+        let through = |lane: usize| {
+            let bits = if lanes & 1 << lane == 0 { 0 } else { u64::MAX };
+            f64::from_bits((ways[lane] * passed[lane]).to_bits() & bits)
+        };
         *sum += sum_of(std::array::from_fn(through));
     }
 }
