@@ -1,6 +1,6 @@
 """Centralities of many small graphs: ripplet over a batch beside igraph's loops, on the same TU data set.
 
-Timed are the calls that find the values of all vertices of all graphs: no reading, no building. igraph
+Timed are the calls that find the values of all vertices, or edges, of all graphs: no reading, no building. igraph
 holds the graphs, shared out over one process a core so that each has about as much to do, and the time
 is that of the slowest; ripplet has as many threads. Both run in rounds.
 
@@ -28,11 +28,22 @@ PROGRAM = os.environ.get("RIPPLET_SWARMS", "target/release/swarms")
 TOLERANCE = 1e-9
 """A value must differ by less, of itself."""
 
-MEASURES = {
-    "closeness": lambda graph: graph.closeness(normalized=False),
-    "harmonic": lambda graph: graph.harmonic_centrality(normalized=False),
-    "betweenness": lambda graph: graph.betweenness(),
+BY_NAME = {
+    "closeness": lambda graph, weights: graph.closeness(weights=weights, normalized=False),
+    "harmonic": lambda graph, weights: graph.harmonic_centrality(weights=weights, normalized=False),
+    "betweenness": lambda graph, weights: graph.betweenness(weights=weights),
+    "edges": lambda graph, weights: graph.edge_betweenness(weights=weights),
 }
+
+WEIGHED = "weighed "
+
+MEASURES = [*BY_NAME, *(WEIGHED + name for name in BY_NAME)]
+"""By hops, then by weights: those of the binary."""
+
+
+def weight(low: int, high: int) -> float:
+    """Of the edge between two vertices of a graph; the data sets have none, and the binary makes the same."""
+    return 1.0 + (3 * low + 5 * high) % 7
 
 
 @dataclass
@@ -106,9 +117,13 @@ class Igraph:
 
 def serve(pipe, graphs: list) -> None:
     built = [igraph.Graph(vertices, edges) for vertices, edges in graphs]
+    for graph, (_, edges) in zip(built, graphs):
+        graph.es["weight"] = [weight(*ends) for ends in edges]
     while True:
-        of = MEASURES[pipe.recv()]
-        pipe.send(timed(lambda: [of(graph) for graph in built]))
+        measure = pipe.recv()
+        of = BY_NAME[measure.removeprefix(WEIGHED)]
+        weights = "weight" if measure.startswith(WEIGHED) else None
+        pipe.send(timed(lambda: [of(graph, weights) for graph in built]))
 
 
 def by_ripplet(dataset: Dataset, threads: int) -> tuple[list[dict], dict[str, np.ndarray]]:

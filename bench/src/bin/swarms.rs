@@ -7,19 +7,31 @@
 //!
 //! Timed is the call alone: no reading, building or writing. Runs of the measures take turns. With
 //! `--values` those of the last run go to `OUT/MEASURE.f64`, as the machine has them.
+//!
+//! The data sets have no weights. Those of the weighed measures are made of an edge's ends, as [`weight`] has it.
 
 use ripplet_analytics::Lengths;
 use ripplet_analytics::betweenness::betweenness_of_batch;
 use ripplet_analytics::closeness::{Closeness, closeness_of_batch};
+use ripplet_analytics::edge_betweenness::{edge_betweenness_of_batch, ends_of_member};
 use ripplet_bench::Result;
-use ripplet_graph::batch::GraphBatch;
+use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch, Members};
 use ripplet_io::tu;
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
 
-/// What is measured, by name.
-const MEASURES: [&str; 3] = ["closeness", "harmonic", "betweenness"];
+/// What is measured, by name: by hops, then by weights.
+const MEASURES: [&str; 8] = [
+    "closeness",
+    "harmonic",
+    "betweenness",
+    "edges",
+    "weighed closeness",
+    "weighed harmonic",
+    "weighed betweenness",
+    "weighed edges",
+];
 
 fn main() -> Result<()> {
     let (mut threads, mut repeat, mut out, mut folders) = (0, 5, None, Vec::new());
@@ -35,7 +47,7 @@ fn main() -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     for folder in &folders {
         let folder = Path::new(folder);
-        let batch = tu::read(folder, &tu::Options::default())?.batch;
+        let batch = weighed(&tu::read(folder, &tu::Options::default())?.batch)?;
         for _ in 0..repeat {
             for measure in MEASURES {
                 let start = Instant::now();
@@ -64,15 +76,38 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+/// The weight of the edge between two vertices of a graph, the lower of which is the first: an integer from 1
+/// on, so that many ways are as long as others.
+fn weight(from: u32, to: u32) -> f64 {
+    1.0 + f64::from((3 * from + 5 * to) % 7)
+}
+
+/// The graphs with weights.
+fn weighed(batch: &GraphBatch) -> Result<GraphBatch> {
+    let members = Members::of_sizes(batch.all().graphs().map(|graph| graph.vertices()))?;
+    let (mut rows, mut weights) = (BatchRows::default(), Vec::new());
+    for graph in batch.all().graphs() {
+        for (from, to) in ends_of_member(graph) {
+            rows.graphs.push(u32::try_from(graph.index())?);
+            rows.sources.push(from);
+            rows.targets.push(to);
+            weights.push(weight(from, to));
+        }
+    }
+    rows.weights = Some(weights);
+    Ok(BatchBuilder::new().build(BatchTable::new(members, rows)?)?)
+}
+
 fn values(batch: &GraphBatch, measure: &str) -> Result<Vec<f64>> {
     let graphs = batch.all();
+    let (measure, lengths) = match measure.strip_prefix("weighed ") {
+        Some(measure) => (measure, Lengths::Weights),
+        None => (measure, Lengths::Hops),
+    };
     Ok(match measure {
-        "closeness" => {
-            closeness_of_batch(graphs, Closeness::Reciprocal, false, Lengths::Hops, &mut ())?
-        }
-        "harmonic" => {
-            closeness_of_batch(graphs, Closeness::Harmonic, false, Lengths::Hops, &mut ())?
-        }
-        _ => betweenness_of_batch(graphs, false, Lengths::Hops, &mut ())?,
+        "closeness" => closeness_of_batch(graphs, Closeness::Reciprocal, false, lengths, &mut ())?,
+        "harmonic" => closeness_of_batch(graphs, Closeness::Harmonic, false, lengths, &mut ())?,
+        "betweenness" => betweenness_of_batch(graphs, false, lengths, &mut ())?,
+        _ => edge_betweenness_of_batch(graphs, false, lengths, &mut ())?.values,
     })
 }

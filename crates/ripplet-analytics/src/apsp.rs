@@ -31,8 +31,9 @@ pub use crate::reach::{Reach, plan_of_reach, plan_of_reach_of_batch, reach, reac
 
 use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
 use crate::lists::{Along, Lists, Over, Sides, over};
+use crate::pairs::Rows;
 use crate::run::go_on;
-use crate::search::{Search, Visit, bytes_of_search};
+use crate::search::{Search, bytes_of_search};
 use crate::swarm::{PerGraph, PerVertex};
 use crate::tally::{self, Extent};
 use crate::waves::{GROUP, Waves, sources};
@@ -294,21 +295,14 @@ where
 {
     type Result = Result<(), E>;
 
-    fn lists<L: Lists>(mut self, lists: Sides<L>) -> Result<(), E> {
-        let work = |(search, rows): &mut (Search<u64>, Rows), sources| {
-            rows.distances.fill(NO_WAY);
-            search.run(lists, sources, rows);
+    fn lists<L: Lists>(self, lists: Sides<L>) -> Result<(), E> {
+        let search = |search: &mut Search<u64>, distances: &mut [u32], sources| {
+            distances.fill(NO_WAY);
+            let vertices = lists.vertices() as usize;
+            search.run(lists, sources, &mut Rows { vertices, distances });
             Ok(())
         };
-        let vertices = lists.vertices();
-        let take = |first: VertexId, desks: &[(Search<u64>, Rows)]| {
-            (first / GROUP..).zip(desks).try_for_each(|(group, (_, found))| {
-                let rows = found.distances.chunks(vertices as usize);
-                sources(group, vertices).zip(rows).try_for_each(|(s, row)| (self.take)(s, row))
-            })
-        };
-        let make = |vertices| Ok((Search::new(vertices)?, Rows::new(vertices as usize)?));
-        Waves { make, work, take, observer: self.observer }.run(vertices)
+        hand_out(lists.vertices(), Search::new, search, self.take, self.observer)
     }
 }
 
@@ -326,13 +320,13 @@ where
 {
     type Result = Result<(), E>;
 
-    fn lists<L: Lists>(mut self, lists: Sides<L>) -> Result<(), E> {
-        let vertices = lists.vertices();
-        let row = vertices as usize;
-        let work = |(search, rows): &mut (Dijkstra, Vec<u64>), sources: Range<VertexId>| {
+    fn lists<L: Lists>(self, lists: Sides<L>) -> Result<(), E> {
+        let HandOutWeighed { take, weigh, observer } = self;
+        let row = lists.vertices() as usize;
+        let search = |search: &mut Dijkstra, rows: &mut [u64], sources: Range<VertexId>| {
             for (source, row) in sources.zip(rows.chunks_mut(row)) {
-                go_on(self.observer)?;
-                match self.weigh {
+                go_on(observer)?;
+                match weigh {
                     true => search.run(lists.ahead, source),
                     false => search.run_hops(lists.ahead, source),
                 }
@@ -340,40 +334,34 @@ where
             }
             Ok(())
         };
-        let take = |first: VertexId, desks: &[(Dijkstra, Vec<u64>)]| {
-            (first / GROUP..).zip(desks).try_for_each(|(group, (_, rows))| {
-                let rows = rows.chunks(row);
-                sources(group, vertices).zip(rows).try_for_each(|(s, row)| (self.take)(s, row))
-            })
-        };
-        let make = |vertices| {
-            let rows = memory::zeros(row.saturating_mul(GROUP as usize))?;
-            Ok((Dijkstra::new(vertices)?, rows))
-        };
-        Waves { make, work, take, observer: self.observer }.run(vertices)
+        hand_out(lists.vertices(), Dijkstra::new, search, take, observer)
     }
 }
 
-/// The distances from 64 sources, row behind row.
-struct Rows {
-    vertices: usize,
-    distances: Vec<u32>,
-}
-
-impl Rows {
-    fn new(vertices: usize) -> Result<Rows, OutOfMemory> {
-        let distances = memory::filled(NO_WAY, vertices.saturating_mul(GROUP as usize))?;
-        Ok(Rows { vertices, distances })
-    }
-}
-
-impl Visit<u64> for Rows {
-    #[inline]
-    fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64, _here: &[u64]) {
-        while sources != 0 {
-            let row = sources.trailing_zeros() as usize;
-            self.distances[row * self.vertices + vertex as usize] = step;
-            sources &= sources - 1;
-        }
-    }
+/// Hands out the rows that `search` fills, of a group of sources at once.
+fn hand_out<D, T, E>(
+    vertices: u32,
+    make: impl Fn(u32) -> Result<D, OutOfMemory>,
+    search: impl Fn(&mut D, &mut [T], Range<VertexId>) -> Result<(), RunError> + Sync,
+    mut take: impl FnMut(VertexId, &[T]) -> Result<(), E>,
+    observer: &dyn Observer,
+) -> Result<(), E>
+where
+    D: Send + Sync,
+    T: Clone + Default + Send + Sync,
+    E: From<RunError>,
+{
+    let row = vertices as usize;
+    let make = |vertices| {
+        let rows = memory::filled(T::default(), row.saturating_mul(GROUP as usize))?;
+        Ok((make(vertices)?, rows))
+    };
+    let work = |(desk, rows): &mut (D, Vec<T>), sources| search(desk, rows, sources);
+    let take = |first: VertexId, desks: &[(D, Vec<T>)]| {
+        (first / GROUP..).zip(desks).try_for_each(|(group, (_, rows))| {
+            let rows = rows.chunks(row);
+            sources(group, vertices).zip(rows).try_for_each(|(source, row)| take(source, row))
+        })
+    };
+    Waves { make, work, take, observer }.run(vertices)
 }

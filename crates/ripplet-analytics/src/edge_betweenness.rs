@@ -12,12 +12,15 @@
 //! of them has its value (by weights, of the least). Nothing leads along a self-loop.
 //!
 //! # Algorithm
-//! Brandes': along an arc from u to v lead ways(u) · passed(v) of the ways from a source, as `betweenness`
-//! names them. Searches are breadth-first, or Dijkstra's, from one source after the other.
+//! Brandes': along an arc from u to v lead ways(u) · passed(v) of the ways from a source, as [`betweenness`] names
+//! and finds them.
+//!
+//! [`betweenness`]: crate::betweenness
 //!
 //! # Memory
-//! Beside the graph 8 bytes an edge and an arc, and for each thread 36 bytes a vertex and 72 an arc: [`plan`]. Of a
-//! batch 8 bytes an edge, and for each thread 36 bytes a vertex and 80 an arc of the largest graph.
+//! Beside the graph 8 bytes an edge and an arc. For each thread, where the graph is small (4096 vertices and
+//! 32,768 arcs at most), 1568 bytes a vertex and 528 an arc; else 276 and 9; by weights 212 and 9: [`plan`]. Of a
+//! batch 8 bytes an edge, and for each thread the same for its largest graphs and 8 an arc more.
 //!
 //! # Determinism
 //! The same bits on any number of threads and any shards, as `betweenness` has it: of each arc, what leads along
@@ -28,18 +31,13 @@
 //! Girvan, Newman, *Community structure in social and biological networks*, PNAS 99, 2002. Brandes, *On
 //! variants of shortest-path betweenness centrality and their generic computation*, Social Networks 30, 2008.
 
-use crate::brandes::{Step, Ways, bytes_of_ways};
-use crate::eights::{EIGHT, sum_of};
+use crate::brandes::{self, Arcs};
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
-use crate::no_length::{refuse_weightless, refuse_weightless_in};
-use crate::run::go_on;
-use crate::swarm::{self, PerItem, Place, Swarm, share};
-use crate::waves::{GROUP, Waves, sources};
+use crate::swarm::{PerItem, Place, share};
 use crate::{Lengths, Observer, Plan, RunError};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Direction, Graph, OutOfMemory, VertexId, memory};
-use std::ops::Range;
 
 /// The ends of each edge, in the order of the values.
 pub fn ends(graph: &Graph) -> impl Iterator<Item = (VertexId, VertexId)> {
@@ -67,12 +65,11 @@ fn first_of(list: &[VertexId], vertex: VertexId, undirected: bool) -> usize {
 }
 
 /// The memory that a run on so many threads will need beside the graph.
-pub fn plan(graph: &Graph, threads: usize) -> Plan {
-    let desk = bytes_of_desk(graph.vertices(), graph.arcs());
+pub fn plan(graph: &Graph, lengths: Lengths, threads: usize) -> Plan {
     Plan::default()
         .with("values", 8 * graph.edges())
         .with("sums", 8 * graph.arcs())
-        .with("searches, one a thread", (threads as u64).saturating_mul(desk))
+        .with("searches, one a thread", brandes::bytes_of_desks::<Arcs>(graph, lengths, threads))
 }
 
 /// The betweenness of each edge, on rayon's current pool.
@@ -85,16 +82,8 @@ pub fn edge_betweenness(
     lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, RunError> {
-    let weigh = lengths.weigh_in(graph);
-    if weigh {
-        refuse_weightless(graph)?;
-    }
-    observer.on_stage("finding shortest ways");
-    let mut values = memory::zeros(graph.edges() as usize)?;
-    let rule = Rule::new(graph.direction(), graph.vertices(), normalized);
-    let to = &mut values[..];
-    over(graph, Along::Arcs, Run { weigh, arcs: graph.arcs(), rule, to, observer })?;
-    Ok(values)
+    let sums = brandes::of_graph::<Arcs>(graph, lengths, observer)?;
+    Ok(finished(graph, &sums, Listed::In, normalized)?)
 }
 
 /// What is found of the edges of a batch.
@@ -109,13 +98,12 @@ pub struct EdgeValues {
 /// The memory that a run over these graphs will need beside them on so many threads.
 ///
 /// Cost: a look at each list, for the number of edges.
-pub fn plan_of_batch(graphs: BatchSlice<'_>, threads: usize) -> Plan {
+pub fn plan_of_batch(graphs: BatchSlice<'_>, lengths: Lengths, threads: usize) -> Plan {
     let edges: u64 = graphs.graphs().map(|graph| graph.edges()).sum();
-    let arcs = most_arcs(graphs);
-    let desk = bytes_of_desk(swarm::largest(graphs), arcs) + 8 * arcs;
+    let desks = brandes::bytes_of_desks_of_batch::<Arcs>(graphs, lengths, threads);
     Plan::default()
         .with("values", 8 * edges + 8 * (graphs.len() as u64 + 1))
-        .with("searches, one a thread", (threads as u64).saturating_mul(desk))
+        .with("searches, one a thread", desks)
 }
 
 /// The betweenness of each edge in its graph, of all these graphs. What [`edge_betweenness`] finds of each
@@ -129,36 +117,15 @@ pub fn edge_betweenness_of_batch(
     lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<EdgeValues, RunError> {
-    let weigh = lengths.weigh_in_batch(graphs);
-    if weigh {
-        refuse_weightless_in(graphs)?;
-    }
-    observer.on_stage("finding shortest ways");
-    let observer: &dyn Observer = observer;
     let starts = starts_of(graphs)?;
     let mut values = memory::zeros(starts[graphs.len()] as usize)?;
-    let (vertices, arcs) = (swarm::largest(graphs), most_arcs(graphs));
-    let make = || Ok((Desk::new(weigh, vertices, arcs)?, memory::zeros(arcs as usize)?));
-    let work =
-        |(desk, sums): &mut (Desk, Vec<f64>), graph: BatchGraph<'_>, to: PerItem<'_, f64>| {
-            let (lists, arcs) = (of_member(graph, Along::Arcs), graph.arcs() as usize);
-            sums[..arcs].fill(0.0);
-            for group in 0..graph.vertices().div_ceil(GROUP) {
-                desk.add_group(lists, sources(group, graph.vertices()), observer)?;
-                sums.iter_mut().zip(&desk.sums[..arcs]).for_each(|(sum, more)| *sum += more);
-            }
-            let rule = Rule::new(graphs.batch().direction(), graph.vertices(), normalized);
-            rule.finish(lists.ahead, sums, to.items);
-            Ok(())
-        };
+    let finish = |sums: &[f64], graph: BatchGraph<'_>, to: PerItem<'_, f64>| {
+        let rule = Rule::new(graphs.batch().direction(), graph.vertices(), normalized);
+        rule.finish(of_member(graph, Along::Arcs), sums, Listed::In, to.items);
+    };
     let place = PerItem { starts: &starts, items: &mut values };
-    Swarm { make, work, observer }.fill(graphs, place)?;
+    brandes::fill_batch::<Arcs, _>(graphs, lengths, observer, place, finish)?;
     Ok(EdgeValues { starts, values })
-}
-
-/// The arcs of the graph that has most.
-fn most_arcs(graphs: BatchSlice<'_>) -> u64 {
-    graphs.graphs().map(|graph| graph.arcs()).max().unwrap_or(0)
 }
 
 /// Where each graph's edges begin.
@@ -189,9 +156,19 @@ pub fn values_of_arcs(
     normalized: bool,
 ) -> Result<Vec<f64>, OutOfMemory> {
     assert_eq!(sums.len() as u64, graph.arcs(), "a sum for each arc");
+    finished(graph, sums, Listed::Out, normalized)
+}
+
+/// The values of a graph's edges.
+fn finished(
+    graph: &Graph,
+    sums: &[f64],
+    listed: Listed,
+    normalized: bool,
+) -> Result<Vec<f64>, OutOfMemory> {
     let mut values = memory::zeros(graph.edges() as usize)?;
     let rule = Rule::new(graph.direction(), graph.vertices(), normalized);
-    over(graph, Along::Arcs, Finish { rule, sums, values: &mut values });
+    over(graph, Along::Arcs, Finish { rule, sums, listed, values: &mut values });
     Ok(values)
 }
 
@@ -219,7 +196,7 @@ pub fn values_of_arcs_of_batch(
                 let ((values, sums), others) = places.cut(graphs.slice(at..at + 1));
                 let graph = graphs.graph(at);
                 let rule = Rule::new(graphs.batch().direction(), graph.vertices(), normalized);
-                rule.finish(of_member(graph, Along::Arcs).ahead, sums.0, values.items);
+                rule.finish(of_member(graph, Along::Arcs), sums.0, Listed::Out, values.items);
                 places = others;
             }
             Ok::<_, OutOfMemory>(())
@@ -259,17 +236,24 @@ impl Rule {
         Rule { undirected, scale }
     }
 
-    fn finish<L: Lists>(self, lists: L, sums: &[f64], values: &mut [f64]) {
+    fn finish<L: Lists>(self, lists: Sides<L>, sums: &[f64], listed: Listed, values: &mut [f64]) {
+        let Sides { ahead: out, behind: incoming } = lists;
         let mut values = values.iter_mut();
-        for vertex in 0..lists.vertices() {
-            let list = lists.of(vertex);
+        for vertex in 0..out.vertices() {
+            let list = out.of(vertex);
             let mut at = first_of(list, vertex, self.undirected);
             for alike in list[at..].chunk_by(|a, b| a == b) {
-                let mut sum = sums[lists.begin(vertex) + at];
-                if self.undirected && alike[0] != vertex {
-                    let back = lists.of(alike[0]).partition_point(|&to| to < vertex);
-                    sum += sums[lists.begin(alike[0]) + back];
-                }
+                let (to, here) = (alike[0], out.begin(vertex) + at);
+                let there = || {
+                    let place = incoming.of(to).partition_point(|&from| from < vertex);
+                    incoming.begin(to) + place
+                };
+                let sum = match (self.undirected, listed) {
+                    // Both arcs, whoever lists which.
+                    (true, _) if to != vertex => sums[here] + sums[there()],
+                    (false, Listed::In) => sums[there()],
+                    _ => sums[here],
+                };
                 let value = sum * self.scale;
                 values.by_ref().zip(alike).for_each(|(to, _)| *to = value);
                 at += alike.len();
@@ -278,10 +262,20 @@ impl Rule {
     }
 }
 
+/// In the order of which lists arcs have sums.
+#[derive(Clone, Copy)]
+enum Listed {
+    /// Of outgoing arcs.
+    Out,
+    /// Of incoming arcs.
+    In,
+}
+
 /// Makes values of sums.
 struct Finish<'a> {
     rule: Rule,
     sums: &'a [f64],
+    listed: Listed,
     values: &'a mut [f64],
 }
 
@@ -289,85 +283,6 @@ impl Over for Finish<'_> {
     type Result = ();
 
     fn lists<L: Lists>(self, lists: Sides<L>) {
-        self.rule.finish(lists.ahead, self.sums, self.values);
-    }
-}
-
-struct Run<'a> {
-    weigh: bool,
-    arcs: u64,
-    rule: Rule,
-    to: &'a mut [f64],
-    observer: &'a dyn Observer,
-}
-
-impl Over for Run<'_> {
-    type Result = Result<(), RunError>;
-
-    fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
-        let mut sums: Vec<f64> = memory::zeros(self.arcs as usize)?;
-        let make = |vertices| Desk::new(self.weigh, vertices, self.arcs);
-        let work = |desk: &mut Desk, sources| desk.add_group(lists, sources, self.observer);
-        let take = |_, desks: &[Desk]| {
-            sums.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(arc, sum)| {
-                desks.iter().for_each(|desk| *sum += desk.sums[arc]);
-            });
-            Ok::<_, RunError>(())
-        };
-        Waves { make, work, take, observer: self.observer }.run(lists.vertices())?;
-        self.rule.finish(lists.ahead, &sums, self.to);
-        Ok(())
-    }
-}
-
-/// What a thread works with, with room for so many vertices and arcs or more.
-struct Desk {
-    ways: Ways,
-    /// What leads along each arc from each of eight sources.
-    along: Vec<[f64; EIGHT]>,
-    /// What leads along each arc from all sources of the group.
-    sums: Vec<f64>,
-}
-
-fn bytes_of_desk(vertices: u32, arcs: u64) -> u64 {
-    bytes_of_ways(vertices) + (8 * EIGHT as u64 + 8) * arcs
-}
-
-impl Desk {
-    fn new(weigh: bool, vertices: u32, arcs: u64) -> Result<Desk, OutOfMemory> {
-        let arcs = arcs as usize;
-        let (along, sums) = (memory::zeros(arcs)?, memory::zeros(arcs)?);
-        Ok(Desk { ways: Ways::new(weigh, vertices)?, along, sums })
-    }
-
-    /// Sums up what the shortest ways from a group of sources lead along.
-    fn add_group<L: Lists>(
-        &mut self,
-        lists: Sides<L>,
-        sources: Range<VertexId>,
-        observer: &dyn Observer,
-    ) -> Result<(), RunError> {
-        let Desk { ways, along, sums } = self;
-        let last = lists.vertices().saturating_sub(1);
-        let arcs = lists.ahead.begin(last) + lists.ahead.of(last).len();
-        let (along, sums) = (&mut along[..arcs], &mut sums[..arcs]);
-        sums.fill(0.0);
-        for first in sources.clone().step_by(EIGHT) {
-            along.fill([0.0; EIGHT]);
-            let eight = first..sources.end.min(first.saturating_add(EIGHT as u32));
-            for (lane, source) in eight.enumerate() {
-                go_on(observer)?;
-                ways.search(lists, source);
-                ways.go_back(
-                    lists,
-                    |_, _| (),
-                    |Step { from, arc, through }| {
-                        along[lists.ahead.begin(from) + arc][lane] = through;
-                    },
-                );
-            }
-            sums.iter_mut().zip(&*along).for_each(|(sum, along)| *sum += sum_of(*along));
-        }
-        Ok(())
+        self.rule.finish(lists, self.sums, self.listed, self.values);
     }
 }

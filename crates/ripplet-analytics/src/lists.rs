@@ -8,6 +8,9 @@ pub(crate) trait Lists: Copy + Sync {
     /// How many vertices there are.
     fn vertices(self) -> u32;
 
+    /// How many arcs there are.
+    fn arcs(self) -> u64;
+
     /// The list of a vertex, which ascends.
     fn of(&self, vertex: VertexId) -> &[VertexId];
 
@@ -28,6 +31,10 @@ pub(crate) struct OneShard<'a> {
 impl Lists for OneShard<'_> {
     fn vertices(self) -> u32 {
         self.vertices
+    }
+
+    fn arcs(self) -> u64 {
+        self.lists.neighbors().len() as u64
     }
 
     #[inline]
@@ -56,6 +63,10 @@ pub(crate) struct AnyShards<'a> {
 impl Lists for AnyShards<'_> {
     fn vertices(self) -> u32 {
         self.graph.vertices()
+    }
+
+    fn arcs(self) -> u64 {
+        self.graph.arcs()
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
 use crate::lists::{Along, of_member};
 use crate::run::go_on;
-use crate::search::{Search, Visit, bytes_of_search};
+use crate::search::{Mask, Search, Visit, bytes_of_search};
 use crate::swarm::{self, Place, Swarm};
 use crate::waves::{GROUP, sources};
 use crate::{Lengths, Observer, Plan, RunError};
@@ -92,9 +92,9 @@ fn count(
     let vertices = graph.vertices();
     place.0.fill(f64::INFINITY);
     let groups = place.0.chunks_mut(GROUP as usize * vertices.max(1) as usize);
-    for (group, rows) in (0..).zip(groups) {
+    for (group, distances) in (0..).zip(groups) {
         go_on(observer)?;
-        let mut rows = Rows { vertices: vertices as usize, rows };
+        let mut rows = Rows { vertices: vertices as usize, distances };
         search.run(of_member(graph, Along::Arcs), sources(group, vertices), &mut rows);
     }
     Ok(())
@@ -110,19 +110,19 @@ impl Place for PerPair<'_> {
     }
 }
 
-/// The rows of a group of sources.
-struct Rows<'a> {
-    vertices: usize,
-    rows: &'a mut [f64],
+/// The rows of a group of sources, whose numbers of arcs are distances.
+pub(crate) struct Rows<'a, T> {
+    pub vertices: usize,
+    pub distances: &'a mut [T],
 }
 
-impl Visit<u64> for Rows<'_> {
+impl<T: From<u32>> Visit<u64> for Rows<'_, T> {
     #[inline]
     fn arrive(&mut self, step: u32, vertex: VertexId, mut sources: u64, _here: &[u64]) {
         while sources != 0 {
-            let row = sources.trailing_zeros() as usize;
-            self.rows[row * self.vertices + vertex as usize] = f64::from(step);
-            sources &= sources - 1;
+            let row = sources.first() as usize;
+            self.distances[row * self.vertices + vertex as usize] = T::from(step);
+            sources = sources.rest();
         }
     }
 }

@@ -37,6 +37,9 @@ pub(crate) trait Mask:
 
     /// All but the first.
     fn rest(self) -> Self;
+
+    /// Eight neighbouring sources, of which the eights before have so many more.
+    fn eight(self, at: usize) -> u8;
 }
 
 macro_rules! mask {
@@ -58,6 +61,11 @@ macro_rules! mask {
             #[inline]
             fn rest(self) -> Self {
                 self & self.wrapping_sub(1)
+            }
+
+            #[inline]
+            fn eight(self, at: usize) -> u8 {
+                (u64::from(self) >> (8 * at)) as u8
             }
         }
     )*};

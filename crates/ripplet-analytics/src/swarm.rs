@@ -80,20 +80,6 @@ where
     D: Send,
     Make: Fn() -> Result<D, OutOfMemory> + Sync,
 {
-    /// The values of all vertices, graph by graph: `work` gives each of a graph's one.
-    pub fn run(&self, graphs: BatchSlice<'_>) -> Result<Vec<f64>, RunError>
-    where
-        Work: Fn(&mut D, BatchGraph<'_>, &mut [f64]) -> Result<(), RunError> + Sync,
-    {
-        let mut values = memory::zeros(graphs.vertices() as usize)?;
-        let Swarm { make, work, observer } = self;
-        let work = |desk: &mut D, graph: BatchGraph<'_>, place: PerVertex<'_, f64>| {
-            work(desk, graph, place.0)
-        };
-        Swarm { make, work, observer: *observer }.fill(graphs, PerVertex(&mut values))?;
-        Ok(values)
-    }
-
     /// Fills a place: `work` is given each graph's part of it.
     pub fn fill<P: Place>(&self, graphs: BatchSlice<'_>, place: P) -> Result<(), RunError>
     where

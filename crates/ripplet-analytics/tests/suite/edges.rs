@@ -125,6 +125,8 @@ fn graphs_of_nothing_refusals_and_plans() {
     assert!(matches!(error, RunError::NoLength(_)), "{error}");
     assert_eq!(refuse_weightless(&graph), Err(error));
     assert!(edge_betweenness(&graph, false, Lengths::Hops, &mut ()).is_ok());
-    let bytes = edge_betweenness::plan(&graph, 2).bytes();
-    assert_eq!(bytes, 8 * 2 + 8 * 4 + 2 * (36 * 3 + 72 * 4));
+    let plan = |lengths| edge_betweenness::plan(&graph, lengths, 2).bytes();
+    let links = 512 * 4 + 32;
+    assert_eq!(plan(Lengths::Hops), 8 * 2 + 8 * 4 + 2 * (1568 * 3 + 16 * 4 + links));
+    assert_eq!(plan(Lengths::Weights), 8 * 2 + 8 * 4 + 2 * (212 * 3 + 9 * 4 + 32));
 }

@@ -122,7 +122,7 @@ fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
     hold(&format!("{case} rows"), planned, || {
         apsp::weighed_rows(graph, &mut (), |_, _| Ok::<_, RunError>(()))
     });
-    let planned = edge_betweenness::plan(graph, THREADS).bytes();
+    let planned = edge_betweenness::plan(graph, lengths, THREADS).bytes();
     hold(&format!("{case} edges"), planned, || {
         edge_betweenness::edge_betweenness(graph, false, lengths, &mut ()).map(drop)
     });
@@ -130,12 +130,10 @@ fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
     hold(&format!("{case} ranks"), ranks.plan(graph).bytes(), || {
         ranks.run(graph, &mut ()).map(drop)
     });
-    if lengths == Lengths::Weights {
-        let planned = betweenness::plan(graph, lengths, THREADS).bytes();
-        hold(&format!("{case} betweenness"), planned, || {
-            betweenness::betweenness(graph, false, lengths, &mut ()).map(drop)
-        });
-    }
+    let planned = betweenness::plan(graph, lengths, THREADS).bytes();
+    hold(&format!("{case} betweenness"), planned, || {
+        betweenness::betweenness(graph, false, lengths, &mut ()).map(drop)
+    });
 }
 
 fn measure_batch(case: &str, graphs: BatchSlice<'_>, lengths: Lengths) {
@@ -148,7 +146,7 @@ fn measure_batch(case: &str, graphs: BatchSlice<'_>, lengths: Lengths) {
     hold(&format!("{case} summary"), planned, || {
         apsp::summary_of_batch(graphs, lengths, &mut ()).map(drop)
     });
-    let planned = edge_betweenness::plan_of_batch(graphs, THREADS).bytes();
+    let planned = edge_betweenness::plan_of_batch(graphs, lengths, THREADS).bytes();
     hold(&format!("{case} edges"), planned, || {
         edge_betweenness::edge_betweenness_of_batch(graphs, false, lengths, &mut ()).map(drop)
     });
@@ -158,12 +156,10 @@ fn measure_batch(case: &str, graphs: BatchSlice<'_>, lengths: Lengths) {
     let ranks = PageRank { weighted: lengths == Lengths::Weights, ..PageRank::default() };
     let planned = ranks.plan_of_batch(graphs, THREADS).bytes();
     hold(&format!("{case} ranks"), planned, || ranks.run_batch(graphs, &mut ()).map(drop));
-    if lengths == Lengths::Weights {
-        let planned = betweenness::plan_of_batch(graphs, lengths, THREADS).bytes();
-        hold(&format!("{case} betweenness"), planned, || {
-            betweenness::betweenness_of_batch(graphs, false, lengths, &mut ()).map(drop)
-        });
-    }
+    let planned = betweenness::plan_of_batch(graphs, lengths, THREADS).bytes();
+    hold(&format!("{case} betweenness"), planned, || {
+        betweenness::betweenness_of_batch(graphs, false, lengths, &mut ()).map(drop)
+    });
 }
 
 /// Runs with all memory and with less: what is used is what was planned, and what is refused is an error.

@@ -115,8 +115,8 @@ impl Analysis {
                 closeness::plan(graph, measure, lengths, threads)
             }
             Analysis::Betweenness { lengths, .. } => betweenness::plan(graph, lengths, threads),
-            Analysis::EdgeBetweenness { .. } => {
-                with_ends(edge_betweenness::plan(graph, threads), graph.edges())
+            Analysis::EdgeBetweenness { lengths, .. } => {
+                with_ends(edge_betweenness::plan(graph, lengths, threads), graph.edges())
             }
             Analysis::Components => components::plan(graph),
             Analysis::PageRank(ranks) => ranks.plan(graph),
@@ -139,8 +139,8 @@ impl Analysis {
             Analysis::Betweenness { lengths, .. } => {
                 betweenness::plan_of_batch(graphs, lengths, threads)
             }
-            Analysis::EdgeBetweenness { .. } => {
-                let plan = edge_betweenness::plan_of_batch(graphs, threads);
+            Analysis::EdgeBetweenness { lengths, .. } => {
+                let plan = edge_betweenness::plan_of_batch(graphs, lengths, threads);
                 with_ends(plan, graphs.graphs().map(BatchGraph::edges).sum())
             }
             Analysis::Components => components::plan_of_batch(graphs),

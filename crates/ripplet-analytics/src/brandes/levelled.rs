@@ -1,6 +1,7 @@
 //! Large graphs: eight sources at once, level by level.
 
-use super::{add_up, for_each_once};
+use super::for_each_once;
+use super::sums::{Rows, Sums};
 use crate::eights::EIGHT;
 use crate::lists::{Lists, Sides};
 use crate::run::go_on;
@@ -10,12 +11,12 @@ use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
 /// A set of sources that are searched from at once.
-type Sources = u8;
+pub(super) type Sources = u8;
 
-/// What a thread works with, with room for so many vertices or more.
+/// What a thread works with, with room for so many vertices and arcs or more.
 ///
 /// A row has a number for each source that is searched from at once.
-pub(super) struct Levelled {
+pub(super) struct Levelled<S> {
     search: Search<Sources>,
     levels: Levels,
     /// The sources for which a vertex is in the level next to the one looked at; none between two searches.
@@ -25,10 +26,9 @@ pub(super) struct Levelled {
     ways: Vec<f64>,
     /// Rows: 1 over it.
     inverse: Vec<f64>,
-    /// Rows: what the vertices behind pass on.
+    /// Rows: what the vertices ahead pass on.
     share: Vec<f64>,
-    /// What was found from all sources of the group.
-    pub sums: Vec<f64>,
+    pub sums: S,
 }
 
 /// The vertices as they were found, and by which sources; in a level they ascend.
@@ -58,15 +58,16 @@ impl Levels {
     }
 }
 
-impl Levelled {
-    /// Bytes of one with room for so many vertices.
-    pub fn bytes(vertices: u32) -> u64 {
+impl<S: Sums<Sources>> Levelled<S> {
+    /// Bytes of one with room for so many vertices and arcs.
+    pub fn bytes(vertices: u32, arcs: u64) -> u64 {
         let of_lane = size_of::<(VertexId, Sources)>() + 3 * size_of::<f64>();
-        let of_vertex = Sources::LANES as usize * of_lane + 8 + size_of::<Sources>() + 8;
-        bytes_of_search::<Sources>(vertices) + of_vertex as u64 * u64::from(vertices)
+        let of_vertex = Sources::LANES as usize * of_lane + 8 + size_of::<Sources>();
+        let of_vertices = of_vertex as u64 * u64::from(vertices);
+        bytes_of_search::<Sources>(vertices) + of_vertices + S::bytes(vertices, arcs)
     }
 
-    pub fn new(vertices: u32) -> Result<Levelled, OutOfMemory> {
+    pub fn new(vertices: u32, arcs: u64) -> Result<Levelled<S>, OutOfMemory> {
         let count = vertices as usize;
         let numbers = count.saturating_mul(Sources::LANES as usize);
         Ok(Levelled {
@@ -79,18 +80,18 @@ impl Levelled {
             ways: memory::zeros(numbers)?,
             inverse: memory::zeros(numbers)?,
             share: memory::zeros(numbers)?,
-            sums: memory::zeros(count)?,
+            sums: S::new(vertices, arcs)?,
         })
     }
 
-    /// Sums up what the shortest ways from a group of sources lead through.
+    /// Sums up the shortest ways from a group of sources.
     pub fn add_group<L: Lists>(
         &mut self,
         lists: Sides<L>,
         sources: Range<VertexId>,
         observer: &dyn Observer,
     ) -> Result<(), RunError> {
-        self.sums[..lists.vertices() as usize].fill(0.0);
+        self.sums.clear(lists.behind);
         let end = sources.end;
         for first in sources.step_by(Sources::LANES as usize) {
             go_on(observer)?;
@@ -99,7 +100,7 @@ impl Levelled {
         Ok(())
     }
 
-    /// Adds what the shortest ways from some sources lead through.
+    /// Adds the shortest ways from some sources.
     fn add<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
         let row = sources.len().next_multiple_of(EIGHT);
         let numbers = row * lists.vertices() as usize;
@@ -108,12 +109,14 @@ impl Levelled {
         self.search.run(lists, sources, &mut self.levels);
         self.count_ways(lists.behind, row, numbers);
         self.share_out(lists.ahead, row, numbers);
-        add_up(&mut self.sums, row, &self.ways[..numbers], &self.share[..numbers]);
+        let [ways, inverse, share] =
+            [&self.ways, &self.inverse, &self.share].map(|rows| &rows[..numbers]);
+        self.sums.add_up(lists.behind, Rows { row, ways, inverse, share });
     }
 
     /// Counts the ways to all vertices, level by level.
     fn count_ways<L: Lists>(&mut self, behind: L, row: usize, numbers: usize) {
-        let Levelled { levels, beside, ways, inverse, .. } = self;
+        let Levelled { levels, beside, ways, inverse, sums, .. } = self;
         ways[..numbers].fill(0.0);
         for &(source, lane) in levels.level(0) {
             ways[source as usize * row + lane.first() as usize] = 1.0;
@@ -122,8 +125,9 @@ impl Levelled {
             enter(beside, levels.level(level - 1));
             for &(vertex, sources) in levels.level(level) {
                 let to = vertex as usize * row;
-                for_each_once(behind.of(vertex).iter(), |from| {
+                for_each_once(behind.of(vertex).iter().enumerate(), |at, from| {
                     let mut both = sources & beside[from as usize];
+                    sums.mark(|| behind.begin(vertex) + at, both);
                     while both != Sources::NONE {
                         let lane = both.first() as usize;
                         ways[to + lane] += ways[from as usize * row + lane];
@@ -146,7 +150,7 @@ impl Levelled {
             enter(beside, levels.level(level + 1));
             for &(vertex, sources) in levels.level(level) {
                 let to = vertex as usize * row;
-                for_each_once(ahead.of(vertex).iter().rev(), |from| {
+                for_each_once(ahead.of(vertex).iter().enumerate().rev(), |_, from| {
                     let mut both = sources & beside[from as usize];
                     while both != Sources::NONE {
                         let lane = both.first() as usize;

@@ -9,7 +9,8 @@
 //! Links stand in the order of their levels, then of their ends, so that each pass finds ready what it adds.
 //! No pass asks anything: that is what makes them faster than looking at every arc for every source.
 
-use super::{add_up, for_each_once};
+use super::for_each_once;
+use super::sums::{Rows, Sums};
 use crate::eights::EIGHT;
 use crate::lists::{Lists, Sides};
 use crate::search::{Mask, Search, Visit, bytes_of_search};
@@ -17,26 +18,30 @@ use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
 /// A set of sources that are searched from at once.
-type Sources = u64;
+pub(super) type Sources = u64;
 
 /// The most vertices and arcs of a graph whose links are worth their memory.
 const MOST_VERTICES: u32 = 1 << 12;
 const MOST_ARCS: u64 = 1 << 15;
 
+/// Whether a graph is small enough.
+pub(super) fn takes(vertices: u32, arcs: u64) -> bool {
+    vertices <= MOST_VERTICES && arcs <= MOST_ARCS
+}
+
 /// What a thread works with, with room for so many vertices and arcs or more.
 ///
 /// A row has a number for each source.
-pub(super) struct Linked {
+pub(super) struct Linked<S> {
     search: Search<Sources>,
     links: Links,
     /// Rows: how many shortest ways there are from each source.
     ways: Vec<f64>,
     /// Rows: 1 over it.
     inverse: Vec<f64>,
-    /// Rows: what the vertices behind pass on.
+    /// Rows: what the vertices ahead pass on.
     share: Vec<f64>,
-    /// What was found from all sources of the group.
-    pub sums: Vec<f64>,
+    pub sums: S,
 }
 
 /// Whose numbers are added to whose: places in the rows.
@@ -98,15 +103,16 @@ impl Links {
 }
 
 /// Lists links.
-struct Find<'a, L> {
+struct Find<'a, L, S> {
     links: &'a mut Links,
+    sums: &'a mut S,
     behind: L,
     row: u32,
     /// Where the links of the second level begin: those of the first come from sources.
     second: usize,
 }
 
-impl<L: Lists> Visit<Sources> for Find<'_, L> {
+impl<L: Lists, S: Sums<Sources>> Visit<Sources> for Find<'_, L, S> {
     const IN_ORDER: bool = true;
 
     #[inline(always)]
@@ -115,9 +121,10 @@ impl<L: Lists> Visit<Sources> for Find<'_, L> {
             return;
         }
         let to = vertex * self.row;
-        for_each_once(self.behind.of(vertex).iter(), |from| {
-            let link = Link::new(from * self.row, to);
-            self.links.add(link, sources & here[from as usize]);
+        for_each_once(self.behind.of(vertex).iter().enumerate(), |at, from| {
+            let (link, both) = (Link::new(from * self.row, to), sources & here[from as usize]);
+            self.links.add(link, both);
+            self.sums.mark(|| self.behind.begin(vertex) + at, both);
         });
         if step == 1 {
             self.second = self.links.len;
@@ -125,22 +132,18 @@ impl<L: Lists> Visit<Sources> for Find<'_, L> {
     }
 }
 
-impl Linked {
-    /// Whether a graph is small enough.
-    pub fn takes(vertices: u32, arcs: u64) -> bool {
-        vertices <= MOST_VERTICES && arcs <= MOST_ARCS
-    }
-
+impl<S: Sums<Sources>> Linked<S> {
     /// Bytes of one with room for so many vertices and arcs.
     pub fn bytes(vertices: u32, arcs: u64) -> u64 {
-        let of_vertex = 3 * 8 * u64::from(Sources::LANES) + 8;
+        let of_vertex = 3 * 8 * u64::from(Sources::LANES);
         let links = arcs * u64::from(Sources::LANES) + AT_ONCE as u64;
         bytes_of_search::<Sources>(vertices)
             + of_vertex * u64::from(vertices)
             + links * size_of::<Link>() as u64
+            + S::bytes(vertices, arcs)
     }
 
-    pub fn new(vertices: u32, arcs: u64) -> Result<Linked, OutOfMemory> {
+    pub fn new(vertices: u32, arcs: u64) -> Result<Linked<S>, OutOfMemory> {
         let (count, lanes) = (vertices as usize, Sources::LANES as usize);
         let numbers = count * lanes;
         // From one source an arc is on a shortest way, or not.
@@ -151,11 +154,11 @@ impl Linked {
             ways: memory::zeros(numbers)?,
             inverse: memory::zeros(numbers)?,
             share: memory::zeros(numbers)?,
-            sums: memory::zeros(count)?,
+            sums: S::new(vertices, arcs)?,
         })
     }
 
-    /// Sums up what the shortest ways from a group of sources lead through.
+    /// Sums up the shortest ways from a group of sources.
     pub fn add_group<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
@@ -186,7 +189,9 @@ impl Linked {
         for (lane, source) in sources.clone().enumerate() {
             ways[source as usize * row + lane] = 1.0;
         }
-        let mut find = Find { links, behind: lists.behind, row: row as u32, second: 0 };
+        sums.clear(lists.behind);
+        let behind = lists.behind;
+        let mut find = Find { links, sums, behind, row: row as u32, second: 0 };
         search.run(lists, sources, &mut find);
         let second = find.second;
         let links = &self.links.list[..self.links.len];
@@ -199,8 +204,6 @@ impl Linked {
         for link in links[second..].iter().rev() {
             share[link.from()] += inverse[link.to()] + share[link.to()];
         }
-        let sums = &mut sums[..lists.vertices() as usize];
-        sums.fill(0.0);
-        add_up(sums, row, ways, share);
+        self.sums.add_up(behind, Rows { row, ways, inverse, share });
     }
 }

@@ -1,0 +1,304 @@
+//! Brandes' algorithm from all vertices, summed up for vertices or for arcs: ways, shares and what is passed on as
+//! [`betweenness`](crate::betweenness) names them.
+//!
+//! By hops the levels of breadth-first searches are found from many sources at once: what two neighbours add to
+//! one another is then told by the sources that their masks have in common, so that nothing is asked but what
+//! counts. Small graphs take 64 sources and keep a list of all additions (`linked.rs`), others eight
+//! (`levelled.rs`). By weights the distance is a level, and Dijkstra's search goes from one source after the other
+//! (`weighed.rs`). All find the same numbers and add them in the same order: ways from the first neighbour of a
+//! list to the last, shares from the last to the first.
+
+mod levelled;
+mod linked;
+mod sums;
+mod weighed;
+
+pub(crate) use sums::{Arcs, Target, Vertices};
+
+use crate::lists::{Along, Lists, Over, Sides, of_member, over};
+use crate::no_length::{refuse_weightless, refuse_weightless_in};
+use crate::run::go_on;
+use crate::swarm::{Place, Swarm};
+use crate::waves::{GROUP, Waves, sources};
+use crate::{Lengths, Observer, RunError};
+use levelled::Levelled;
+use linked::Linked;
+use rayon::prelude::*;
+use ripplet_graph::batch::{BatchGraph, BatchSlice};
+use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
+use std::marker::PhantomData;
+use std::ops::Range;
+use sums::Sums;
+use weighed::Weighed;
+
+/// The memory of what so many threads work with in [`of_graph`], which adds its sums.
+pub(crate) fn bytes_of_desks<T: Target>(graph: &Graph, lengths: Lengths, threads: usize) -> u64 {
+    let (vertices, arcs) = (graph.vertices(), graph.arcs());
+    let engine = Engine::of(lengths.weigh_in(graph), vertices, arcs);
+    let desk = Sizes::default().with(engine, vertices, arcs).bytes::<T>();
+    (threads as u64).saturating_mul(desk)
+}
+
+/// The sums over ordered pairs of a graph's vertices, on rayon's current pool.
+///
+/// # Errors
+/// Where an edge but a loop has length 0, the observer cancels, or memory is refused.
+pub(crate) fn of_graph<T: Target>(
+    graph: &Graph,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>, RunError> {
+    struct Run<'a, T> {
+        weigh: bool,
+        observer: &'a dyn Observer,
+        target: PhantomData<T>,
+    }
+    impl<T: Target> Over for Run<'_, T> {
+        type Result = Result<Vec<f64>, RunError>;
+
+        fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
+            let Run { weigh, observer, .. } = self;
+            let (vertices, arcs) = (lists.vertices(), lists.ahead.arcs());
+            let engine = Engine::of(weigh, vertices, arcs);
+            let mut totals: Vec<f64> = memory::zeros(T::count(vertices, arcs) as usize)?;
+            let make = |_| Desk::<T>::new(Sizes::default().with(engine, vertices, arcs));
+            let work =
+                |desk: &mut Desk<T>, sources| desk.add_group(engine, lists, sources, observer);
+            let take = |_, desks: &[Desk<T>]| {
+                totals.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(at, total)| {
+                    desks.iter().for_each(|desk| *total += desk.sums(engine)[at]);
+                });
+                Ok::<_, RunError>(())
+            };
+            Waves { make, work, take, observer }.run(vertices)?;
+            Ok(totals)
+        }
+    }
+    observer.on_stage(STAGE);
+    let weigh = lengths.weigh_in(graph);
+    if weigh {
+        refuse_weightless(graph)?;
+    }
+    over(graph, Along::Arcs, Run::<T> { weigh, observer, target: PhantomData })
+}
+
+/// What an observer is told.
+const STAGE: &str = "finding shortest ways";
+
+/// The memory of what so many threads work with in [`fill_batch`].
+pub(crate) fn bytes_of_desks_of_batch<T: Target>(
+    graphs: BatchSlice<'_>,
+    lengths: Lengths,
+    threads: usize,
+) -> u64 {
+    let (sizes, most) = room_for::<T>(graphs, lengths.weigh_in_batch(graphs));
+    (threads as u64).saturating_mul(sizes.bytes::<T>() + 8 * most)
+}
+
+/// Calls `finish` for each graph with the sums over ordered pairs of its vertices, and its part of a place.
+///
+/// # Errors
+/// As [`of_graph`]; of several edges of length 0 that of the first graph is named.
+pub(crate) fn fill_batch<T: Target, P: Place>(
+    graphs: BatchSlice<'_>,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+    place: P,
+    finish: impl Fn(&[f64], BatchGraph<'_>, P) + Sync,
+) -> Result<(), RunError> {
+    observer.on_stage(STAGE);
+    let observer: &dyn Observer = observer;
+    let weigh = lengths.weigh_in_batch(graphs);
+    if weigh {
+        refuse_weightless_in(graphs)?;
+    }
+    let (sizes, most) = room_for::<T>(graphs, weigh);
+    let make = || Ok((Desk::<T>::new(sizes)?, memory::zeros(most as usize)?));
+    let work = |(desk, totals): &mut (Desk<T>, Vec<f64>), graph: BatchGraph<'_>, place: P| {
+        let (vertices, arcs) = (graph.vertices(), graph.arcs());
+        let engine = Engine::of(weigh, vertices, arcs);
+        let totals = &mut totals[..T::count(vertices, arcs) as usize];
+        totals.fill(0.0);
+        for group in 0..vertices.div_ceil(GROUP) {
+            let lists = of_member(graph, Along::Arcs);
+            desk.add_group(engine, lists, sources(group, vertices), observer)?;
+            totals.iter_mut().zip(desk.sums(engine)).for_each(|(total, sum)| *total += sum);
+        }
+        finish(totals, graph, place);
+        Ok(())
+    };
+    Swarm { make, work, observer }.fill(graphs, place)
+}
+
+/// What a desk for these graphs has room for, and the most sums of a graph.
+fn room_for<T: Target>(graphs: BatchSlice<'_>, weigh: bool) -> (Sizes, u64) {
+    graphs.graphs().fold((Sizes::default(), 0), |(sizes, most), graph| {
+        let (vertices, arcs) = (graph.vertices(), graph.arcs());
+        let engine = Engine::of(weigh, vertices, arcs);
+        (sizes.with(engine, vertices, arcs), most.max(T::count(vertices, arcs)))
+    })
+}
+
+/// Who finds the shortest ways of a graph.
+#[derive(Clone, Copy)]
+enum Engine {
+    Linked,
+    Levelled,
+    Weighed,
+}
+
+impl Engine {
+    /// For a graph of so many vertices and arcs, which weigh or are counted.
+    fn of(weigh: bool, vertices: u32, arcs: u64) -> Engine {
+        match weigh {
+            true => Engine::Weighed,
+            false if linked::takes(vertices, arcs) => Engine::Linked,
+            false => Engine::Levelled,
+        }
+    }
+}
+
+/// The most vertices and arcs of the graphs of each engine.
+#[derive(Clone, Copy, Default)]
+struct Sizes {
+    linked: (u32, u64),
+    levelled: (u32, u64),
+    weighed: (u32, u64),
+}
+
+impl Sizes {
+    fn with(mut self, engine: Engine, vertices: u32, arcs: u64) -> Sizes {
+        let size = match engine {
+            Engine::Linked => &mut self.linked,
+            Engine::Levelled => &mut self.levelled,
+            Engine::Weighed => &mut self.weighed,
+        };
+        *size = (size.0.max(vertices), size.1.max(arcs));
+        self
+    }
+
+    /// Bytes of a desk.
+    fn bytes<T: Target>(self) -> u64 {
+        let Sizes { linked, levelled, weighed } = self;
+        Linked::<T::Sums<_>>::bytes(linked.0, linked.1)
+            + Levelled::<T::Sums<_>>::bytes(levelled.0, levelled.1)
+            + Weighed::<T::Sums<_>>::bytes(weighed.0, weighed.1)
+    }
+}
+
+/// What a thread works with.
+struct Desk<T: Target> {
+    linked: Linked<T::Sums<linked::Sources>>,
+    levelled: Levelled<T::Sums<levelled::Sources>>,
+    weighed: Weighed<T::Sums<weighed::Sources>>,
+}
+
+impl<T: Target> Desk<T> {
+    fn new(Sizes { linked, levelled, weighed }: Sizes) -> Result<Desk<T>, OutOfMemory> {
+        Ok(Desk {
+            linked: Linked::new(linked.0, linked.1)?,
+            levelled: Levelled::new(levelled.0, levelled.1)?,
+            weighed: Weighed::new(weighed.0, weighed.1)?,
+        })
+    }
+
+    /// Sums up the shortest ways from a group of sources.
+    fn add_group<L: Lists>(
+        &mut self,
+        engine: Engine,
+        lists: Sides<L>,
+        sources: Range<VertexId>,
+        observer: &dyn Observer,
+    ) -> Result<(), RunError> {
+        match engine {
+            Engine::Linked => {
+                go_on(observer)?;
+                self.linked.add_group(lists, sources);
+                Ok(())
+            }
+            Engine::Levelled => self.levelled.add_group(lists, sources, observer),
+            Engine::Weighed => self.weighed.add_group(lists, sources, observer),
+        }
+    }
+
+    /// What the engine found last.
+    fn sums(&self, engine: Engine) -> &[f64] {
+        match engine {
+            Engine::Linked => self.linked.sums.sums(),
+            Engine::Levelled => self.levelled.sums.sums(),
+            Engine::Weighed => self.weighed.sums.sums(),
+        }
+    }
+}
+
+/// Visits each vertex of a list, in which equal ones are neighbours, once, with its place.
+#[inline]
+fn for_each_once<'a>(
+    list: impl Iterator<Item = (usize, &'a VertexId)>,
+    mut visit: impl FnMut(usize, VertexId),
+) {
+    // Which no vertex is.
+    let mut last = VertexId::MAX;
+    for (at, &vertex) in list {
+        if vertex != last {
+            visit(at, vertex);
+        }
+        last = vertex;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use ripplet_graph::{Direction, Duplicates, EdgeTable, GraphBuilder, SelfLoops, VertexIds};
+
+    /// The sums of each group, for vertices or for arcs.
+    struct Both<T>(PhantomData<T>);
+
+    impl<T: Target> Over for Both<T> {
+        type Result = Vec<[Vec<u64>; 2]>;
+
+        fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
+            let (vertices, arcs) = (lists.vertices(), lists.ahead.arcs());
+            let bits = |sums: &[f64]| sums.iter().map(|sum| sum.to_bits()).collect();
+            let mut linked = Linked::<T::Sums<_>>::new(vertices, arcs).unwrap();
+            let mut levelled = Levelled::<T::Sums<_>>::new(vertices, arcs).unwrap();
+            let groups = (0..vertices.div_ceil(GROUP)).map(|group| sources(group, vertices));
+            let sums = |sources: Range<u32>| {
+                linked.add_group(lists, sources.clone());
+                levelled.add_group(lists, sources, &()).unwrap();
+                [bits(linked.sums.sums()), bits(levelled.sums.sums())]
+            };
+            groups.map(sums).collect()
+        }
+    }
+
+    fn check<T: Target>(graph: &Graph) {
+        for [linked, levelled] in over(graph, Along::Arcs, Both::<T>(PhantomData)) {
+            assert_eq!(linked, levelled);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn small_and_large_graphs_have_the_same_sums(
+            (vertices, edges) in (1u32..100).prop_flat_map(|n| {
+                (Just(n), prop::collection::vec((0..n, 0..n), 0..3 * n as usize))
+            }),
+            directed in any::<bool>(),
+            keep in any::<bool>(),
+        ) {
+            let ids = VertexIds::Consecutive { first: 0, count: vertices };
+            let (from, to) = edges.into_iter().unzip();
+            let direction = if directed { Direction::Directed } else { Direction::Undirected };
+            let mut builder = GraphBuilder::new().direction(direction);
+            if keep {
+                builder = builder.duplicates(Duplicates::Keep).self_loops(SelfLoops::Keep);
+            }
+            let graph = builder.build(EdgeTable::new(ids, from, to).unwrap()).unwrap();
+            check::<Vertices>(&graph);
+            check::<Arcs>(&graph);
+        }
+    }
+}
