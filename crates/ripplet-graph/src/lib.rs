@@ -20,6 +20,7 @@ mod ids;
 mod weight;
 
 pub mod batch;
+pub mod compressed;
 pub mod generate;
 pub mod memory;
 

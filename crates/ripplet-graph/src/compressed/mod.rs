@@ -1,0 +1,205 @@
+//! Adjacency in few bits: gaps and runs in four widths, which a warp decodes 32 at a time.
+//!
+//! After the compressed representation of Ye et al. (*Large-Scale Graph Label Propagation on GPUs*, TKDE
+//! 2023, section 5), whose codes are read bit by bit; here all that tells where values are stands before
+//! them. [`CompressedAdjacency::of`] encodes, in parallel and deterministically: the same bytes on any
+//! number of threads.
+//!
+//! # Format
+//! Words of 32 bits; a value's bits ascend from its place on, as bit `at % 32` of word `at / 32`.
+//!
+//! ```text
+//! begins    u64 each: the word where each block of 32 vertices begins; after the last, the end
+//! words     blocks, each from a whole word on; one word of zeros at the end
+//!
+//! block     6 bits   D, the width of a degree
+//!           6 bits   E, the width of an end
+//!           n · D    degrees of the block's n vertices (32; in the last block, what is left)
+//!           n · E    where each list ends, in bits from the first one's begin
+//!           the lists, one behind the other
+//!
+//! list      of a degree above 1024: (s − 1) · E, where each of its s segments but the last ends, in bits
+//!           from the list's begin; a segment has the next 1024 neighbours, the last one what is left
+//!           the segments
+//!
+//! segment   of n neighbours: if the code has runs and n > 3, the number of tokens m, in as many bits as n
+//!           has; else m = n
+//!           m        lower bits of the tokens' classes
+//!           m        higher bits of the tokens' classes
+//!           …        the tokens' values, each in the width of its class
+//!           of a weighted graph: the same two planes and values for the n weights, with widths of their own
+//! ```
+//!
+//! A token's value is a *gap*: of the first one, the neighbour less the vertex itself, modulo 2³² and folded
+//! (0, −1, 1, −2 … as 0, 1, 2, 3 …); of others, the neighbour less the one before, less 1 if no list
+//! names a neighbour twice. Where the code has runs, values of the last class are *runs*: the next (value +
+//! 3) neighbours follow upon the one before, one by one.
+//!
+//! ```text
+//! vertex 16, neighbours 12 18 19 20 21 30 31; widths 0 3 4, and 0 for runs
+//! token     −4    6 − 1   3 more   9 − 1   1 − 1
+//! value     7     5       0        8       0
+//! class     1     1       3        2       0
+//! lower     1     1       1        0       0       5 tokens: a number of 3 bits, two planes of 5,
+//! higher    0     0       1        1       0       3 + 3 + 0 + 4 + 0 bits of values: 23 bits
+//! ```
+//!
+//! A warp reads the two planes of 32 tokens at once; how many tokens of each class are before a lane's own
+//! are three population counts, so each lane knows where its value is; a prefix sum makes neighbours of
+//! gaps. A thread takes tokens one by one. Segments need nothing of each other: a long list is decoded
+//! from many places at once.
+//!
+//! The encoder chooses the widths, and whether there are runs, for the fewest bits over a shard's lists of
+//! one direction.
+//!
+//! # Memory
+//! 8 bytes for 32 vertices, and the words: about 23 bits a vertex for degrees and ends beside the
+//! lists. Encoding needs nothing else; decoding allocates nothing.
+//!
+//! # Damage
+//! Decoding believes what it reads, but never reads outside of the arrays and always ends: damaged words
+//! give wrong neighbours. [`CompressedAdjacency::check`] tells whether lists of somebody else are sound.
+
+mod bits;
+mod check;
+mod classes;
+mod decode;
+mod encode;
+mod lists;
+#[cfg(test)]
+mod tests;
+
+pub use check::InvalidCompressed;
+pub use decode::{ListNeighbors, ListWeights};
+pub use lists::NeighborLists;
+
+use crate::{Buffer, VertexId};
+use std::ops::Range;
+
+/// Vertices of a block: the lanes of a warp.
+const BLOCK: usize = 32;
+/// Neighbours of a segment.
+const SEGMENT: usize = 1024;
+/// The shortest run: a gap costs little more than a run does (`docs/adr/0012`).
+const LEAST_RUN: u32 = 3;
+/// Bits of each of a block's two widths.
+const WIDTH_BITS: u32 = 6;
+
+/// How a shard's lists of one direction are written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// Widths of the four classes of values, at most 32.
+    pub widths: [u8; 4],
+    /// Whether the last class is runs.
+    pub runs: bool,
+    /// Whether a list may name a neighbour twice.
+    pub repeats: bool,
+    /// Widths of the weights' classes, where arcs have weights.
+    pub weight_widths: Option<[u8; 4]>,
+}
+
+impl Code {
+    fn least_gap(&self) -> u32 {
+        u32::from(!self.repeats)
+    }
+
+    /// The width of a segment's number of tokens.
+    fn count_width(&self, neighbors: usize) -> u32 {
+        let counted = self.runs && neighbors > LEAST_RUN as usize;
+        if counted { bits::length(neighbors as u64) } else { 0 }
+    }
+}
+
+/// The compressed lists of a shard, in one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompressedAdjacency {
+    vertices: Range<VertexId>,
+    arcs: u64,
+    code: Code,
+    begins: Buffer<u64>,
+    words: Buffer<u32>,
+}
+
+/// [`CompressedAdjacency`] as plain slices; `local` counts from the shard's first vertex.
+#[derive(Clone, Copy, Debug)]
+pub struct CompressedNeighbors<'a> {
+    first: VertexId,
+    vertices: usize,
+    arcs: u64,
+    code: Code,
+    begins: &'a [u64],
+    words: &'a [u32],
+}
+
+impl CompressedAdjacency {
+    /// Lists from their parts, of the vertices `vertices` with so many arcs together.
+    ///
+    /// Looks at the shape alone, in one pass over `begins`: see [`CompressedAdjacency::check`].
+    ///
+    /// # Errors
+    /// Where a width is beyond 32, or `begins` do not ascend, are not one more than blocks, or end
+    /// anywhere but before the last of `words`.
+    pub fn from_parts(
+        vertices: Range<VertexId>,
+        arcs: u64,
+        code: Code,
+        begins: Buffer<u64>,
+        words: Buffer<u32>,
+    ) -> Result<CompressedAdjacency, InvalidCompressed> {
+        let widths = code.widths.iter().chain(code.weight_widths.iter().flatten());
+        if widths.copied().any(|width| width > 32) {
+            return Err(InvalidCompressed::Code);
+        }
+        let shape = vertices.start <= vertices.end
+            && begins.len() == vertices.len().div_ceil(BLOCK) + 1
+            && begins[0] == 0
+            && begins.is_sorted()
+            && begins.last().and_then(|&end| end.checked_add(1)) == Some(words.len() as u64);
+        match shape {
+            true => Ok(CompressedAdjacency { vertices, arcs, code, begins, words }),
+            false => Err(InvalidCompressed::Begins),
+        }
+    }
+
+    /// The vertices whose lists are here.
+    pub fn vertices(&self) -> Range<VertexId> {
+        self.vertices.clone()
+    }
+
+    /// Arcs over all lists.
+    pub fn arcs(&self) -> u64 {
+        self.arcs
+    }
+
+    /// How the lists are written down.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The word where each block of 32 vertices begins, and the end of the last.
+    pub fn begins(&self) -> &[u64] {
+        &self.begins
+    }
+
+    /// The blocks, and a word of zeros.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Bytes of all arrays.
+    pub fn bytes(&self) -> u64 {
+        self.begins.bytes() + self.words.bytes()
+    }
+
+    /// The arrays as plain slices.
+    pub fn view(&self) -> CompressedNeighbors<'_> {
+        CompressedNeighbors {
+            first: self.vertices.start,
+            vertices: self.vertices.len(),
+            arcs: self.arcs,
+            code: self.code,
+            begins: &self.begins,
+            words: &self.words,
+        }
+    }
+}
