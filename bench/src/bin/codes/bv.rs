@@ -40,6 +40,12 @@ pub fn bits(lists: Neighbors<'_>, window: usize) -> u64 {
     bits
 }
 
+/// Bits of where lists begin, if an Elias-Fano sequence (Elias, 1974; Fano, 1971) has it.
+pub fn offset_bits(lists: Neighbors<'_>, bits: u64) -> f64 {
+    let vertices = (lists.offsets().len() - 1) as f64;
+    vertices * (2.0 + (bits as f64 / vertices).log2().max(0.0).ceil())
+}
+
 #[derive(Default)]
 struct Scratch {
     parts: Parts,

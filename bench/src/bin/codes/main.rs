@@ -4,6 +4,10 @@
 //! cargo run --release -p ripplet-bench --bin codes -- [--scale S] [--turns N] [FILE…] > codes.jsonl
 //! ```
 //!
+//! `threshold` is the degree below which a list is plain, `least_interval` the shortest interval or run, 0 for none.
+//! Sizes are those of lists alone, degrees among them where the code has them there; only `compressed`,
+//! which `ripplet_graph` writes, has everything that finds a list. The graphs are simple.
+//!
 //! Generated graphs of 2^S vertices come first, then the files, which are any edge lists that ripplet reads.
 //! `crawl` is the benchmark's own: sites whose pages all link to the site's first ones, as menus do.
 
@@ -20,8 +24,10 @@ use intervals::Parts;
 use planes::Planes;
 use published::Published;
 use ripplet_bench::{Case, Result, generated};
+use ripplet_graph::compressed::CompressedAdjacency;
 use ripplet_graph::{EdgeTable, GraphBuilder, Neighbors, VertexIds};
 use serde_json::json;
+use std::hint::black_box;
 use std::time::Instant;
 
 const THRESHOLDS: [usize; 6] = [0, 2, 4, 8, 16, 32];
@@ -37,6 +43,7 @@ fn main() -> Result<()> {
             file => files.push(file.to_owned()),
         }
     }
+    rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     let mut cases = Vec::new();
     if scale > 0 {
         generated(scale, &mut cases)?;
@@ -107,23 +114,19 @@ impl Report<'_> {
     fn sizes(&self) {
         for window in [0, 7] {
             let bits = bv::bits(self.lists, window);
-            self.size("bv", 0, 4, bits, json!({ "window": window }));
+            let offsets = bv::offset_bits(self.lists, bits) / self.arcs();
+            let more = json!({ "window": window, "offset_bits_an_arc": offsets });
+            self.size("bv", 0, 4, bits, more);
         }
+        let compressed = self.compressed();
+        let bits = 8 * compressed.bytes();
+        let more = json!({ "form": format!("{:?}", compressed.code()) });
+        self.size("compressed", 0, 3, bits, more);
         for (least, threshold) in variants() {
             for k in 1..=4 {
-                let code = Published { code: Code(k), least_interval: least.max(1), threshold };
-                // A least interval of 1 would have no residuals: none at all is one beyond all lengths.
-                let code = match least {
-                    0 => Published { least_interval: usize::MAX >> 1, ..code },
-                    _ => code,
-                };
-                self.size(
-                    &format!("cgr zeta{k}"),
-                    threshold,
-                    least,
-                    code.encode(self.lists).bits,
-                    json!({}),
-                );
+                let code = Published { code: Code(k), least_interval: least, threshold };
+                let bits = code.encode(self.lists).bits;
+                self.size(&format!("cgr zeta{k}"), threshold, least, bits, json!({}));
             }
             self.groups(least, threshold);
             for planes in [1, 2, 3] {
@@ -132,6 +135,10 @@ impl Report<'_> {
                 self.size(&format!("planes {planes}"), threshold, least, size.bits, more);
             }
         }
+    }
+
+    fn compressed(&self) -> CompressedAdjacency {
+        CompressedAdjacency::of(self.lists, 0).expect("there is memory")
     }
 
     /// Groups of bytes, of nibbles, and of the four widths that suit the graph best.
@@ -182,7 +189,16 @@ impl Report<'_> {
         speed("plain", 0, &|| {
             (0..vertices).map(|v| self.lists.of(v).iter().map(|&u| u64::from(u)).sum::<u64>()).sum()
         });
-        for threshold in [0, 8, 32] {
+        let compressed = self.compressed();
+        speed("compressed", 0, &|| {
+            let lists = compressed.view();
+            (0..vertices).map(|v| lists.of(v).map(u64::from).sum::<u64>()).sum()
+        });
+        speed("encode compressed", 0, &|| {
+            black_box(self.compressed());
+            expected
+        });
+        for threshold in [0, 32] {
             for k in [1, 3] {
                 let code = Published { code: Code(k), least_interval: 4, threshold };
                 let stream = code.encode(self.lists);

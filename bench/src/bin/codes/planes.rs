@@ -59,16 +59,3 @@ impl Planes {
         Size { bits, tokens, widths: [widths, run].concat() }
     }
 }
-
-/// Bits of a directory of `lists` lists a block, which has the degree and the end of each in widths
-/// that suffice in the block, beside 64 bits for where the block begins; `sizes` are the lists' bits.
-pub fn directory(lists: Neighbors<'_>, sizes: &[u64], block: usize) -> u64 {
-    let width = |most: u64| u64::from(64 - most.leading_zeros());
-    let mut bits = 0;
-    for (index, sizes) in sizes.chunks(block).enumerate() {
-        let degrees = (index * block..).take(sizes.len()).map(|v| u64::from(lists.degree(v)));
-        let each = width(degrees.max().unwrap_or(0)) + width(sizes.iter().sum());
-        bits += 64 + 16 + block as u64 * each;
-    }
-    bits
-}

@@ -7,6 +7,7 @@ use ripplet_graph::Neighbors;
 
 pub struct Published {
     pub code: Code,
+    /// 0 is no intervals, nor their number.
     pub least_interval: usize,
     /// Lists of lower degree have 32 bits a neighbour.
     pub threshold: usize,
@@ -41,7 +42,9 @@ impl Published {
 
     fn put(&self, out: &mut Writer, v: u32, parts: &Parts) {
         let least = self.least_interval as u64;
-        out.code(self.code, parts.intervals.len() as u64);
+        if least > 0 {
+            out.code(self.code, parts.intervals.len() as u64);
+        }
         let mut before = None;
         for &(begin, length) in &parts.intervals {
             out.code(self.code, gap(v, before, begin));
@@ -72,7 +75,7 @@ impl Published {
 
     fn list_sum(&self, reader: &mut Reader<'_>, v: i64, degree: u64) -> u64 {
         let (mut sum, mut rest) = (0, degree);
-        let intervals = reader.code(self.code);
+        let intervals = if self.least_interval > 0 { reader.code(self.code) } else { 0 };
         let mut at = 0;
         for interval in 0..intervals {
             let gap = reader.code(self.code);

@@ -255,7 +255,9 @@ pub struct ListNeighbors<'a> {
 }
 
 impl ListNeighbors<'_> {
-    /// Begins with the next segment, of which there is one.
+    /// Begins with the next segment, of which there is one. Always inlined, so that the iterator may be
+    /// in registers.
+    #[inline(always)]
     fn enter(&mut self) {
         let neighbors = self.list.neighbors_in(self.next_segment);
         let begin = self.list.segment(self.lists.words, self.next_segment);
@@ -310,6 +312,28 @@ impl Iterator for ListNeighbors<'_> {
         let left = self.after as usize + self.left as usize;
         (left, Some(left))
     }
+
+    /// What `for_each` and sums are made of: decides once a segment what `next` decides each time.
+    #[inline]
+    fn fold<B, F: FnMut(B, VertexId) -> B>(mut self, init: B, mut f: F) -> B {
+        let least_gap = self.lists.code.least_gap();
+        let mut sum = init;
+        loop {
+            while self.left > 0 && (self.lists.code.runs || self.run > 0) {
+                sum = f(sum, self.step());
+            }
+            let (mut tokens, mut before) = (self.tokens, self.before);
+            for _ in 0..self.left {
+                let (_, gap) = tokens.next();
+                before = before.wrapping_add(gap.wrapping_add(least_gap));
+                sum = f(sum, before);
+            }
+            if self.after == 0 {
+                return sum;
+            }
+            self.enter();
+        }
+    }
 }
 
 impl ExactSizeIterator for ListNeighbors<'_> {}
@@ -327,6 +351,7 @@ pub struct ListWeights<'a> {
 }
 
 impl ListWeights<'_> {
+    #[inline(always)]
     fn enter(&mut self) {
         let neighbors = self.list.neighbors_in(self.next_segment);
         let begin = self.list.segment(self.lists.words, self.next_segment);

@@ -178,15 +178,15 @@ impl<'a> Encoder<'a> {
             );
             return;
         }
-        let mut rest = words;
+        let (mut rest, mut tokens) = (words, Tokens::default());
         for block in blocks {
             let (own, others) = rest.split_at_mut((begins[block + 1] - begins[block]) as usize);
-            self.write_block(&self.shape(block), &mut Writer::new(own));
+            self.write_block(&self.shape(block), &mut tokens, &mut Writer::new(own));
             rest = others;
         }
     }
 
-    fn write_block(&self, shape: &Shape, out: &mut Writer<'_>) {
+    fn write_block(&self, shape: &Shape, tokens: &mut Tokens, out: &mut Writer<'_>) {
         out.put(shape.degree_width, WIDTH_BITS);
         out.put(shape.end_width, WIDTH_BITS);
         for local in shape.vertices.clone() {
@@ -198,12 +198,12 @@ impl<'a> Encoder<'a> {
             out.put_long(end, shape.end_width);
         }
         for local in shape.vertices.clone() {
-            self.write_list(local, shape.end_width, out);
+            self.write_list(local, shape.end_width, tokens, out);
         }
         debug_assert_eq!(out.bits(), shape.bits(), "what was counted is what is written");
     }
 
-    fn write_list(&self, local: usize, end_width: u32, out: &mut Writer<'_>) {
+    fn write_list(&self, local: usize, end_width: u32, tokens: &mut Tokens, out: &mut Writer<'_>) {
         let v = self.first + local as u32;
         let inner = self.inner_ends(local);
         let mut end = inner * u64::from(end_width);
@@ -212,11 +212,11 @@ impl<'a> Encoder<'a> {
             out.put_long(end, end_width);
         }
         for (segment, weights) in self.segments(local) {
-            let mut tokens = Tokens::default();
+            tokens.len = 0;
             self.each_token(v, segment, |class, value| tokens.push(class, value));
             out.put(tokens.len as u32, self.code.count_width(segment.len()));
             tokens.write(&self.code.widths, out);
-            let mut tokens = Tokens::default();
+            tokens.len = 0;
             weights.iter().for_each(|&weight| tokens.push(self.weights.of(weight), weight));
             tokens.write(&self.weights.widths, out);
         }
@@ -261,7 +261,7 @@ impl Statistics {
     }
 }
 
-/// The tokens of a segment.
+/// The tokens of a segment, an array for all segments that a thread writes.
 struct Tokens {
     len: usize,
     values: [u32; SEGMENT],
