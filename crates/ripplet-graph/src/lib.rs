@@ -3,6 +3,7 @@
 //! ```text
 //! EdgeTable ── GraphBuilder ──▶ Graph = shards of adjacency + external ids
 //!                                 └─ Shard = a contiguous vertex range: out (and incoming) Adjacency
+//! Adjacency ── compressed::CompressedAdjacency::of ──▶ the same lists in about a third of the bits
 //! batch::BatchTable ── BatchBuilder ──▶ GraphBatch = many small graphs in flat arrays
 //! ```
 //!

@@ -204,7 +204,7 @@ impl<'a> Values<'a> {
     /// The next value, and its class; behind the last, anything.
     #[inline]
     pub(super) fn next(&mut self) -> (u32, u32) {
-        if self.next % 32 == 0 {
+        if self.next.is_multiple_of(32) {
             (self.low, self.high) = self.planes(self.next);
         }
         let class = self.low & 1 | (self.high & 1) << 1;

@@ -17,7 +17,7 @@ impl CompressedAdjacency {
     ///
     /// In parallel over blocks of vertices, in four passes over the lists: does a neighbour stand twice,
     /// how long are gaps, how large is each block, and the words. The same words on any number of
-    /// threads. Memory: what is returned.
+    /// threads. Memory: what is returned, and 5 KiB a thread.
     ///
     /// # Errors
     /// Where the memory is refused.

@@ -53,8 +53,9 @@
 //! one direction.
 //!
 //! # Memory
-//! 8 bytes for 32 vertices, and the words: about 23 bits a vertex for degrees and ends beside the
-//! lists. Encoding needs nothing else; decoding allocates nothing.
+//! 8 bytes for 32 vertices, and the words: from 18 to 24 bits a vertex in all for what finds a list, on the
+//! graphs that were measured, and the lists. Encoding takes 5 KiB a thread beside, decoding allocates
+//! nothing.
 //!
 //! # Damage
 //! Decoding believes what it reads, but never reads outside of the arrays and always ends: damaged words
@@ -80,7 +81,7 @@ use std::ops::Range;
 const BLOCK: usize = 32;
 /// Neighbours of a segment.
 const SEGMENT: usize = 1024;
-/// The shortest run: a gap costs little more than a run does (`docs/adr/0012`).
+/// The shortest run: 2, 3 and 4 make a difference of less than a percent (`docs/adr/0012`).
 const LEAST_RUN: u32 = 3;
 /// Bits of each of a block's two widths.
 const WIDTH_BITS: u32 = 6;
