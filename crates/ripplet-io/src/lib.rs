@@ -6,6 +6,7 @@
 //! folder of a TU data set ──▶ tu::read ──▶ GraphBatch                         DS_A.txt, DS_graph_indicator.txt
 //! batch in parts ────────────▶ swarm_file ─▶ GraphBatch, part by part         .swarm, memory-mapped
 //! many graphs ───────────────▶ batch ──────▶ GraphBatch, part by part         folder, .zip, .tar, a table, and the two above
+//! compressed ─▶ rgz::open ─▶ CompressedGraph                                  .rgz, memory-mapped
 //! labels ────▶ write ─▶ a whole file or none                                  .txt .tsv .csv .parquet .arrow
 //! ```
 //!
@@ -35,6 +36,7 @@ mod vertex_table;
 pub mod batch;
 pub mod columnar;
 pub mod rg;
+pub mod rgz;
 pub mod swarm_file;
 pub mod tu;
 pub mod write;

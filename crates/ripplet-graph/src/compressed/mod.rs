@@ -66,12 +66,14 @@ mod check;
 mod classes;
 mod decode;
 mod encode;
+mod graph;
 mod lists;
 #[cfg(test)]
 mod tests;
 
 pub use check::InvalidCompressed;
 pub use decode::{ListNeighbors, ListWeights};
+pub use graph::{CompressedGraph, CompressedShard, InvalidCompressedGraph};
 pub use lists::NeighborLists;
 
 use crate::{Buffer, VertexId};

@@ -7,6 +7,7 @@ mod gml;
 mod graphs;
 mod labels;
 mod rg;
+mod rgz;
 mod swarm_file;
 mod tables;
 mod text;

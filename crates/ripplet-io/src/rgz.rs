@@ -1,0 +1,520 @@
+//! `.rgz`, a graph with compressed lists: the arrays of a [`CompressedGraph`], shard by shard.
+//!
+//! ```text
+//! 0         header, 64 bytes: magic [u8; 8], version u32, zeros
+//! 64        parts, each from a multiple of 64, with zero bytes between them: a part a shard, and the ids
+//!           index: for each part begin u64, length u64
+//! end - 64  footer, below
+//!
+//! part      0 header, 128 bytes, below; of the ids, zeros but for data_end and sections
+//!           128 sections, each from a multiple of 64: of the out lists begins and words, on a directed
+//!           graph of the incoming lists, too; or of the ids
+//!           data_end checksums of the part, as an .rg has them
+//!
+//! header    0 data_end u64  8 vertices u64  16 out lists, 40 bytes  56 incoming lists, 40 bytes
+//! of a part 96 zeros
+//!
+//! lists     0 arcs u64  8 words u64  16 widths [u8; 4]  20 widths of weights [u8; 4]
+//!           24 runs u32  28 repeats u32  32 weighted u32  36 zero u32
+//!
+//! footer    0 begin of the index u64  8 shards u64  16 vertices u32  20 kind of ids u32
+//!           24 first id u64  32 weight exponent i32  36 direction u32  40 bytes of names u64
+//!           48 CRC-32 of header and index u32  52 CRC-32 of bytes 0 to 52 of the footer u32
+//!           56 magic [u8; 8]
+//! ```
+//!
+//! Numbers are little-endian; ids, direction and weights are as in [`crate::rg`], lists as in
+//! [`ripplet_graph::compressed`].
+//!
+//! **Reading** maps the file and copies nothing. [`open`] compares every part with its checksums, says
+//! which shard is damaged, and checks every list ([`CompressedGraph::from_shards`]): a damaged file is an
+//! error, and a crafted one an odd graph at most.
+//!
+//! **Writing** streams: a shard that is written is not needed any more. The file appears whole or not at
+//! all.
+
+use crate::map::map;
+use crate::sections::{ALIGNMENT, Sections, aligned, pair, sealed, verify, word};
+use crate::write::AtomicFile;
+use crate::{Place, ReadError, ReadErrorKind, WriteError};
+use ripplet_graph::compressed::{Code, CompressedAdjacency, CompressedGraph, CompressedShard};
+use ripplet_graph::{Buffer, Direction, Graph, Names, VertexId, VertexIds, WeightScale, memory};
+use std::io::{self, ErrorKind, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The first byte is no text, so that nobody takes the file for a text.
+const MAGIC: [u8; 8] = *b"\x89rpgraph";
+/// The version of the layout above. A reader reads its own only.
+const VERSION: u32 = 1;
+const HEADER_BYTES: u64 = 64;
+const PART_HEADER_BYTES: u64 = 128;
+const ENTRY_BYTES: u64 = 16;
+const FOOTER_BYTES: u64 = 64;
+
+const BIG_ENDIAN: &str = ".rgz files need a little-endian machine";
+
+/// Bytes that outlive whoever reads them, such as a mapped file.
+type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Compresses a graph and writes it, whole or not at all; one shard at a time is in memory compressed.
+///
+/// # Errors
+/// As [`RgzWriter`].
+pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
+    let mut writer = RgzWriter::create(path)?;
+    for shard in graph.shards() {
+        let refused = |refused| io::Error::new(ErrorKind::OutOfMemory, refused);
+        let shard = CompressedShard::of(shard).map_err(refused);
+        writer.append(&shard.map_err(|source| writer.error(source))?)?;
+    }
+    writer.finish(graph.ids(), graph.direction(), graph.weight_scale())
+}
+
+/// Opens a graph, memory-mapped.
+///
+/// Cost: one pass for the checksums and one that decodes all lists, on rayon's current pool.
+///
+/// # Errors
+/// Where the file cannot be read, is no `.rgz` of this version, or is damaged in any byte.
+pub fn open(path: &Path) -> Result<CompressedGraph, ReadError> {
+    let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+    from_bytes(Arc::new(map), path)
+}
+
+/// Reads a graph that lies in `owner`'s bytes; `path` is for errors.
+///
+/// # Errors
+/// As [`open`].
+pub fn from_bytes(owner: Owner, path: &Path) -> Result<CompressedGraph, ReadError> {
+    if cfg!(target_endian = "big") {
+        return Err(ReadError::content(path, Place::File, BIG_ENDIAN));
+    }
+    let (footer, parts) = index((*owner).as_ref(), path)?;
+    let file = Reader { path, owner: &owner, footer, parts };
+    let (mut shards, mut first) = (Vec::new(), 0);
+    for shard in 0..footer.shards as usize {
+        let read = file.shard(shard, first)?;
+        first = read.vertices().end;
+        memory::push(&mut shards, read).map_err(|refused| ReadError {
+            path: path.into(),
+            place: Place::File,
+            kind: ReadErrorKind::OutOfMemory(refused),
+        })?;
+    }
+    let direction = [Direction::Undirected, Direction::Directed][footer.direction as usize];
+    let scale = WeightScale::from_exponent(footer.exponent)
+        .expect("the footer was read where its exponent is one");
+    CompressedGraph::from_shards(file.ids()?, direction, scale, shards).map_err(|invalid| {
+        let sentence = format!("the file holds no graph: {invalid}; make it again");
+        ReadError::content(path, Place::File, sentence)
+    })
+}
+
+/// A `.rgz` that is being written: it appears when it is finished, or not at all.
+#[derive(Debug)]
+pub struct RgzWriter {
+    path: PathBuf,
+    file: AtomicFile,
+    /// Bytes written.
+    at: u64,
+    parts: Vec<[u64; 2]>,
+    /// Whether writing failed, so that the file must not appear.
+    failed: bool,
+}
+
+/// What the file says of the graph, checksums apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Footer {
+    index: u64,
+    shards: u64,
+    vertices: u32,
+    id_kind: u32,
+    first_id: u64,
+    exponent: i32,
+    direction: u32,
+    name_bytes: u64,
+}
+
+/// What a part says of its lists in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Lists([u64; 5]);
+
+impl Footer {
+    fn to_bytes(self, sum: u32) -> [u8; FOOTER_BYTES as usize] {
+        let (ids, scale) =
+            (pair(self.vertices, self.id_kind), pair(self.exponent as u32, self.direction));
+        let magic = u64::from_le_bytes(MAGIC);
+        let mut words = [
+            self.index,
+            self.shards,
+            ids,
+            self.first_id,
+            scale,
+            self.name_bytes,
+            u64::from(sum),
+            magic,
+        ];
+        let own = crc32fast::hash(&bytemuck::bytes_of(&words)[..52]);
+        words[6] = pair(sum, own);
+        bytemuck::cast(words)
+    }
+
+    /// The footer and the checksum of header and index; `None` where it is damaged.
+    fn read(bytes: &[u8]) -> Option<(Footer, u32)> {
+        let word = |at| word(bytes, at);
+        let (low, high) = (|at| word(at) as u32, |at| (word(at) >> 32) as u32);
+        let footer = Footer {
+            index: word(0),
+            shards: word(1),
+            vertices: low(2),
+            id_kind: high(2),
+            first_id: word(3),
+            exponent: low(4) as i32,
+            direction: high(4),
+            name_bytes: word(5),
+        };
+        let whole = crc32fast::hash(&bytes[..52]) == high(6)
+            && word(7) == u64::from_le_bytes(MAGIC)
+            && footer.id_kind <= 3
+            && footer.direction <= 1
+            && (footer.id_kind == 0 || footer.first_id == 0)
+            && (footer.id_kind == 3 || footer.name_bytes == 0)
+            && WeightScale::from_exponent(footer.exponent).is_some();
+        whole.then_some((footer, low(6)))
+    }
+}
+
+impl Lists {
+    fn of(lists: &CompressedAdjacency) -> Lists {
+        let Code { widths, runs, repeats, weight_widths } = lists.code();
+        let widths = [widths, weight_widths.unwrap_or_default()].map(u32::from_le_bytes);
+        Lists([
+            lists.arcs(),
+            lists.words().len() as u64,
+            pair(widths[0], widths[1]),
+            pair(runs.into(), repeats.into()),
+            u64::from(weight_widths.is_some()),
+        ])
+    }
+
+    /// The code, or `None` where no lists can have it.
+    fn code(self) -> Option<Code> {
+        let Lists([_, _, widths, flags, weighted]) = self;
+        let (low, high) = (flags as u32, (flags >> 32) as u32);
+        let of_weights = ((widths >> 32) as u32).to_le_bytes();
+        let known =
+            low <= 1 && high <= 1 && (weighted == 1 || (weighted == 0 && of_weights == [0; 4]));
+        known.then_some(Code {
+            widths: (widths as u32).to_le_bytes(),
+            runs: low == 1,
+            repeats: high == 1,
+            weight_widths: (weighted == 1).then_some(of_weights),
+        })
+    }
+}
+
+/// The footer, and where each part is; the file's parts lie close, all up to the index.
+fn index(bytes: &[u8], path: &Path) -> Result<(Footer, Vec<Range<u64>>), ReadError> {
+    let wrong = |at, sentence: &str| ReadError::content(path, Place::Byte(at), sentence);
+    let length = bytes.len() as u64;
+    if length < HEADER_BYTES + FOOTER_BYTES {
+        return Err(wrong(length, "an .rgz has 128 bytes at least: this file was cut short"));
+    }
+    if bytes[..8] != MAGIC {
+        return Err(wrong(0, "this is not an .rgz file: its first bytes are others"));
+    }
+    let version = word(bytes, 1);
+    if version != u64::from(VERSION) {
+        let sentence = format!(
+            "the file has version {version}, this program reads version {VERSION}: make it again"
+        );
+        return Err(wrong(8, &sentence));
+    }
+    let end = length - FOOTER_BYTES;
+    let cut = "the file has no whole footer: it was cut short or damaged, make it again";
+    let (footer, sum) = Footer::read(&bytes[end as usize..]).ok_or_else(|| wrong(end, cut))?;
+    let damaged = "what tells of the parts is damaged: copy the file or make it again";
+    let entries = footer.shards.checked_add(1).and_then(|parts| parts.checked_mul(ENTRY_BYTES));
+    if entries.and_then(|all| end.checked_sub(all)) != Some(footer.index)
+        || footer.index < HEADER_BYTES
+    {
+        return Err(wrong(end, damaged));
+    }
+    let entries = &bytes[footer.index as usize..end as usize];
+    let mut found = crc32fast::Hasher::new();
+    found.update(&bytes[..HEADER_BYTES as usize]);
+    found.update(entries);
+    if found.finalize() != sum || bytes[16..64].iter().any(|&byte| byte != 0) {
+        return Err(wrong(footer.index, damaged));
+    }
+    let mut parts = Vec::new();
+    let mut before = HEADER_BYTES;
+    let zeros = |from: u64, to: u64| {
+        bytes.get(from as usize..to as usize).is_some_and(|gap| gap.iter().all(|&byte| byte == 0))
+    };
+    for entry in entries.chunks_exact(ENTRY_BYTES as usize) {
+        let (begin, length) = (word(entry, 0), word(entry, 1));
+        let part = begin.checked_add(length).filter(|&end| end <= footer.index);
+        let (true, Some(end)) = (begin == aligned(before) && zeros(before, begin), part) else {
+            return Err(wrong(footer.index, damaged));
+        };
+        before = end;
+        memory::push(&mut parts, begin..end).map_err(|refused| ReadError {
+            path: path.into(),
+            place: Place::File,
+            kind: ReadErrorKind::OutOfMemory(refused),
+        })?;
+    }
+    match footer.index == aligned(before) && zeros(before, footer.index) {
+        true => Ok((footer, parts)),
+        false => Err(wrong(footer.index, damaged)),
+    }
+}
+
+/// A file whose index is right.
+struct Reader<'a> {
+    path: &'a Path,
+    owner: &'a Owner,
+    footer: Footer,
+    parts: Vec<Range<u64>>,
+}
+
+/// Takes the sections of a verified part one after the other; counts from the file's begin.
+struct Part<'a> {
+    owner: &'a Owner,
+    at: u64,
+    end: u64,
+}
+
+impl Reader<'_> {
+    fn wrong(&self, what: &str, at: u64, why: &str) -> ReadError {
+        let sentence =
+            format!("{what} of the file is damaged: {why}; copy the file or make it again");
+        ReadError::content(self.path, Place::Byte(at), sentence)
+    }
+
+    /// Checks a part's checksums; `what` it is stands in the error.
+    fn part(&self, part: usize, what: &str) -> Result<(Part<'_>, &[u8]), ReadError> {
+        let Range { start, end } = self.parts[part].clone();
+        let bytes = &(**self.owner).as_ref()[start as usize..end as usize];
+        let head = bytes.get(..PART_HEADER_BYTES as usize);
+        let fits = |head: &&[u8]| {
+            word(head, 0) >= PART_HEADER_BYTES && sealed(word(head, 0)) == Some(end - start)
+        };
+        let Some(head) = head.filter(fits) else {
+            return Err(self.wrong(what, start, "its header does not fit it"));
+        };
+        let data_end = word(head, 0);
+        verify(bytes, data_end as usize, self.path, start).map_err(|error| ReadError {
+            kind: format!("{what}: {}", error.kind).into(),
+            ..error
+        })?;
+        let (at, end) = (start + PART_HEADER_BYTES, start + data_end);
+        Ok((Part { owner: self.owner, at, end }, head))
+    }
+
+    fn shard(&self, shard: usize, first: VertexId) -> Result<CompressedShard, ReadError> {
+        let what = format!("shard {shard}");
+        let (mut part, head) = self.part(shard, &what)?;
+        let begin = self.parts[shard].start;
+        let wrong = |why: &str| self.wrong(&what, begin, why);
+        let lists = |from: usize| Lists([0, 1, 2, 3, 4].map(|at| word(head, from + at)));
+        let last = u32::try_from(word(head, 1)).ok().and_then(|count| first.checked_add(count));
+        let (Some(last), true) = (last, (12..16).all(|at| word(head, at) == 0)) else {
+            return Err(wrong("its header holds what cannot be"));
+        };
+        let mut take = |Lists([arcs, words, ..]): Lists, code: Code| {
+            let blocks = u64::from(last - first).div_ceil(32);
+            let (begins, words) = (part.section(blocks + 1)?, part.section(words)?);
+            CompressedAdjacency::from_parts(first..last, arcs, code, begins, words).ok()
+        };
+        let misfit = || wrong("its arrays do not fit its header");
+        let out = lists(2).code().and_then(|code| take(lists(2), code)).ok_or_else(misfit)?;
+        let incoming = match self.footer.direction {
+            0 if lists(7) == Lists::default() => None,
+            0 => return Err(misfit()),
+            _ => Some(lists(7).code().and_then(|code| take(lists(7), code)).ok_or_else(misfit)?),
+        };
+        if part.at != part.end {
+            return Err(wrong("it has bytes that belong to no list"));
+        }
+        Ok(CompressedShard::new(out, incoming))
+    }
+
+    fn ids(&self) -> Result<VertexIds, ReadError> {
+        let shards = self.footer.shards as usize;
+        let (mut part, head) = self.part(shards, "the part of the ids")?;
+        let Footer { vertices, id_kind, first_id, name_bytes, .. } = self.footer;
+        let count = u64::from(vertices);
+        let ids = match id_kind {
+            0 => Some(VertexIds::Consecutive { first: first_id, count: vertices }),
+            1 => part.section(count).map(VertexIds::Unsigned),
+            2 => part.section(count).map(VertexIds::Signed),
+            _ => part
+                .section(count + 1)
+                .zip(part.section(name_bytes))
+                .and_then(|(offsets, bytes)| Names::from_parts(offsets, bytes))
+                .map(VertexIds::Names),
+        };
+        let rest = (1..16).all(|at| word(head, at) == 0) && part.at == part.end;
+        let misfit = || {
+            let why = "it does not fit the footer";
+            self.wrong("the part of the ids", self.parts[shards].start, why)
+        };
+        ids.filter(|_| rest).ok_or_else(misfit)
+    }
+}
+
+impl Part<'_> {
+    /// The next section, of so many values.
+    fn section<T: bytemuck::Pod>(&mut self, values: u64) -> Option<Buffer<T>> {
+        // Parts begin at multiples of 64.
+        let begin = aligned(self.at);
+        let end = values.checked_mul(size_of::<T>() as u64)?.checked_add(begin)?;
+        if end > self.end {
+            return None;
+        }
+        self.at = end;
+        Buffer::shared(self.owner.clone(), begin as usize..end as usize)
+    }
+}
+
+impl RgzWriter {
+    /// Begins a file that will be `path`.
+    ///
+    /// # Errors
+    /// Where the folder does not exist or may not be written, or `path` is standard output.
+    pub fn create(path: &Path) -> Result<RgzWriter, WriteError> {
+        let refused = |kind, sentence: &str| {
+            Err(WriteError { path: path.into(), source: io::Error::new(kind, sentence) })
+        };
+        if cfg!(target_endian = "big") {
+            return refused(ErrorKind::Unsupported, BIG_ENDIAN);
+        }
+        if path == Path::new("-") {
+            let sentence = "an .rgz is a file, which standard output need not be: name one";
+            return refused(ErrorKind::InvalidInput, sentence);
+        }
+        let file = AtomicFile::create(path)?;
+        let mut writer =
+            RgzWriter { path: path.into(), file, at: 0, parts: Vec::new(), failed: false };
+        writer.write_all(&header()).map_err(|source| writer.error(source))?;
+        Ok(writer)
+    }
+
+    /// Appends the next shard of the graph. Whether shards make a graph is seen when the file is opened.
+    ///
+    /// # Errors
+    /// Where the operating system refuses. The file can then not be finished.
+    pub fn append(&mut self, shard: &CompressedShard) -> Result<(), WriteError> {
+        let mut head = [0u64; PART_HEADER_BYTES as usize / 8];
+        head[1] = shard.vertices().len() as u64;
+        head[2..7].copy_from_slice(&Lists::of(shard.out()).0);
+        if let Some(incoming) = shard.incoming() {
+            head[7..12].copy_from_slice(&Lists::of(incoming).0);
+        }
+        let mut sections: Vec<&[u8]> = Vec::new();
+        for lists in std::iter::once(shard.out()).chain(shard.incoming()) {
+            sections.push(bytemuck::cast_slice(lists.begins()));
+            sections.push(bytemuck::cast_slice(lists.words()));
+        }
+        self.append_part(head, &sections)
+    }
+
+    /// Makes the file appear: a graph of the shards that were appended, in their order.
+    ///
+    /// # Errors
+    /// Where appending failed, or the operating system refuses; nothing is left behind then.
+    pub fn finish(
+        mut self,
+        ids: &VertexIds,
+        direction: Direction,
+        scale: WeightScale,
+    ) -> Result<(), WriteError> {
+        let mut footer = Footer {
+            shards: self.parts.len() as u64,
+            vertices: ids.len() as u32,
+            exponent: scale.exponent(),
+            direction: u32::from(direction == Direction::Directed),
+            ..Footer::default()
+        };
+        let mut sections: Vec<&[u8]> = Vec::new();
+        match ids {
+            VertexIds::Consecutive { first, .. } => footer.first_id = *first,
+            VertexIds::Unsigned(ids) => sections.push(bytemuck::cast_slice(ids)),
+            VertexIds::Signed(ids) => sections.push(bytemuck::cast_slice(ids)),
+            VertexIds::Names(names) => {
+                let (offsets, bytes) = names.parts();
+                sections.extend([bytemuck::cast_slice(offsets), bytes]);
+                footer.name_bytes = bytes.len() as u64;
+            }
+        }
+        footer.id_kind = match ids {
+            VertexIds::Consecutive { .. } => 0,
+            VertexIds::Unsigned(_) => 1,
+            VertexIds::Signed(_) => 2,
+            VertexIds::Names(_) => 3,
+        };
+        self.append_part([0; 16], &sections)?;
+        self.write_index(footer).map_err(|source| self.error(source))?;
+        self.file.commit()
+    }
+
+    fn append_part(&mut self, head: [u64; 16], sections: &[&[u8]]) -> Result<(), WriteError> {
+        let appended = match self.failed {
+            true => Err(io::Error::other("shards before could not be written")),
+            false => self.write_part(head, sections),
+        };
+        self.failed |= appended.is_err();
+        appended.map_err(|source| self.error(source))
+    }
+
+    fn write_part(&mut self, mut head: [u64; 16], sections: &[&[u8]]) -> io::Result<()> {
+        let end = |end: u64, bytes: &&[u8]| aligned(end) + bytes.len() as u64;
+        head[0] = sections.iter().fold(PART_HEADER_BYTES, end);
+        let mut all = Sections::default();
+        all.push(bytemuck::bytes_of(&head));
+        sections.iter().for_each(|bytes| all.push(bytes));
+        self.pad()?;
+        all.write(&mut self.file)?;
+        let length = sealed(all.end()).ok_or_else(|| io::Error::other("the part is too long"))?;
+        self.parts.push([self.at, length]);
+        self.at += length;
+        Ok(())
+    }
+
+    fn write_index(&mut self, mut footer: Footer) -> io::Result<()> {
+        self.pad()?;
+        footer.index = self.at;
+        let index = std::mem::take(&mut self.parts);
+        let index: &[u8] = bytemuck::cast_slice(&index);
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(&header());
+        sum.update(index);
+        self.write_all(index)?;
+        self.write_all(&footer.to_bytes(sum.finalize()))
+    }
+
+    fn pad(&mut self) -> io::Result<()> {
+        let missing = aligned(self.at) - self.at;
+        self.write_all(&[0; ALIGNMENT as usize][..missing as usize])
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.at += bytes.len() as u64;
+        self.file.write_all(bytes)
+    }
+
+    fn error(&self, source: io::Error) -> WriteError {
+        WriteError { path: self.path.clone(), source }
+    }
+}
+
+fn header() -> [u8; HEADER_BYTES as usize] {
+    let mut words = [0u64; 8];
+    words[0] = u64::from_le_bytes(MAGIC);
+    words[1] = u64::from(VERSION);
+    bytemuck::cast(words)
+}
