@@ -148,6 +148,13 @@ fn same_as(compressed: &CompressedAdjacency, plain: Neighbors<'_>) {
         assert_eq!(view.degree(local), plain.degree(local), "the degree of {local}");
         assert!(view.of(local).eq(plain.of(local).iter().copied()), "list {local}");
         assert_eq!(view.each_of(local).len(), plain.each_of(local).len());
+        // What `for_each` does is written apart from `next`; it may begin anywhere.
+        for begun in [0, 1, 2, 1500] {
+            let (mut list, mut rest) = (view.of(local), Vec::new());
+            list.by_ref().take(begun).for_each(drop);
+            list.for_each(|u| rest.push(u));
+            assert_eq!(rest, plain.of(local)[begun.min(plain.of(local).len())..]);
+        }
         let weights = view.each_weight_of(local).map(|weights| weights.collect::<Vec<_>>());
         assert_eq!(weights.as_deref(), plain.weights_of(local), "weights of {local}");
     }
@@ -224,9 +231,9 @@ fn runs_cost_next_to_nothing_and_are_left_out_where_they_do_not_pay() {
 #[test]
 fn generated_graphs_stay_below_their_sizes() {
     let cases: [(&str, EdgeTable, f64); 3] = [
-        ("web", Web::new(14).generate().unwrap(), 9.9),
-        ("rmat", Rmat::new(14).generate().unwrap(), 11.5),
-        ("road", Road::new(14).generate().unwrap(), 15.5),
+        ("web", Web::new(14).generate().unwrap(), 9.3),
+        ("rmat", Rmat::new(14).generate().unwrap(), 11.0),
+        ("road", Road::new(14).generate().unwrap(), 15.4),
     ];
     for (name, edges, limit) in cases {
         let graph = GraphBuilder::new().build(edges).unwrap();
@@ -236,7 +243,7 @@ fn generated_graphs_stay_below_their_sizes() {
         assert_eq!(compressed.check(graph.vertices()), Ok(()));
         let bits = 8.0 * compressed.bytes() as f64 / graph.arcs() as f64;
         println!("{name}: {bits:.2} bits an arc of at most {limit}");
-        assert!(bits < limit && bits > 0.5 * limit, "{name}: {bits}");
+        assert!(bits < limit && bits > 0.9 * limit, "{name}: {bits}");
     }
 }
 
