@@ -231,20 +231,19 @@ impl<T: Target> Desk<T> {
     }
 }
 
-/// Visits each vertex of a list, in which equal ones are neighbours, once, with its place.
-#[inline]
-fn for_each_once<'a>(
+/// Each vertex of a list, in which equal ones are neighbours, once, with the place of its first in the order of
+/// the iterator.
+#[inline(always)]
+fn once<'a>(
     list: impl Iterator<Item = (usize, &'a VertexId)>,
-    mut visit: impl FnMut(usize, VertexId),
-) {
+) -> impl Iterator<Item = (usize, VertexId)> {
     // Which no vertex is.
     let mut last = VertexId::MAX;
-    for (at, &vertex) in list {
-        if vertex != last {
-            visit(at, vertex);
-        }
+    list.filter_map(move |(at, &vertex)| {
+        let new = vertex != last;
         last = vertex;
-    }
+        new.then_some((at, vertex))
+    })
 }
 
 #[cfg(test)]
