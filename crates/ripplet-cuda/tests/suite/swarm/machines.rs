@@ -42,6 +42,8 @@ pub enum Weighing {
     FewAndNone,
     /// One of many.
     Many,
+    /// Nearly the largest that is stored.
+    Huge,
 }
 
 impl Weighing {
@@ -53,6 +55,7 @@ impl Weighing {
             Weighing::Few => 0.5 * (drawn % 4.0 + 1.0),
             Weighing::FewAndNone => drawn % 3.0,
             Weighing::Many => drawn + 0.25,
+            Weighing::Huge => 4e9,
         }
     }
 }
