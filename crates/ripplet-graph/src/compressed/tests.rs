@@ -31,6 +31,94 @@ impl Plain {
     }
 }
 
+/// A warp of 32 lanes that reads the words by the module's documentation, and by nothing else.
+struct Warp<'a> {
+    words: &'a [u32],
+    widths: [u8; 4],
+}
+
+impl Warp<'_> {
+    fn bits(&self, at: u64, width: u64) -> u64 {
+        let bit = |at: u64| u64::from(self.words[(at / 32) as usize] >> (at % 32) & 1);
+        (0..width).map(|place| bit(at + place) << place).sum()
+    }
+
+    /// The classes and values of `count` tokens, 32 lanes at a time, and where they end.
+    fn values(&self, begin: u64, count: u64) -> (Vec<(u64, u64)>, u64) {
+        let (mut values, mut at) = (Vec::new(), begin + 2 * count);
+        for group in (0..count).step_by(32) {
+            let lanes = (count - group).min(32);
+            let low = self.bits(begin + group, lanes);
+            let high = self.bits(begin + count + group, lanes);
+            let planes = [!low & !high, low & !high, !low & high, low & high];
+            let before = |lane: u64| -> u64 {
+                let of_class = |(plane, width): (&u64, u8)| {
+                    u64::from((plane & ((1 << lane) - 1)).count_ones()) * u64::from(width)
+                };
+                planes.iter().zip(self.widths).map(of_class).sum()
+            };
+            // In any order: no lane needs another one.
+            let mut of_group = vec![(0, 0); lanes as usize];
+            for lane in (0..lanes).rev() {
+                let class = (low >> lane & 1) + 2 * (high >> lane & 1);
+                let width = u64::from(self.widths[class as usize]);
+                of_group[lane as usize] = (class, self.bits(at + before(lane), width));
+            }
+            at += before(lanes);
+            values.extend(of_group);
+        }
+        (values, at)
+    }
+}
+
+/// What the documentation says that the list of a vertex is, with its weights.
+fn by_the_book(encoded: &CompressedAdjacency, local: u64) -> (Vec<u32>, Vec<u32>) {
+    let (code, words) = (encoded.code(), encoded.words());
+    let warp = Warp { words, widths: code.widths };
+    let (block, lane) = (local / 32, local % 32);
+    let lanes = (encoded.vertices().len() as u64 - 32 * block).min(32);
+    let at = 32 * encoded.begins()[block as usize];
+    let (d, e) = (warp.bits(at, 6), warp.bits(at + 6, 6));
+    let degree = warp.bits(at + 12 + lane * d, d);
+    let ends = at + 12 + lanes * d;
+    let end = |lane: u64| warp.bits(ends + lane * e, e);
+    let list = ends + lanes * e + if lane == 0 { 0 } else { end(lane - 1) };
+    let segments = degree.div_ceil(1024);
+    let (mut neighbors, mut weights, mut last) = (Vec::new(), Vec::new(), list);
+    for segment in 0..segments {
+        let at = match segment {
+            0 => list + (segments - 1) * e,
+            _ => list + warp.bits(list + (segment - 1) * e, e),
+        };
+        let n = (degree - 1024 * segment).min(1024);
+        let counted = if code.runs && n > 3 { u64::from(n.ilog2()) + 1 } else { 0 };
+        let m = if counted > 0 { warp.bits(at, counted) } else { n };
+        let (tokens, after) = warp.values(at + counted, m);
+        let mut before = i64::from(encoded.vertices().start) + local as i64;
+        for (place, (class, value)) in tokens.into_iter().enumerate() {
+            let value = value as i64;
+            let steps = match (place, class) {
+                (0, _) if value % 2 == 0 => vec![value / 2],
+                (0, _) => vec![-(value + 1) / 2],
+                (_, 3) if code.runs => vec![1; value as usize + 3],
+                _ => vec![value + i64::from(!code.repeats)],
+            };
+            for step in steps {
+                before = (before + step).rem_euclid(1 << 32);
+                neighbors.push(before as u32);
+            }
+        }
+        last = after;
+        if let Some(widths) = code.weight_widths {
+            let (of_segment, after) = Warp { words, widths }.values(after, n);
+            weights.extend(of_segment.into_iter().map(|(_, weight)| weight as u32));
+            last = after;
+        }
+    }
+    assert_eq!(last, ends + lanes * e + end(lane), "the end of list {local}");
+    (neighbors, weights)
+}
+
 /// Encodes on 1 and 3 threads, and reads everything back in every way.
 fn round_trip(plain: &Plain) -> CompressedAdjacency {
     let adjacency = plain.adjacency();
@@ -41,6 +129,11 @@ fn round_trip(plain: &Plain) -> CompressedAdjacency {
     let compressed = on(1);
     assert!(compressed == on(3), "3 threads differ from 1");
     same_as(&compressed, adjacency.view());
+    for (local, list) in plain.lists.iter().enumerate() {
+        let (neighbors, weights) = by_the_book(&compressed, local as u64);
+        assert_eq!(&neighbors, list);
+        assert_eq!(weights, adjacency.view().weights_of(local).unwrap_or_default());
+    }
     assert!(compressed.to_plain().unwrap() == adjacency, "decoded at once");
     let most = plain.lists.iter().flatten().max().map_or(0, |most| most + 1);
     assert_eq!(compressed.check(most), Ok(()));
