@@ -48,7 +48,8 @@ pub enum Weighing {
 
 impl Weighing {
     fn weight(self, graph: u32, source: u32, target: u32) -> f64 {
-        let mixed = (graph * 31 + source) * 7919 + target * 104_729;
+        let mixed =
+            (graph * 31 + source).wrapping_mul(7919).wrapping_add(target.wrapping_mul(104_729));
         let drawn = f64::from(mixed.wrapping_mul(2_654_435_761) >> 12);
         match self {
             Weighing::Not => 1.0,
