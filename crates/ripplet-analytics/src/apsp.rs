@@ -11,12 +11,13 @@
 //! [`WeightScale`] leads to real ones.
 //!
 //! # Algorithm
-//! Breadth-first searches along the arcs, from 64 vertices at once; by weights, Dijkstra's from each vertex.
+//! Breadth-first searches along the arcs, from 64 vertices at once; by weights, Dijkstra's from each vertex, or but
+//! for rows, in graphs of up to 128 vertices, rounds of shorter ways from 64 at once.
 //!
 //! # Memory
 //! Beside the graph 32 bytes a vertex for each thread (by weights 20); for rows 256 bytes a vertex more for each
-//! thread (by weights 512), and for a summary 24, and 32 beside (by weights 40 beside): [`plan_of_rows`],
-//! [`plan_of_weighed_rows`], [`plan_of_summary`].
+//! thread (by weights 512), and for a summary 24, and 32 beside (by weights at most 66 KiB a thread, and 40
+//! beside): [`plan_of_rows`], [`plan_of_weighed_rows`], [`plan_of_summary`].
 //!
 //! # Determinism
 //! Distances are integers: the same on any number of threads and any shards. Rows come in the order of

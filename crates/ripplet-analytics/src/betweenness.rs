@@ -19,12 +19,12 @@
 //! ```
 //!
 //! Through v lead ways(v) · share(v). By hops, levels are those of breadth-first searches from many sources at
-//! once; by weights, the distances that Dijkstra's search finds from one source after the other.
+//! once; by weights, the distances that searches find from one source after the other.
 //!
 //! # Memory
 //! Beside the graph 8 bytes a vertex. For each thread, where the graph is small (4096 vertices and 32,768 arcs at
-//! most), 1576 bytes a vertex and 512 an arc; else 284 a vertex; by weights 220 a vertex; of a batch, for its
-//! largest graphs, and 8 a vertex more: [`plan`].
+//! most), 1576 bytes a vertex and 512 an arc; else 284 a vertex; by weights 220 a vertex and at most 64 KiB;
+//! of a batch, for its largest graphs, and 8 a vertex more: [`plan`].
 //!
 //! # Determinism
 //! The same bits on any number of threads and any shards. Stored lengths are integers, so that it is certain

@@ -9,11 +9,12 @@
 //!
 //! # Algorithm
 //! Breadth-first searches along the arcs, from 64 vertices at once, of which each vertex collects how many
-//! arrive at which distance; by weights, Dijkstra's searches against the arcs.
+//! arrive at which distance; by weights, Dijkstra's searches against the arcs, or in graphs of up to 128 vertices
+//! rounds of shorter ways for 64 at once.
 //!
 //! # Memory
 //! Beside the graph 24 bytes a vertex (harmonic: 16), and for each thread 48 (40); by weights 40 (16), and for
-//! each thread 20: [`plan`].
+//! each thread 20 and at most 66 KiB: [`plan`].
 //!
 //! # Determinism
 //! The same bits on any number of threads and any shards: numbers and distances are integers, and sums of

@@ -85,6 +85,27 @@ impl Dijkstra {
         }
     }
 
+    /// Takes what another search found, as if it had been this one, but that vertices are found in the order of
+    /// their ids: the length to each, infinite where there is no way.
+    pub fn find(&mut self, lengths: impl Iterator<Item = f64>) {
+        let Dijkstra { distance, found, .. } = self;
+        for vertex in found.drain(..) {
+            distance[vertex as usize] = UNREACHED;
+        }
+        for (vertex, length) in (0..).zip(lengths) {
+            if length.is_finite() {
+                distance[vertex as usize] = length as u64;
+                found.push(vertex);
+            }
+        }
+    }
+
+    /// Sorts what was found, the nearest first.
+    pub fn sort(&mut self) {
+        let Dijkstra { distance, found, .. } = self;
+        found.sort_unstable_by_key(|&vertex| distance[vertex as usize]);
+    }
+
     /// Searches from a vertex as if each arc had length 1: breadth-first, without the heap.
     pub fn run_hops<L: Lists>(&mut self, lists: L, source: VertexId) {
         let Dijkstra { distance, found, .. } = self;

@@ -41,6 +41,7 @@ mod plan;
 mod reach;
 mod run;
 mod search;
+mod searches;
 mod swarm;
 mod tally;
 mod waves;

@@ -1,9 +1,10 @@
 //! All distances of each graph of a batch.
 
-use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
+use crate::dijkstra::UNREACHED;
 use crate::lists::{Along, of_member};
 use crate::run::go_on;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
+use crate::searches::{Searches, bytes_of_searches};
 use crate::swarm::{self, Place, Swarm};
 use crate::waves::{GROUP, sources};
 use crate::{Lengths, Observer, Plan, RunError};
@@ -25,7 +26,7 @@ pub fn plan_of_distances_of_batch(
 ) -> Plan {
     let largest = swarm::largest(graphs);
     let search = match lengths.weigh_in_batch(graphs) {
-        true => bytes_of_dijkstra(largest),
+        true => bytes_of_searches(largest),
         false => bytes_of_search::<u64>(largest),
     };
     Plan::default()
@@ -50,10 +51,10 @@ pub fn distances_of_batch(
     let mut distances = memory::zeros(room)?;
     let (place, largest) = (PerPair(&mut distances), swarm::largest(graphs));
     if lengths.weigh_in_batch(graphs) {
-        let work = |search: &mut Dijkstra, graph: BatchGraph<'_>, place: PerPair<'_>| {
+        let work = |search: &mut Searches, graph: BatchGraph<'_>, place: PerPair<'_>| {
             weigh(search, graph, place, observer)
         };
-        Swarm { make: || Dijkstra::new(largest), work, observer }.fill(graphs, place)?;
+        Swarm { make: || Searches::new(largest), work, observer }.fill(graphs, place)?;
     } else {
         let work = |search: &mut Search<u64>, graph: BatchGraph<'_>, place: PerPair<'_>| {
             count(search, graph, place, observer)
@@ -65,17 +66,20 @@ pub fn distances_of_batch(
 
 /// Distances of one graph by weights.
 fn weigh(
-    search: &mut Dijkstra,
+    search: &mut Searches,
     graph: BatchGraph<'_>,
     place: PerPair<'_>,
     observer: &dyn Observer,
 ) -> Result<(), RunError> {
     let unit = graph.weight_scale().weight(1);
-    let lists = of_member(graph, Along::Arcs).ahead;
-    for (source, row) in (0..).zip(place.0.chunks_mut(graph.vertices().max(1) as usize)) {
+    let (lists, vertices) = (of_member(graph, Along::Arcs), graph.vertices());
+    for (source, row) in (0..).zip(place.0.chunks_mut(vertices.max(1) as usize)) {
         go_on(observer)?;
+        if source % GROUP == 0 {
+            search.begin(lists, sources(source / GROUP, vertices));
+        }
         search.run(lists, source);
-        for (to, &distance) in row.iter_mut().zip(search.distances()) {
+        for (to, &distance) in row.iter_mut().zip(search.found().distances()) {
             *to = if distance == UNREACHED { f64::INFINITY } else { distance as f64 * unit };
         }
     }

@@ -22,7 +22,14 @@ use std::ops::{BitAnd, BitOr, Not, Range};
 
 /// A set of sources that are searched from at once: a bit each.
 pub(crate) trait Mask:
-    Copy + Eq + Send + Sync + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
+    Copy
+    + Eq
+    + Into<u64>
+    + Send
+    + Sync
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + Not<Output = Self>
 {
     /// How many sources there can be.
     const LANES: u32;
@@ -37,9 +44,6 @@ pub(crate) trait Mask:
 
     /// All but the first.
     fn rest(self) -> Self;
-
-    /// Eight neighbouring sources, of which the eights before have so many more.
-    fn eight(self, at: usize) -> u8;
 }
 
 macro_rules! mask {
@@ -61,11 +65,6 @@ macro_rules! mask {
             #[inline]
             fn rest(self) -> Self {
                 self & self.wrapping_sub(1)
-            }
-
-            #[inline]
-            fn eight(self, at: usize) -> u8 {
-                (u64::from(self) >> (8 * at)) as u8
             }
         }
     )*};

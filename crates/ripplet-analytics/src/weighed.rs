@@ -1,13 +1,14 @@
 //! The distances between all vertices of a graph by weights, and what they come to for each.
 
-use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
+use crate::dijkstra::{Dijkstra, UNREACHED};
 use crate::eights::sum_over;
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
 use crate::reach::Reach;
 use crate::run::go_on;
+use crate::searches::{Searches, bytes_of_searches};
 use crate::swarm::{self, PerVertex, Place, Swarm};
 use crate::tally::Nearness;
-use crate::waves::{GROUP, Waves};
+use crate::waves::{GROUP, Waves, sources};
 use crate::{Observer, Plan, RunError};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
@@ -21,13 +22,12 @@ pub(crate) trait Gather: Copy + Default + Send + Sync {
 
 impl Gather for Reach {
     fn gather(search: &Dijkstra, _: u32) -> Reach {
-        let distance = |vertex: &VertexId| search.distances()[*vertex as usize];
-        // The source is the first.
-        let others = &search.found()[1..];
+        let distances = search.found().iter().map(|&vertex| search.distances()[vertex as usize]);
+        // The source is among them, and at distance 0.
         Reach {
-            reached: others.len() as u64,
-            far: others.iter().map(|vertex| u128::from(distance(vertex))).sum(),
-            farthest: others.last().map_or(0, distance),
+            reached: search.found().len() as u64 - 1,
+            far: distances.clone().map(u128::from).sum(),
+            farthest: distances.max().unwrap_or(0),
         }
     }
 }
@@ -43,11 +43,28 @@ impl Gather for Nearness {
     }
 }
 
+/// What the ways from a group of sources come to.
+fn gather<L: Lists, T: Gather>(
+    search: &mut Searches,
+    lists: Sides<L>,
+    sources: Range<VertexId>,
+    sums: &mut [T],
+    observer: &dyn Observer,
+) -> Result<(), RunError> {
+    search.begin(lists, sources.clone());
+    sources.zip(sums).try_for_each(|(source, sum)| {
+        go_on(observer)?;
+        search.run(lists, source);
+        *sum = T::gather(search.found(), lists.vertices());
+        Ok(())
+    })
+}
+
 /// The memory of [`of_graph`] on so many threads.
 pub(crate) fn plan<T>(graph: &Graph, threads: usize) -> Plan {
     let vertices = graph.vertices();
     let sum = size_of::<T>() as u64;
-    let desk = bytes_of_dijkstra(vertices) + u64::from(GROUP) * sum;
+    let desk = bytes_of_searches(vertices) + u64::from(GROUP) * sum;
     Plan::default()
         .with("sums", sum * u64::from(vertices))
         .with("searches, one a thread", (threads as u64).saturating_mul(desk))
@@ -70,17 +87,12 @@ pub(crate) fn of_graph<T: Gather>(
             let Run { observer, mut sums } = self;
             let make = |vertices| {
                 let of_group = memory::filled(T::default(), GROUP as usize)?;
-                Ok((Dijkstra::new(vertices)?, of_group))
+                Ok((Searches::new(vertices)?, of_group))
             };
-            let work = |(search, sums): &mut (Dijkstra, Vec<T>), sources: Range<VertexId>| {
-                sources.zip(sums).try_for_each(|(source, sum)| {
-                    go_on(observer)?;
-                    search.run(lists.ahead, source);
-                    *sum = T::gather(search, lists.vertices());
-                    Ok(())
-                })
+            let work = |(search, sums): &mut (Searches, Vec<T>), sources: Range<VertexId>| {
+                gather(search, lists, sources, sums, observer)
             };
-            let take = |first: VertexId, desks: &[(Dijkstra, Vec<T>)]| {
+            let take = |first: VertexId, desks: &[(Searches, Vec<T>)]| {
                 let of_groups = sums[first as usize..].chunks_mut(GROUP as usize).zip(desks);
                 of_groups.for_each(|(to, (_, sums))| to.copy_from_slice(&sums[..to.len()]));
                 Ok::<_, RunError>(())
@@ -96,7 +108,7 @@ pub(crate) fn of_graph<T: Gather>(
 /// The memory of [`fill_batch`] on so many threads, without the place.
 pub(crate) fn plan_of_batch<T>(graphs: BatchSlice<'_>, threads: usize) -> Plan {
     let vertices = swarm::largest(graphs);
-    let desk = bytes_of_dijkstra(vertices) + size_of::<T>() as u64 * u64::from(vertices);
+    let desk = bytes_of_searches(vertices) + size_of::<T>() as u64 * u64::from(vertices);
     Plan::default().with("searches, one a thread", (threads as u64).saturating_mul(desk))
 }
 
@@ -125,14 +137,13 @@ pub(crate) fn fill_batch<T: Gather, P: Place>(
 ) -> Result<(), RunError> {
     let largest = swarm::largest(graphs);
     let make = || -> Result<_, OutOfMemory> {
-        Ok((Dijkstra::new(largest)?, memory::filled(T::default(), largest as usize)?))
+        Ok((Searches::new(largest)?, memory::filled(T::default(), largest as usize)?))
     };
-    let work = |(search, sums): &mut (Dijkstra, Vec<T>), graph: BatchGraph<'_>, place: P| {
+    let work = |(search, sums): &mut (Searches, Vec<T>), graph: BatchGraph<'_>, place: P| {
         let sums = &mut sums[..graph.vertices() as usize];
-        for (source, sum) in (0..).zip(&mut *sums) {
-            go_on(observer)?;
-            search.run(of_member(graph, along).ahead, source);
-            *sum = T::gather(search, graph.vertices());
+        for (group, sums) in (0..).zip(sums.chunks_mut(GROUP as usize)) {
+            let (lists, sources) = (of_member(graph, along), sources(group, graph.vertices()));
+            gather(search, lists, sources, sums, observer)?;
         }
         finish(sums, graph, place);
         Ok(())

@@ -1,11 +1,9 @@
 //! `ripplet apsp`: the distances between all vertices, or what they come to.
 
-use crate::analysis::{Request, lengths_name};
-use crate::batch::BatchArguments;
+use crate::analysis::{AskedArguments, lengths_name};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::machine::DeviceArguments;
-use crate::values::{ValueArguments, Weights};
+use crate::values::Weights;
 use clap::{Args, ValueEnum};
 use ripplet::swarm::Analysis;
 use serde::Serialize;
@@ -19,15 +17,11 @@ use serde::Serialize;
 /// .csv (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at all.
 #[derive(Args)]
 pub struct Arguments {
-    #[command(flatten)]
-    values: ValueArguments,
     /// What a row is about.
     #[arg(long, value_enum, default_value_t = RowsName::Pairs, help_heading = "Choices")]
     rows: RowsName,
     #[command(flatten)]
-    batch: BatchArguments,
-    #[command(flatten, next_help_heading = "Choices")]
-    device: DeviceArguments,
+    asked: AskedArguments,
 }
 
 /// What a row is about, by name.
@@ -50,8 +44,8 @@ struct Choices {
 
 /// Finds distances.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let Arguments { values, rows, batch, device } = arguments;
-    let lengths = values.lengths();
+    let Arguments { rows, asked } = arguments;
+    let lengths = asked.values.lengths();
     let (analysis, rows) = match rows {
         RowsName::Pairs => (Analysis::Distances { lengths }, "pairs"),
         RowsName::Vertices => (Analysis::Reach { lengths }, "vertices"),
@@ -59,5 +53,5 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     };
     let choices = Choices { rows, lengths: lengths_name(lengths) };
     let weights = Weights::Lengths;
-    Request { values, batch, device, weights, analysis, choices }.run(console)
+    asked.ask(weights, analysis, choices, console)
 }

@@ -1,12 +1,10 @@
 //! `ripplet closeness`, `ripplet harmonic` and `ripplet betweenness`: from a graph, or many, to how central
 //! their vertices are.
 
-use crate::analysis::{Request, lengths_name};
-use crate::batch::BatchArguments;
+use crate::analysis::{AskedArguments, lengths_name};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::machine::DeviceArguments;
-use crate::values::{ValueArguments, Weights};
+use crate::values::Weights;
 use clap::{Args, ValueEnum};
 use ripplet::analytics::closeness::Closeness;
 use ripplet::swarm::Analysis;
@@ -24,8 +22,6 @@ use serde::Serialize;
 /// all.
 #[derive(Args)]
 pub struct ClosenessArguments {
-    #[command(flatten)]
-    values: ValueArguments,
     /// Which closeness.
     #[arg(long, value_enum, default_value_t = MeasureName::Reciprocal, help_heading = "Choices")]
     measure: MeasureName,
@@ -33,9 +29,7 @@ pub struct ClosenessArguments {
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
     #[command(flatten)]
-    batch: BatchArguments,
-    #[command(flatten, next_help_heading = "Choices")]
-    device: DeviceArguments,
+    asked: AskedArguments,
 }
 
 /// Find how near each vertex is to all others: the sum of 1 over its distances from them.
@@ -43,15 +37,11 @@ pub struct ClosenessArguments {
 /// INPUT and OUT are as for `ripplet closeness`, and so are distances.
 #[derive(Args)]
 pub struct HarmonicArguments {
-    #[command(flatten)]
-    values: ValueArguments,
     /// Over the number of other vertices: 1 where all of them are neighbours.
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
     #[command(flatten)]
-    batch: BatchArguments,
-    #[command(flatten, next_help_heading = "Choices")]
-    device: DeviceArguments,
+    asked: AskedArguments,
 }
 
 /// Find how many shortest ways lead through each vertex, or along each edge.
@@ -61,8 +51,6 @@ pub struct HarmonicArguments {
 /// undirected graph two vertices count once.
 #[derive(Args)]
 pub struct BetweennessArguments {
-    #[command(flatten)]
-    values: ValueArguments,
     /// The values are of edges: how many shortest ways lead along each.
     #[arg(long, help_heading = "Choices")]
     edges: bool,
@@ -71,9 +59,7 @@ pub struct BetweennessArguments {
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
     #[command(flatten)]
-    batch: BatchArguments,
-    #[command(flatten, next_help_heading = "Choices")]
-    device: DeviceArguments,
+    asked: AskedArguments,
 }
 
 /// The measures by name.
@@ -107,23 +93,23 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
         }
         MeasureName::WassermanFaust => (Closeness::WassermanFaust, true, "wasserman-faust"),
     };
-    let ClosenessArguments { values, batch, device, .. } = arguments;
-    let lengths = values.lengths();
+    let asked = &arguments.asked;
+    let lengths = asked.values.lengths();
     let choices = Choices { measure: name, normalized, lengths: lengths_name(lengths) };
     let analysis = Analysis::Closeness { measure, normalized, lengths };
     let weights = Weights::Lengths;
-    Request { values, batch, device, weights, analysis, choices }.run(console)
+    asked.ask(weights, analysis, choices, console)
 }
 
 /// Finds harmonic closeness.
 pub fn harmonic_of(arguments: &HarmonicArguments, console: &Console) -> Result<Ending, Failure> {
-    let HarmonicArguments { values, normalized, batch, device } = arguments;
+    let HarmonicArguments { normalized, asked } = arguments;
     let (measure, normalized) = (Closeness::Harmonic, *normalized);
-    let lengths = values.lengths();
+    let lengths = asked.values.lengths();
     let choices = Choices { measure: "harmonic", normalized, lengths: lengths_name(lengths) };
     let analysis = Analysis::Closeness { measure, normalized, lengths };
     let weights = Weights::Lengths;
-    Request { values, batch, device, weights, analysis, choices }.run(console)
+    asked.ask(weights, analysis, choices, console)
 }
 
 /// Finds betweenness.
@@ -131,13 +117,13 @@ pub fn betweenness_of(
     arguments: &BetweennessArguments,
     console: &Console,
 ) -> Result<Ending, Failure> {
-    let BetweennessArguments { values, edges, normalized, batch, device } = arguments;
-    let (normalized, lengths) = (*normalized, values.lengths());
+    let BetweennessArguments { edges, normalized, asked } = arguments;
+    let (normalized, lengths) = (*normalized, asked.values.lengths());
     let (analysis, measure) = match edges {
         true => (Analysis::EdgeBetweenness { normalized, lengths }, "edge-betweenness"),
         false => (Analysis::Betweenness { normalized, lengths }, "betweenness"),
     };
     let choices = Choices { measure, normalized, lengths: lengths_name(lengths) };
     let weights = Weights::Lengths;
-    Request { values, batch, device, weights, analysis, choices }.run(console)
+    asked.ask(weights, analysis, choices, console)
 }

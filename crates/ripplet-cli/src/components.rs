@@ -1,11 +1,9 @@
 //! `ripplet components`: from a graph, or many, to which of their vertices hang together.
 
-use crate::analysis::Request;
-use crate::batch::BatchArguments;
+use crate::analysis::AskedArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::machine::DeviceArguments;
-use crate::values::{ValueArguments, Weights};
+use crate::values::Weights;
 use clap::Args;
 use ripplet::swarm::Analysis;
 use serde::Serialize;
@@ -20,11 +18,7 @@ use serde::Serialize;
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    values: ValueArguments,
-    #[command(flatten)]
-    batch: BatchArguments,
-    #[command(flatten, next_help_heading = "Choices")]
-    device: DeviceArguments,
+    asked: AskedArguments,
 }
 
 /// Nothing decides the answer.
@@ -37,7 +31,5 @@ const UNWEIGHTED: Weights =
 
 /// Finds components.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let Arguments { values, batch, device } = arguments;
-    let (weights, analysis, choices) = (UNWEIGHTED, Analysis::Components, Choices {});
-    Request { values, batch, device, weights, analysis, choices }.run(console)
+    arguments.asked.ask(UNWEIGHTED, Analysis::Components, Choices {}, console)
 }

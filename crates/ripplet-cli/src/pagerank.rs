@@ -1,11 +1,9 @@
 //! `ripplet pagerank`: from a graph, or many, to how often somebody is at their vertices who follows arcs.
 
-use crate::analysis::Request;
-use crate::batch::BatchArguments;
+use crate::analysis::AskedArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::machine::DeviceArguments;
-use crate::values::{ValueArguments, Weights};
+use crate::values::Weights;
 use clap::Args;
 use ripplet::analytics::pagerank::{PageRank, Stop};
 use ripplet::swarm::Analysis;
@@ -22,8 +20,6 @@ use serde::Serialize;
 /// all.
 #[derive(Args)]
 pub struct Arguments {
-    #[command(flatten)]
-    values: ValueArguments,
     /// The share of those who follow an arc, from 0 to 1; the others jump.
     #[arg(long, value_name = "SHARE", default_value_t = 0.85, value_parser = share)]
     #[arg(help_heading = "Choices")]
@@ -37,9 +33,7 @@ pub struct Arguments {
     #[arg(long, value_name = "CHANGE", value_parser = tolerance, help_heading = "Choices")]
     tolerance: Option<f64>,
     #[command(flatten)]
-    batch: BatchArguments,
-    #[command(flatten, next_help_heading = "Choices")]
-    device: DeviceArguments,
+    asked: AskedArguments,
 }
 
 /// What decides the ranks, by name.
@@ -62,8 +56,7 @@ const MOST_ROUNDS: u32 = 1000;
 
 /// Finds ranks.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let &Arguments { ref values, damping, iterations, tolerance, ref batch, ref device } =
-        arguments;
+    let &Arguments { damping, iterations, tolerance, ref asked } = arguments;
     let (tolerance, stop) = match iterations {
         Some(rounds) => (None, Stop::Rounds(rounds)),
         None => {
@@ -71,11 +64,11 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
             (Some(tolerance), Stop::Tolerance { tolerance, rounds: MOST_ROUNDS })
         }
     };
-    let by_weights = values.is_weighted();
+    let by_weights = asked.values.is_weighted();
     let analysis = Analysis::PageRank(PageRank { damping, stop, weighted: by_weights });
     let choices = Choices { damping, iterations, tolerance, by_weights };
     let weights = Weights::Strengths;
-    Request { values, batch, device, weights, analysis, choices }.run(console)
+    asked.ask(weights, analysis, choices, console)
 }
 
 /// The parser of a share.

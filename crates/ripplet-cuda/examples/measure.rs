@@ -5,11 +5,12 @@
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
 //! labels with the CPU's. Times are of the device, the graph resident.
 
+mod families;
+
 use ripplet_cuda::device::DeviceError;
 use ripplet_cuda::lp::{Profile, Tuning};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
-use ripplet_graph::generate::{Rmat, Road, Social, Web};
-use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
+use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Slpa};
 use ripplet_lp::quality::Summary;
@@ -24,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scale: u32 = arguments.get(1).map_or(Ok(20), |text| text.parse())?;
 
     let start = Instant::now();
-    let graph = GraphBuilder::new().build(edges(family, scale)?)?;
+    let graph = GraphBuilder::new().build(families::edges(family, scale)?)?;
     println!(
         "# {family} {scale}: {} vertices, {} arcs, largest degree {}, made in {:.1} s",
         graph.vertices(),
@@ -119,16 +120,6 @@ fn sketched(
 
 fn with(schedule: Schedule, stop: Stop) -> Settings {
     Settings { schedule, stop, ..Settings::default() }
-}
-
-fn edges(family: &str, scale: u32) -> Result<EdgeTable, Box<dyn Error>> {
-    Ok(match family {
-        "web" => Web::new(scale).generate()?,
-        "social" => Social::new(scale).generate()?,
-        "rmat" => Rmat::new(scale).generate()?,
-        "road" => Road::new(scale).generate()?,
-        _ => return Err("expected web, social, rmat or road".into()),
-    })
 }
 
 fn profile<P: Program>(

@@ -4,12 +4,13 @@
 //! Prints whole runs, the graph resident; each step for itself; and how long a thread an edge takes
 //! instead of the steps that count. `--check` compares the coefficients with the CPU's.
 
+mod families;
+
 use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc::{DeviceLcc, Profile};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
-use ripplet_graph::generate::{Rmat, Road, Social, Web};
-use ripplet_graph::{Direction, EdgeTable, GraphBuilder};
+use ripplet_graph::{Direction, GraphBuilder};
 use std::error::Error;
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scale: u32 = arguments.get(1).map_or(Ok(20), |text| text.parse())?;
     let start = Instant::now();
     let direction = if has("--directed") { Direction::Directed } else { Direction::Undirected };
-    let graph = GraphBuilder::new().direction(direction).build(edges(family, scale)?)?;
+    let graph = GraphBuilder::new().direction(direction).build(families::edges(family, scale)?)?;
     println!(
         "# {family} {scale}, {direction:?}: {} vertices, {} arcs, largest degree {}, made in {:.1} s",
         graph.vertices(),
@@ -107,14 +108,4 @@ impl Observer for Watch {
             _ => {}
         }
     }
-}
-
-fn edges(family: &str, scale: u32) -> Result<EdgeTable, Box<dyn Error>> {
-    Ok(match family {
-        "web" => Web::new(scale).generate()?,
-        "social" => Social::new(scale).generate()?,
-        "rmat" => Rmat::new(scale).generate()?,
-        "road" => Road::new(scale).generate()?,
-        _ => return Err("expected web, social, rmat or road".into()),
-    })
 }

@@ -1,5 +1,6 @@
 //! The GPU engine: kernels, the devices that run them, and executors over them.
 
+pub mod compressed;
 pub mod cuda;
 pub mod device;
 pub mod lcc;

@@ -113,6 +113,10 @@ unsigned cuStreamCreate(void **stream, unsigned flags) {
     UNLESS_LOST();
     return (*stream = malloc(1)) && flags == 1 ? OK : INVALID_VALUE;
 }
+unsigned cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
+    UNLESS_LOST();
+    return stream && event && flags == 0 ? OK : INVALID_VALUE;
+}
 unsigned cuStreamSynchronize(void *stream) { (void)stream; return lost ? LOST : OK; }
 unsigned cuStreamDestroy_v2(void *stream) { return free(stream), OK; }
 unsigned cuEventCreate(void **event, unsigned flags) {

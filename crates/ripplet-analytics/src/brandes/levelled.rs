@@ -1,6 +1,6 @@
 //! Large graphs: eight sources at once, level by level.
 
-use super::for_each_once;
+use super::once;
 use super::sums::{Rows, Sums};
 use crate::eights::EIGHT;
 use crate::lists::{Lists, Sides};
@@ -125,7 +125,7 @@ impl<S: Sums<Sources>> Levelled<S> {
             enter(beside, levels.level(level - 1));
             for &(vertex, sources) in levels.level(level) {
                 let to = vertex as usize * row;
-                for_each_once(behind.of(vertex).iter().enumerate(), |at, from| {
+                for (at, from) in once(behind.of(vertex).iter().enumerate()) {
                     let mut both = sources & beside[from as usize];
                     sums.mark(|| behind.begin(vertex) + at, both);
                     while both != Sources::NONE {
@@ -133,7 +133,7 @@ impl<S: Sums<Sources>> Levelled<S> {
                         ways[to + lane] += ways[from as usize * row + lane];
                         both = both.rest();
                     }
-                });
+                }
             }
             leave(beside, levels.level(level - 1));
         }
@@ -150,7 +150,7 @@ impl<S: Sums<Sources>> Levelled<S> {
             enter(beside, levels.level(level + 1));
             for &(vertex, sources) in levels.level(level) {
                 let to = vertex as usize * row;
-                for_each_once(ahead.of(vertex).iter().enumerate().rev(), |_, from| {
+                for (_, from) in once(ahead.of(vertex).iter().enumerate().rev()) {
                     let mut both = sources & beside[from as usize];
                     while both != Sources::NONE {
                         let lane = both.first() as usize;
@@ -158,7 +158,7 @@ impl<S: Sums<Sources>> Levelled<S> {
                         share[to + lane] += inverse[at] + share[at];
                         both = both.rest();
                     }
-                });
+                }
             }
             leave(beside, levels.level(level + 1));
         }

@@ -9,7 +9,7 @@
 //! Links stand in the order of their levels, then of their ends, so that each pass finds ready what it adds.
 //! No pass asks anything: that is what makes them faster than looking at every arc for every source.
 
-use super::for_each_once;
+use super::once;
 use super::sums::{Rows, Sums};
 use crate::eights::EIGHT;
 use crate::lists::{Lists, Sides};
@@ -121,11 +121,11 @@ impl<L: Lists, S: Sums<Sources>> Visit<Sources> for Find<'_, L, S> {
             return;
         }
         let to = vertex * self.row;
-        for_each_once(self.behind.of(vertex).iter().enumerate(), |at, from| {
+        for (at, from) in once(self.behind.of(vertex).iter().enumerate()) {
             let (link, both) = (Link::new(from * self.row, to), sources & here[from as usize]);
             self.links.add(link, both);
             self.sums.mark(|| self.behind.begin(vertex) + at, both);
-        });
+        }
         if step == 1 {
             self.second = self.links.len;
         }

@@ -4,9 +4,9 @@
 //! By hops the levels of breadth-first searches are found from many sources at once: what two neighbours add to
 //! one another is then told by the sources that their masks have in common, so that nothing is asked but what
 //! counts. Small graphs take 64 sources and keep a list of all additions (`linked.rs`), others eight
-//! (`levelled.rs`). By weights the distance is a level, and Dijkstra's search goes from one source after the other
-//! (`weighed.rs`). All find the same numbers and add them in the same order: ways from the first neighbour of a
-//! list to the last, shares from the last to the first.
+//! (`levelled.rs`). By weights the distance is a level, and sources take turns (`weighed.rs`). All find the same
+//! numbers and add them in the same order: ways from the first neighbour of a list to the last, shares from the
+//! last to the first.
 
 mod levelled;
 mod linked;
@@ -231,20 +231,19 @@ impl<T: Target> Desk<T> {
     }
 }
 
-/// Visits each vertex of a list, in which equal ones are neighbours, once, with its place.
-#[inline]
-fn for_each_once<'a>(
+/// Each vertex of a list, in which equal ones are neighbours, once, with the place of its first in the order of
+/// the iterator.
+#[inline(always)]
+fn once<'a>(
     list: impl Iterator<Item = (usize, &'a VertexId)>,
-    mut visit: impl FnMut(usize, VertexId),
-) {
+) -> impl Iterator<Item = (usize, VertexId)> {
     // Which no vertex is.
     let mut last = VertexId::MAX;
-    for (at, &vertex) in list {
-        if vertex != last {
-            visit(at, vertex);
-        }
+    list.filter_map(move |(at, &vertex)| {
+        let new = vertex != last;
         last = vertex;
-    }
+        new.then_some((at, vertex))
+    })
 }
 
 #[cfg(test)]

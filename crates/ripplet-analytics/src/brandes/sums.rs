@@ -168,15 +168,16 @@ impl<M: Mask> Sums<M> for Along<M> {
 /// Adds what leads along an arc that is on shortest ways from some sources.
 #[inline(always)]
 fn add_along<M: Mask>(sum: &mut f64, sources: M, ways: &[f64], passed: &[f64]) {
-    let eights = ways.as_chunks::<EIGHT>().0.iter().zip(passed.as_chunks::<EIGHT>().0);
-    for (at, (ways, passed)) in eights.enumerate() {
-        let lanes = u64::from(sources.eight(at));
-        // What a vertex without a way has passed on is no number; 0 is the number without a bit. To ask for
-        // each would be slower than to compute all.
-        let through = |lane: usize| {
-            let bits = if lanes & 1 << lane == 0 { 0 } else { u64::MAX };
-            f64::from_bits((ways[lane] * passed[lane]).to_bits() & bits)
-        };
-        *sum += sum_of(std::array::from_fn(through));
+    let sources: u64 = sources.into();
+    let mut through = [0.0; LONGEST];
+    for (lane, (through, (ways, passed))) in
+        through.iter_mut().zip(ways.iter().zip(passed)).enumerate()
+    {
+        // What a vertex without a way has passed on is no number, and 0 the number without a bit. To ask would
+        // take longer than to compute all.
+        let bits = 0u64.wrapping_sub(sources >> lane & 1);
+        *through = f64::from_bits((ways * passed).to_bits() & bits);
     }
+    let eights = through[..ways.len()].as_chunks::<EIGHT>().0;
+    eights.iter().for_each(|&through| *sum += sum_of(through));
 }

@@ -106,7 +106,7 @@ fn directed_triangles() {
 /// Beyond the ranks that have cells of their own, and with lists long and short.
 #[test]
 fn many_cliques_with_more_vertices_than_cells() {
-    let (count, size) = (20_000u32, 5u32);
+    let (count, size) = (14_000u32, 5u32);
     let cliques = (0..count).flat_map(|c| clique(c * size, size));
     // Hubs that everyone knows, so that lists reach from the first ranks to the last.
     let vertices = count * size + 3;

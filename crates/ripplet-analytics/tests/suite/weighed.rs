@@ -252,16 +252,32 @@ fn threads_and_shards_change_no_bit() {
 
 #[test]
 fn lengths_as_long_as_they_get() {
-    // Each weight is 2³² − 1, and a way has all of them.
-    let n = 2000u32;
-    let weights = vec![f64::from(u32::MAX); n as usize - 1];
-    let path = Edges::directed(n, (1..n).map(|v| (v - 1, v)));
-    let graph = Edges { weights: Some(weights), ..path }.graph();
-    let found = apsp::summary(&graph, Lengths::Weights, &mut ()).unwrap();
-    let longest = u64::from(u32::MAX) * u64::from(n - 1);
-    assert_eq!((found.whole.diameter, found.eccentricities[0]), (longest, longest));
-    let ways = u128::from(n - 1) * u128::from(n) * u128::from(n + 1) / 6;
-    assert_eq!(found.whole.sum, u128::from(u32::MAX) * ways);
+    // Each weight is 2³² − 1, and a way has all of them: in a small graph and in a large one.
+    for n in [128u32, 2000] {
+        let weights = vec![f64::from(u32::MAX); n as usize - 1];
+        let path = Edges::directed(n, (1..n).map(|v| (v - 1, v)));
+        let graph = Edges { weights: Some(weights), ..path }.graph();
+        let found = apsp::summary(&graph, Lengths::Weights, &mut ()).unwrap();
+        let longest = u64::from(u32::MAX) * u64::from(n - 1);
+        assert_eq!((found.whole.diameter, found.eccentricities[0]), (longest, longest));
+        let ways = u128::from(n - 1) * u128::from(n) * u128::from(n + 1) / 6;
+        assert_eq!(found.whole.sum, u128::from(u32::MAX) * ways);
+    }
+}
+
+/// Vertices in such an order that one arc a round is all that is found, and as many as a small graph has or more.
+#[test]
+fn ways_through_vertices_in_any_order() {
+    for n in [127u32, 128, 129] {
+        let at = |place: u32| place * 47 % n;
+        let path = Edges::undirected(n, (1..n).map(|place| (at(place - 1), at(place))));
+        let weights = (1..n).map(|place| f64::from(1 + place % 3)).collect();
+        let edges = Edges { weights: Some(weights), ..path };
+        assert_eq!(rows(&edges.graph()), Oracle::new(&edges).distances);
+        let found = apsp::reach(&edges.graph(), Lengths::Weights, &mut ()).unwrap();
+        let far = Oracle::new(&edges).distances.into_iter().map(|row| row.into_iter().sum::<f64>());
+        assert!(found.iter().map(|reach| reach.far as f64).eq(far));
+    }
 }
 
 #[test]

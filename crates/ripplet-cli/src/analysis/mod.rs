@@ -10,12 +10,38 @@ use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::DeviceArguments;
 use crate::values::{ValueArguments, Weights};
+use clap::Args;
 use ripplet::analytics::Lengths;
 use ripplet::graph::VertexId;
 use ripplet::io::write::{ColumnData, Part, Subject};
 use ripplet::swarm::Analysis;
 use serde::Serialize;
 use std::fmt;
+
+/// What most of these commands take beside what they ask.
+#[derive(Args)]
+pub struct AskedArguments {
+    #[command(flatten)]
+    pub values: ValueArguments,
+    #[command(flatten)]
+    batch: BatchArguments,
+    #[command(flatten, next_help_heading = "Choices")]
+    device: DeviceArguments,
+}
+
+impl AskedArguments {
+    /// Asks, and writes the answer. `choices` are what decides it, by name.
+    pub fn ask<C: Serialize>(
+        &self,
+        weights: Weights,
+        analysis: Analysis,
+        choices: C,
+        console: &Console,
+    ) -> Result<Ending, Failure> {
+        let AskedArguments { values, batch, device } = self;
+        Request { values, batch, device, weights, analysis, choices }.run(console)
+    }
+}
 
 /// What is asked, of what, and where the answer goes.
 pub struct Request<'a, C> {
@@ -53,8 +79,7 @@ pub fn lengths_name(lengths: Lengths) -> &'static str {
 }
 
 impl<C: Serialize> Request<'_, C> {
-    /// Asks, and writes the answer.
-    pub fn run(&self, console: &Console) -> Result<Ending, Failure> {
+    fn run(&self, console: &Console) -> Result<Ending, Failure> {
         self.device.check()?;
         let (options, threads) = self.values.start(self.weights)?;
         if self.batch.is_asked(self.values.input(), &options.read) {

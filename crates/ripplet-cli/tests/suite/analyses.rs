@@ -243,10 +243,6 @@ fn what_does_not_go_together_is_refused() {
         ("lcc all.csv --batch -o o.txt --weighted", ["are unweighted", "leave"]),
         ("lcc all.csv --batch -o o.txt --device cuda", ["coefficients of a batch", "--device cpu"]),
         ("lcc graph.txt -o o.txt --on-error skip", ["one graph", "--batch"]),
-        (
-            "betweenness --edges graph.txt -o o.txt --device cuda:0",
-            ["values of edges", "--device cpu"],
-        ),
         ("closeness --edges graph.txt -o o.txt", ["--edges", ""]),
     ] {
         sandbox.fails(run, 2, &parts);

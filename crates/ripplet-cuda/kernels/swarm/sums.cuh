@@ -32,7 +32,7 @@ RIPPLET_FN void add_sum(const State& state, const Member& graph, const Item& ite
     const bool is_last = unit + 1 == item.end;
     sum = (unit % UNITS_OF_GROUP == 0 ? 0.0 : *group) + sum;
     *group = sum;
-    if (!is_last && unit % UNITS_OF_GROUP < UNITS_OF_GROUP - 1) return;
+    if (!is_last && unit % UNITS_OF_GROUP + 1 < UNITS_OF_GROUP) return;
     f64* const value = state.values + graph.values + index;
     sum = (unit < UNITS_OF_GROUP ? 0.0 : *value) + sum;
     *value = is_last ? value_of_sum(state, graph, sum) : sum;

@@ -76,8 +76,8 @@ RIPPLET_FN void measure(const State& state, const Team& team, const Member& grap
     }
 }
 
-// The distance where there is no way.
-RIPPLET_FN f64 no_way() { return __builtin_huge_val(); }
+// The distance where there is no way: infinity.
+RIPPLET_FN f64 no_way() { return (f64)from_bits(0x7f800000u); }
 
 // Where the distances from a source begin.
 RIPPLET_FN f64* row_of(const State& state, const Member& graph, u32 source) {

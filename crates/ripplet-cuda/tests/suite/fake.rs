@@ -123,6 +123,38 @@ fn kernels_get_their_argument() {
 }
 
 #[test]
+fn kernels_are_launched_together() {
+    inside("kernels_are_launched_together", &[], |folder| {
+        let cache = cache(&folder.join("kernels"), NVRTC, ELF);
+        let device = CudaDevice::with_cache(0, Some(cache)).expect("a device");
+        let module = device.load(&source()).expect("kernels");
+        let numbers: Vec<u64> = (0..256).map(|number| number * 3).collect();
+        let from = device.reserve(2048).expect("memory");
+        device.write(&from, 0, bytemuck::cast_slice(&numbers)).expect("written");
+        for count in [0, 1, 4, 2] {
+            let to: Vec<_> = (0..count).map(|_| device.reserve(2048).expect("memory")).collect();
+            let arguments = to.iter().map(|to| [device.address(&from), device.address(to)]);
+            let arguments: Vec<_> = arguments.collect();
+            let launches = arguments
+                .iter()
+                .map(|argument| (launch("copy"), bytemuck::cast_slice::<_, u8>(argument)));
+            let launches: Vec<_> = launches.collect();
+            // SAFETY: the driver's `copy` takes these two addresses, and writes to the second alone.
+            unsafe { device.launch_together(&module, &launches) }.expect("launched");
+            device.wait().expect("done");
+            for to in &to {
+                let mut back = vec![0_u64; 256];
+                device.read(to, 0, bytemuck::cast_slice_mut(&mut back)).expect("read");
+                assert_eq!(back, numbers);
+            }
+        }
+        // SAFETY: it is refused.
+        let refused = unsafe { device.launch_together(&module, &[(launch("missing"), &[0; 8])]) };
+        assert!(refused.expect_err("refused").to_string().contains("kernel missing"));
+    });
+}
+
+#[test]
 fn memory_that_is_not_there_is_refused() {
     inside("memory_that_is_not_there_is_refused", &[], |_| {
         let device = CudaDevice::with_cache(0, None).expect("a device");

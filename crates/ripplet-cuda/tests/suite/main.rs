@@ -1,6 +1,7 @@
 //! The GPU engine: on a machine without a GPU, and where `RIPPLET_GPU` is set, on the first GPU.
 
 mod cache;
+mod compressed;
 #[path = "../../../ripplet-lp/tests/suite/conformance.rs"]
 mod conformance;
 mod cuda;

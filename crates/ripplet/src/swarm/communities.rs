@@ -1,5 +1,6 @@
 //! The communities of each graph of a batch.
 
+use super::worker::Watched;
 use super::{Answer, SwarmError, SwarmObserver, Worker};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
@@ -129,15 +130,6 @@ impl<P: Program + Send> Worker for CommunitiesWorker<P> {
         });
         let error = shared.error.into_inner().unwrap_or_else(PoisonError::into_inner);
         error.map_or(Ok(Answer::Communities(communities)), Err)
-    }
-}
-
-/// An observer of a swarm, as a run on one of its graphs is watched.
-struct Watched<'a>(&'a dyn SwarmObserver);
-
-impl Observer for Watched<'_> {
-    fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
     }
 }
 

@@ -52,10 +52,16 @@ impl Worker for CpuWorker {
     }
 }
 
-/// An observer of a swarm, as an analysis of a part is watched.
+/// An observer of a swarm, as an analysis of a part is watched, and a run on one of its graphs.
 pub(super) struct Watched<'a>(pub &'a dyn SwarmObserver);
 
 impl ripplet_analytics::Observer for Watched<'_> {
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+}
+
+impl ripplet_lp::Observer for Watched<'_> {
     fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }

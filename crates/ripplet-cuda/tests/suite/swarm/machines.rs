@@ -42,17 +42,21 @@ pub enum Weighing {
     FewAndNone,
     /// One of many.
     Many,
+    /// Nearly the largest that is stored.
+    Huge,
 }
 
 impl Weighing {
     fn weight(self, graph: u32, source: u32, target: u32) -> f64 {
-        let mixed = (graph * 31 + source) * 7919 + target * 104_729;
+        let mixed =
+            (graph * 31 + source).wrapping_mul(7919).wrapping_add(target.wrapping_mul(104_729));
         let drawn = f64::from(mixed.wrapping_mul(2_654_435_761) >> 12);
         match self {
             Weighing::Not => 1.0,
             Weighing::Few => 0.5 * (drawn % 4.0 + 1.0),
             Weighing::FewAndNone => drawn % 3.0,
             Weighing::Many => drawn + 0.25,
+            Weighing::Huge => 4e9,
         }
     }
 }

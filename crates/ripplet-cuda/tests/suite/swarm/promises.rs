@@ -218,3 +218,17 @@ fn edges_without_length_are_refused_where_ways_are_counted() {
     }
     assert!(swarm.betweenness(graphs.all(), false, HOPS, &()).is_ok());
 }
+
+#[test]
+fn distances_that_may_add_up_to_more_than_64_bits_are_refused() {
+    let path = |n: u32| [Edges::undirected(n, (1..n).map(|v| (v - 1, v)))];
+    let (mut swarm, lengths) = (on_shim(), Lengths::Weights);
+    let graphs = weighed_batch(&path(70_000), false, false, Weighing::Huge);
+    let refused = swarm.reach(graphs.all(), lengths, &()).unwrap_err().to_string();
+    assert!(refused.contains("64 bits") && refused.contains("--device cpu"), "{refused}");
+    // Which is a matter of weights.
+    let graphs = weighed_batch(&path(50), false, false, Weighing::Huge);
+    let question = Question::Summaries { lengths };
+    let found = on_device(&mut swarm, graphs.all(), question, &()).unwrap();
+    assert_eq!(found, on_cpu(graphs.all(), question));
+}

@@ -1,0 +1,72 @@
+// Of each vertex the sum of its neighbours' labels, over plain and over compressed lists: what reading lists
+// costs, and nothing else. A warp has 32 vertices; lists from `long_from` on are read by all its lanes.
+#pragma once
+
+namespace ripplet {
+
+struct Sums {
+    Compressed lists;
+    // The same lists, plain.
+    const u32 *offsets, *neighbors;
+    // Of each vertex; where it is null, a vertex is its own label.
+    const u32* labels;
+    u64* sums;
+    u32 long_from, padding;
+};
+
+RIPPLET_FN u64 label_of(const Sums& sums, u32 vertex) { return sums.labels ? __ldg(sums.labels + vertex) : vertex; }
+
+// Calls `alone(v)` and `together(v)` for the vertices of this warp, with their lists' lengths by `degree(v)`; what they
+// return is written down.
+template <class Degree, class Alone, class Together>
+RIPPLET_FN void sum_up(const Sums& sums, Degree degree, Alone alone, Together together) {
+    const u32 warps = gridDim.x * (blockDim.x / 32), n = sums.lists.vertices;
+    for (u32 block = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; block * BLOCK < n; block += warps) {
+        const u32 v = block * BLOCK + lane_id();
+        const bool is_long = v < n && degree(v) >= sums.long_from;
+        if (v < n && !is_long) sums.sums[v] = alone(v);
+        for (u32 left = __ballot_sync(ALL_LANES, is_long); left != 0; left &= left - 1) {
+            const u32 of_warp = block * BLOCK + (u32)__ffs((int)left) - 1;
+            const u64 sum = warp_sum((u64)together(of_warp));
+            if (lane_id() == 0) sums.sums[of_warp] = sum;
+        }
+    }
+}
+
+}  // namespace ripplet
+
+using ripplet::Sums;
+
+RIPPLET_KERNEL(ripplet_sum_plain, Sums, a, 256, 8) {
+    using namespace ripplet;
+    const auto of = [&](u32 v, u32 rank, u32 lanes) {
+        u64 sum = 0;
+        for (u32 at = __ldg(a.offsets + v) + rank; at < __ldg(a.offsets + v + 1); at += lanes)
+            sum += label_of(a, __ldg(a.neighbors + at));
+        return sum;
+    };
+    sum_up(
+        a, [&](u32 v) { return __ldg(a.offsets + v + 1) - __ldg(a.offsets + v); },
+        [&](u32 v) { return of(v, 0, 1); }, [&](u32 v) { return of(v, lane_id(), 32); });
+}
+
+RIPPLET_KERNEL(ripplet_sum_compressed, Sums, a, 256, 6) {
+    using namespace ripplet;
+    const auto of = [&](u32 v, auto decode) {
+        const List list = list_of(a.lists, v);
+        u64 sum = 0;
+        for (u32 segment = 0; segment < segments(list); segment++)
+            decode(a.lists, a.lists.first + v, segment_begin(a.lists, list, segment),
+                   min(list.degree - segment * SEGMENT, SEGMENT), [&](u32 u) { sum += label_of(a, u); });
+        return sum;
+    };
+    const auto by_lane = [](const Compressed& lists, u32 v, u64 begin, u32 count, auto visit) {
+        decode_segment(lists, v, begin, count, visit);
+    };
+    const auto by_warp = [](const Compressed& lists, u32 v, u64 begin, u32 count, auto visit) {
+        warp_decode_segment(lists, v, begin, count, visit);
+    };
+    sum_up(
+        a, [&](u32 v) { return list_of(a.lists, v).degree; }, [&](u32 v) { return of(v, by_lane); },
+        [&](u32 v) { return of(v, by_warp); });
+}

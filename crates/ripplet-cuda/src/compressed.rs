@@ -1,0 +1,179 @@
+//! Compressed lists on a device: what decoding them costs beside reading plain ones.
+//!
+//! `kernels/compressed/lists.cuh` decodes what [`ripplet_graph::compressed`] encodes, by a lane or by a warp, into
+//! registers. Here is the least that can be done with it, so that nothing else is measured: of each vertex
+//! the sum of its neighbours' labels.
+
+use crate::device::{Address, Device, DeviceError, Launch, Source};
+use crate::places::Places;
+use crate::text;
+use bytemuck::{Pod, Zeroable};
+use ripplet_graph::Neighbors;
+use ripplet_graph::compressed::CompressedAdjacency;
+use ripplet_hooks::cpp;
+use std::ops::Range;
+
+/// Threads of a block, as in `sums.cuh`.
+const THREADS: u32 = 256;
+
+/// As `Compressed` in `lists.cuh`, and in it `Code`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+struct Compressed {
+    begins: Address,
+    words: Address,
+    first: u32,
+    vertices: u32,
+    widths: [u32; 4],
+    has_runs: u32,
+    least_gap: u32,
+}
+
+/// As `Sums` in `sums.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+struct Sums {
+    lists: Compressed,
+    offsets: Address,
+    neighbors: Address,
+    labels: Address,
+    sums: Address,
+    long_from: u32,
+    padding: u32,
+}
+
+/// Which lists are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lists {
+    /// The plain ones.
+    Plain,
+    /// The compressed ones.
+    Compressed,
+}
+
+/// A shard's lists of one direction, plain and compressed, on a device.
+pub struct DeviceLists<'a, D: Device> {
+    device: &'a D,
+    module: D::Module,
+    memory: D::Memory,
+    vertices: u32,
+    sums: Range<u64>,
+    argument: Sums,
+}
+
+/// The kernels.
+#[must_use]
+pub fn source() -> Source {
+    let sizes = format!(
+        "static_assert(sizeof(ripplet::Sums) == {}, \"Sums as the host has it\");\n",
+        size_of::<Sums>()
+    );
+    let text = text::joined([
+        ("scalar.cuh", cpp::SCALAR),
+        ("platform.cuh", include_str!("../kernels/platform.cuh")),
+        ("lists.cuh", include_str!("../kernels/compressed/lists.cuh")),
+        ("sums.cuh", include_str!("../kernels/compressed/sums.cuh")),
+        ("sizes", &sizes),
+    ]);
+    Source { name: "compressed lists".into(), text }
+}
+
+impl<'a, D: Device> DeviceLists<'a, D> {
+    /// Moves the lists of a graph's only shard, and the same compressed, and a label of each vertex.
+    ///
+    /// # Errors
+    /// Where the device refuses memory, or fails; so for all that follow.
+    ///
+    /// # Panics
+    /// Where the two have not as many vertices, or labels are not as many.
+    pub fn new(
+        device: &'a D,
+        plain: Neighbors<'_>,
+        compressed: &CompressedAdjacency,
+        labels: &[u32],
+    ) -> Result<Self, DeviceError> {
+        let (offsets, vertices) = (plain.offsets(), compressed.vertices());
+        assert_eq!(offsets.len(), vertices.len() + 1, "the same vertices");
+        assert_eq!(labels.len(), vertices.len(), "a label of each vertex");
+        let parts: [&[u8]; 5] = [
+            bytemuck::cast_slice(compressed.begins()),
+            bytemuck::cast_slice(compressed.words()),
+            bytemuck::cast_slice(offsets),
+            bytemuck::cast_slice(plain.neighbors()),
+            bytemuck::cast_slice(labels),
+        ];
+        let mut places = Places::default();
+        let at = parts.map(|bytes| places.take(1, bytes.len() as u64));
+        let sums = places.take(8, vertices.len() as u64);
+        let memory = device.reserve(places.bytes)?;
+        for (place, bytes) in at.iter().zip(parts) {
+            device.write(&memory, place.start, bytes)?;
+        }
+        let base = device.address(&memory);
+        let [begins, words, offsets, neighbors, labels] = at.map(|place| base.plus(place.start));
+        let code = compressed.code();
+        let lists = Compressed {
+            begins,
+            words,
+            first: vertices.start,
+            vertices: vertices.len() as u32,
+            widths: code.widths.map(u32::from),
+            has_runs: code.runs.into(),
+            least_gap: u32::from(!code.repeats),
+        };
+        let argument = Sums {
+            lists,
+            offsets,
+            neighbors,
+            labels,
+            sums: base.plus(sums.start),
+            ..Sums::default()
+        };
+        let (module, vertices) = (device.load(&source())?, vertices.len() as u32);
+        Ok(DeviceLists { device, module, memory, vertices, sums, argument })
+    }
+
+    /// The sum of each vertex's neighbours' labels, modulo 2⁶⁴: lists of `long_from` neighbours or more are read by a
+    /// whole warp, others by a lane.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn sums(&self, lists: Lists, long_from: u32) -> Result<Vec<u64>, DeviceError> {
+        self.launch(lists, long_from, true)?;
+        let mut sums = vec![0; self.vertices as usize];
+        self.device.read(&self.memory, self.sums.start, bytemuck::cast_slice_mut(&mut sums))?;
+        Ok(sums)
+    }
+
+    /// The seconds that it takes on the device; without labels, neighbours are summed up, so that lists alone are
+    /// read.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn seconds(
+        &self,
+        lists: Lists,
+        long_from: u32,
+        with_labels: bool,
+    ) -> Result<f64, DeviceError> {
+        self.device.timed(&mut || self.launch(lists, long_from, with_labels))
+    }
+
+    fn launch(&self, lists: Lists, long_from: u32, with_labels: bool) -> Result<(), DeviceError> {
+        let kernel = match lists {
+            Lists::Plain => "ripplet_sum_plain",
+            Lists::Compressed => "ripplet_sum_compressed",
+        };
+        let mut launch =
+            Launch { kernel, blocks: 1, threads: THREADS, shared: 0, cooperative: false };
+        let at_once = self.device.resident_blocks(&self.module, &launch)?;
+        launch.blocks = self.vertices.div_ceil(THREADS).clamp(1, at_once.max(1));
+        let mut argument = Sums { long_from, ..self.argument };
+        if !with_labels {
+            argument.labels = Address(0);
+        }
+        // SAFETY: the argument is a `Sums` as the kernels have it (they do not compile where its size
+        // differs), and its addresses are of memory that is kept as long as `self`.
+        unsafe { self.device.launch(&self.module, &launch, bytemuck::bytes_of(&argument)) }
+    }
+}
