@@ -33,7 +33,7 @@ pub use rmat::Rmat;
 pub use road::Road;
 pub use social::Social;
 pub use swarm::{Swarm, SwarmKind, SwarmShape};
-pub use transactions::{Market, Transactions};
+pub use transactions::{Market, Sales, SalesPart, Transactions};
 pub use web::Web;
 
 use crate::{EdgeTable, MAX_VERTICES, VertexId, VertexIds};

@@ -15,7 +15,8 @@
 //! **Days.** Vertices stay. On the day of its arrival, each is in one transaction; all other stubs
 //! of a day are shared among those who are there, by weights that follow power laws (`buyer_exponent`,
 //! `item_exponent`), so that the busy are busy every day. Weights repeat from 2¹⁶ to 2¹⁶ vertices, in a
-//! drawn order, which bounds the largest. The first days of a longer graph are the shorter graph.
+//! drawn order, which bounds the largest. The first days of a longer graph are the shorter graph, but
+//! for the numbers of its items.
 //!
 //! **Rings.** Of each stretch of buyers, and of the items that arrived with them, some are a ring: in
 //! the ten days after all have arrived, each of its 8 to 24 buyers buys each of its 3 to 6 items with
@@ -31,8 +32,10 @@
 mod crowd;
 mod market;
 mod rings;
+mod sales;
 
 pub use market::Market;
+pub use sales::{Sales, SalesPart};
 
 use super::GenerateError;
 use crate::MAX_VERTICES;
@@ -165,8 +168,8 @@ fn between(table: &[f64; 10], day: u32) -> f64 {
 mod tests {
     use super::super::tests::on_any_pool;
     use super::*;
-    use crate::Graph;
-    use std::collections::HashSet;
+    use crate::{Graph, MAX_SHARD_ARCS};
+    use std::collections::HashMap;
 
     fn graph(of: &Transactions) -> Graph {
         of.market().unwrap().graph().unwrap()
@@ -250,10 +253,165 @@ mod tests {
             let more = transactions(&graph) as f64 / edges as f64 - 1.0;
             assert!((0.0..0.04).contains(&more), "{days} days: {more} more transactions");
             let fewer = 1.0 - graph.edges() as f64 / transactions(&graph) as f64;
-            println!("{days} days: {more} more, {fewer} fewer");
             assert!((0.0..0.15).contains(&fewer), "{days} days: {fewer} fewer edges");
         }
         assert_eq!(Transactions::new(10, 1.0).size(), Ok((460_000_000, 1_700_000_000)));
         assert_eq!(Transactions::new(100, 1.0).size(), Ok((1_010_000_000, 11_600_000_000)));
+    }
+
+    /// Lists come from both ends' stubs, rows from the buyers' alone.
+    #[test]
+    fn the_sales_add_up_to_the_graph() {
+        let market = Transactions::new(14, 1e-5).market().unwrap();
+        let graph = market.graph().unwrap();
+        let mut times: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut prices: HashMap<u32, f64> = HashMap::new();
+        let mut last = 1;
+        for part in market.sales_parts() {
+            assert!((last..=last + 1).contains(&part.day));
+            last = part.day;
+            let sales = on_any_pool(|| market.sales(&part).unwrap());
+            let columns = (sales.buyers.len(), sales.items.len());
+            assert_eq!(columns, (sales.amounts.len(), sales.amounts.len()));
+            for (row, &item) in sales.items.iter().enumerate() {
+                *times.entry((sales.buyers[row], item)).or_default() += 1;
+                let price = *prices.entry(item).or_insert(sales.amounts[row]);
+                assert!(price == sales.amounts[row] && (1.0..=10_000.0).contains(&price));
+            }
+        }
+        assert_eq!((last, times.len() as u64), (14, graph.edges()));
+        for (&(buyer, item), &times) in &times {
+            let (items, weights) = list(&graph, buyer);
+            assert_eq!(weights[items.binary_search(&item).unwrap()], times);
+        }
+    }
+
+    #[test]
+    fn a_longer_graph_begins_with_the_shorter() {
+        let sales = |days| {
+            let market = Transactions::new(days, 1e-5).market().unwrap();
+            let mut of_days = vec![HashMap::new(); days as usize];
+            for part in market.sales_parts() {
+                let sales = market.sales(&part).unwrap();
+                for (&buyer, &item) in sales.buyers.iter().zip(&sales.items) {
+                    *of_days[part.day as usize - 1]
+                        .entry((buyer, item - market.buyers()))
+                        .or_insert(0) += 1;
+                }
+            }
+            of_days
+        };
+        assert!(sales(25)[..12] == sales(12)[..]);
+    }
+
+    /// Of a power law with exponent γ, a share proportional to x^(1 − γ) lies above x.
+    #[test]
+    fn tails_follow_the_exponents() {
+        for (buyer_exponent, item_exponent) in [(2.5, 2.2), (3.0, 2.0)] {
+            let of = Transactions { buyer_exponent, item_exponent, ..Transactions::new(100, 2e-4) };
+            let of = Transactions { ring_share: 0.0, ..of };
+            let (market, graph) = (of.market().unwrap(), graph(&of));
+            let buyers = market.buyers();
+            for (range, exponent) in
+                [(0..buyers, buyer_exponent), (buyers..graph.vertices(), item_exponent)]
+            {
+                // Who was there on most days: the average of the others is lower.
+                let early = range.start..range.start + (range.end - range.start) / 5;
+                let mut times: Vec<u32> =
+                    early.map(|vertex| list(&graph, vertex).1.iter().sum()).collect();
+                times.sort_unstable_by(|a, b| b.cmp(a));
+                let at = |share: f64| f64::from(times[(share * times.len() as f64) as usize]);
+                let (rare, common) = (0.002, 0.1);
+                let slope = (common / rare as f64).ln() / (at(rare) / at(common)).ln();
+                assert!((slope - (exponent - 1.0)).abs() < 0.15, "{exponent}: {slope}");
+            }
+        }
+    }
+
+    #[test]
+    fn rings_are_dense_and_hidden_among_others() {
+        let of = Transactions { ring_share: 0.05, ..Transactions::new(40, 1e-4) };
+        let (market, graph) = (of.market().unwrap(), graph(&of));
+        let buyers = market.buyers();
+        let (mut members, mut pairs, mut edges, mut times, mut outside) = (0, 0, 0, 0, 0u32);
+        for ring in 0..market.rings() {
+            let ring: Vec<u32> = market.ring(ring).collect();
+            let split = ring.partition_point(|&vertex| vertex < buyers);
+            let (own, items) = ring.split_at(split);
+            assert!((8..=24).contains(&own.len()) && (3..=6).contains(&items.len()), "{ring:?}");
+            members += own.len();
+            pairs += own.len() * items.len();
+            for &buyer in own {
+                for (item, weight) in std::iter::zip(list(&graph, buyer).0, list(&graph, buyer).1) {
+                    match items.contains(&item) {
+                        true => (edges, times) = (edges + 1, times + weight),
+                        false => outside += weight,
+                    }
+                }
+            }
+        }
+        let share = members as f64 / f64::from(buyers);
+        assert!((share - 0.05).abs() < 0.005, "{share} of the buyers");
+        // Ten days with a probability of 0.3; the last rings have begun a moment ago.
+        let density = f64::from(edges) / pairs as f64;
+        assert!((0.85..1.0).contains(&density), "{density} of the pairs");
+        let mean = f64::from(times) / f64::from(edges);
+        assert!((2.5..3.5).contains(&mean), "{mean} transactions a pair");
+        assert!(outside > times / 10, "{outside} others beside {times}");
+        assert_eq!(market.ring(market.rings()).count(), 0);
+        let honest = Transactions { ring_share: 0.0, ..of }.market().unwrap();
+        assert_eq!(honest.rings(), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let good = Transactions::new(10, 1e-5);
+        for (bad, parameter) in [
+            (Transactions { days: 0, ..good.clone() }, "days is 0"),
+            (Transactions { days: 101, ..good.clone() }, "days is 101"),
+            (Transactions { scale: 0.0, ..good.clone() }, "scale is 0"),
+            (Transactions { scale: -1.0, ..good.clone() }, "scale is -1"),
+            (Transactions { scale: f64::NAN, ..good.clone() }, "scale is NaN"),
+            (Transactions { scale: f64::INFINITY, ..good.clone() }, "scale is inf"),
+            (Transactions { buyer_exponent: 1.0, ..good.clone() }, "buyer_exponent is 1"),
+            (Transactions { item_exponent: f64::NAN, ..good.clone() }, "item_exponent is NaN"),
+            (Transactions { ring_share: 0.6, ..good.clone() }, "ring_share is 0.6"),
+            (Transactions { ring_share: -0.1, ..good.clone() }, "ring_share is -0.1"),
+            (Transactions { scale: 5.0, ..good.clone() }, "5050000000 vertices asked for"),
+        ] {
+            let message = bad.market().err().unwrap().to_string();
+            assert!(message.starts_with(parameter), "{message}");
+        }
+    }
+
+    #[test]
+    fn extremes() {
+        for (days, scale, exponent, ring_share) in
+            [(1, 1e-6, 1.8, 0.5), (100, 1e-6, 10.0, 0.5), (2, 3e-6, 1.8, 0.0)]
+        {
+            let exponents = (exponent, exponent);
+            let (buyer_exponent, item_exponent) = exponents;
+            let of = Transactions::new(days, scale);
+            let graph = graph(&Transactions { buyer_exponent, item_exponent, ring_share, ..of });
+            assert!(transactions(&graph) >= u64::from(graph.vertices() / 2), "{days} days");
+        }
+        // The paper's own sizes, and more: some lists from anywhere.
+        for (days, scale) in [(10, 1.0), (100, 1.0), (100, 4.2)] {
+            let market = Transactions::new(days, scale).market().unwrap();
+            let vertices = market.vertices();
+            for first in [0, market.buyers() - 100, market.buyers(), vertices - 20] {
+                let shard = market.shard(first..first + 20).unwrap();
+                let out = shard.out();
+                for local in 0..20 {
+                    let vertex = first + local as u32;
+                    for &other in out.of(local) {
+                        let back = market.shard(other..other + 1).unwrap();
+                        assert!(back.out().of(0).contains(&vertex), "{vertex}, {other}");
+                    }
+                }
+            }
+            let ranges = market.shard_ranges(MAX_SHARD_ARCS);
+            assert!(ranges.len() as f64 >= 2.0 * 1.7 * scale / 2.2, "{} shards", ranges.len());
+        }
     }
 }

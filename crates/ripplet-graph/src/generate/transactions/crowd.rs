@@ -65,6 +65,11 @@ impl Crowd {
         self.days.len()
     }
 
+    /// The stubs of a day.
+    pub(super) fn stubs(&self, day: usize) -> u64 {
+        self.days[day].stubs
+    }
+
     /// The day on which a member arrives.
     pub(super) fn arrival(&self, member: u32) -> usize {
         self.days.partition_point(|day| day.newcomers.end <= member)

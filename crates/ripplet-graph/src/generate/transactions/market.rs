@@ -14,10 +14,12 @@ use std::ops::Range;
 /// Buyers and items, and who met on which day: tables of some megabytes that any list follows from.
 pub struct Market {
     /// Buyers, and items.
-    crowds: [Crowd; 2],
+    pub(super) crowds: [Crowd; 2],
     /// Of each day, from the buyers' stubs to the items'.
-    pairings: Vec<Permutation>,
-    rings: Rings,
+    pub(super) pairings: Vec<Permutation>,
+    pub(super) rings: Rings,
+    /// Draws the prices of items.
+    pub(super) price_seed: u64,
     weighted: bool,
 }
 
@@ -49,7 +51,8 @@ impl Transactions {
             |(day, &stubs): (usize, &u64)| Permutation::new(stubs, seed ^ mix(day as u64));
         let pairings = stubs.iter().enumerate().map(pairing).collect();
         let rings = Rings::draw(self.ring_share, arrived, at_last, self.seed);
-        Ok(Market { crowds, pairings, rings, weighted: self.weighted })
+        let price_seed = derive(self.seed, "prices");
+        Ok(Market { crowds, pairings, rings, price_seed, weighted: self.weighted })
     }
 
     /// The stubs of each day, on either side: enough for who is new.

@@ -76,16 +76,36 @@ impl Rings {
         u64::from(self.near(side, members.end - 1) - self.near(side, members.start)) + 1
     }
 
+    /// The day on which all in a ring's stretches have arrived; it is never before that of the ring
+    /// before.
+    fn begin(&self, ring: u32) -> u32 {
+        let complete = |side: usize| {
+            let members = (ring + 1) * self.stretch[side];
+            self.arrived[side].partition_point(|&arrived| arrived < members) as u32
+        };
+        complete(0).max(complete(1))
+    }
+
+    /// The rings that buy on a day.
+    pub(super) fn active(&self, day: u32) -> Range<u32> {
+        // The first ring that begins on this day or later.
+        let first = |day: u32| {
+            let (mut low, mut high) = (0, self.count);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if self.begin(middle) < day { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        first((day + 1).saturating_sub(CAMPAIGN))..first(day + 1)
+    }
+
     /// One of the rings.
     pub(super) fn get(&self, ring: u32) -> Option<Ring> {
         if ring >= self.count {
             return None;
         }
-        let complete = |side: usize| {
-            let members = (ring + 1) * self.stretch[side];
-            self.arrived[side].partition_point(|&arrived| arrived < members) as u32
-        };
-        let begin = complete(0).max(complete(1));
+        let begin = self.begin(ring);
         let days = begin..(self.arrived[0].len() as u32).min(begin + CAMPAIGN);
         let key = mix(self.seed ^ mix(u64::from(ring)));
         let side = |side: usize, sizes: RangeInclusive<u32>| {
