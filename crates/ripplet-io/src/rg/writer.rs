@@ -120,7 +120,12 @@ impl RgWriter {
     /// Where the shard is not the next, or not of the shape the file was begun for, or the operating
     /// system refuses.
     pub fn append(&mut self, shard: &Shard) -> Result<(), WriteError> {
-        self.try_append(shard).map_err(|source| self.error(source))
+        let appended = self.try_append(shard);
+        appended.map_err(|source| {
+            // Perhaps a part of the shard is there.
+            self.shape.shards = 0;
+            self.error(source)
+        })
     }
 
     fn try_append(&mut self, shard: &Shard) -> io::Result<()> {
