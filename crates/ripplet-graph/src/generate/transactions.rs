@@ -359,6 +359,10 @@ mod tests {
         assert!((2.5..3.5).contains(&mean), "{mean} transactions a pair");
         assert!(outside > times / 10, "{outside} others beside {times}");
         assert_eq!(market.ring(market.rings()).count(), 0);
+        let known =
+            |share| (0..market.rings()).map(|r| market.known(r, share).count()).sum::<usize>();
+        assert_eq!((known(0.0), known(1.0)), (0, members));
+        assert!((known(0.2) as f64 / members as f64 - 0.2).abs() < 0.05, "{}", known(0.2));
         let honest = Transactions { ring_share: 0.0, ..of }.market().unwrap();
         assert_eq!(honest.rings(), 0);
     }

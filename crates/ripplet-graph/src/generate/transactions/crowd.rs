@@ -119,19 +119,20 @@ impl Crowd {
 
 /// The weights of endlessly many members: those of a block, again and again.
 struct Weights {
-    /// The sum of the weights before each member of a block, and at last of all.
-    before: Vec<u64>,
+    /// The sum of the weights before each member of a block, and at last of all. Exponents from 1.8 on
+    /// and 2¹⁶ members keep it below 2³².
+    before: Vec<u32>,
     block: Divisor,
     /// 2^bits members in a block.
     bits: u32,
     /// For every 2^step-th place of a block, the member there.
-    guide: Vec<u32>,
+    guide: Vec<u16>,
     step: u32,
 }
 
 /// The least weight: fine enough for rounding not to show.
 const LEAST: f64 = 64.0;
-/// The largest weight, in least ones; it also bounds all sums to less than 2⁶³.
+/// The largest weight, in least ones: sums over a graph stay below 2⁶³.
 const SPREAD: f64 = (1 << 20) as f64;
 /// 2^bits weights at most: their sums stay in a core's cache.
 const MOST_BITS: u32 = 16;
@@ -144,35 +145,35 @@ impl Weights {
         let count = 1usize << bits;
         let spread = libm::pow(count as f64, 1.0 / (exponent - 1.0)).min(SPREAD);
         let law = PowerLaw::new(LEAST, LEAST * spread, exponent);
-        let quantile = |rank: usize| law.quantile((rank as f64 + 0.5) / count as f64) as u64;
-        let mut weights: Vec<u64> = memory::collected((0..count).map(quantile))?;
+        let quantile = |rank: usize| law.quantile((rank as f64 + 0.5) / count as f64) as u32;
+        let mut weights: Vec<u32> = memory::collected((0..count).map(quantile))?;
         Stream::new(seed, "weights", 0).shuffle(&mut weights);
 
         let mut before = memory::with_room(count + 1)?;
-        let mut sum = 0;
+        let mut sum = 0u32;
         for weight in weights {
             before.push(sum);
             sum += weight;
         }
         before.push(sum);
-        let step = (sum / (2 * count as u64)).max(1).ilog2();
+        let step = (sum / (2 * count as u32)).max(1).ilog2();
         let cells = (sum >> step) as usize + 1;
         let mut guide = memory::with_room(cells)?;
         let mut member = 0;
-        for cell in 0..cells as u64 {
+        for cell in 0..cells as u32 {
             while member + 1 < count && before[member + 1] <= cell << step {
                 member += 1;
             }
-            guide.push(member as u32);
+            guide.push(member as u16);
         }
-        Ok(Weights { before, block: Divisor::new(sum), bits, guide, step })
+        Ok(Weights { before, block: Divisor::new(u64::from(sum)), bits, guide, step })
     }
 
     /// The sum of the weights of the members before this one.
     #[inline]
     fn before(&self, member: u64) -> u64 {
         let mask = (1 << self.bits) - 1;
-        (member >> self.bits) * self.block.by + self.before[(member & mask) as usize]
+        (member >> self.bits) * self.block.by + u64::from(self.before[(member & mask) as usize])
     }
 
     /// Whose weight lies at this place.
@@ -180,7 +181,7 @@ impl Weights {
     fn at(&self, place: u64) -> u64 {
         let (block, rest) = self.block.divide(place);
         let mut member = self.guide[(rest >> self.step) as usize] as usize;
-        while self.before[member + 1] <= rest {
+        while u64::from(self.before[member + 1]) <= rest {
             member += 1;
         }
         (block << self.bits) + member as u64

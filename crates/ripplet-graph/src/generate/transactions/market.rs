@@ -20,6 +20,8 @@ pub struct Market {
     pub(super) rings: Rings,
     /// Draws the prices of items.
     pub(super) price_seed: u64,
+    /// Draws who of the rings is known.
+    known_seed: u64,
     weighted: bool,
 }
 
@@ -52,7 +54,9 @@ impl Transactions {
         let pairings = stubs.iter().enumerate().map(pairing).collect();
         let rings = Rings::draw(self.ring_share, arrived, at_last, self.seed);
         let price_seed = derive(self.seed, "prices");
-        Ok(Market { crowds, pairings, rings, price_seed, weighted: self.weighted })
+        let known_seed = derive(self.seed, "known");
+        let weighted = self.weighted;
+        Ok(Market { crowds, pairings, rings, price_seed, known_seed, weighted })
     }
 
     /// The stubs of each day, on either side: enough for who is new.
@@ -94,6 +98,15 @@ impl Market {
                 .map(|(side, slot)| firsts[side] + ring.member(side, slot))
                 .collect();
             members
+        })
+    }
+
+    /// The buyers of a ring that somebody has found out: each with probability `share`.
+    pub fn known(&self, ring: u32, share: f64) -> impl Iterator<Item = VertexId> {
+        let (buyers, seed) = (self.buyers(), self.known_seed);
+        self.ring(ring).filter(move |&vertex| {
+            let unit = mix(seed ^ mix(u64::from(vertex))) as f64 / u64::MAX as f64;
+            vertex < buyers && (unit < share || share >= 1.0)
         })
     }
 
