@@ -9,12 +9,13 @@ use crate::output::{check_place, is_standard, written};
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::graph::generate::{GenerateError, Market, Sales, SalesPart, Transactions};
-use ripplet::graph::{Shard, VertexIds};
+use ripplet::graph::{OutOfMemory, Shard, VertexIds, memory};
 use ripplet::io::rg::{RgShape, RgWriter};
 use ripplet::io::write::{
     self, ColumnData, ColumnKind, Communities, Naming, Part, Rows, Subject, TableShape, TableWriter,
 };
 use ripplet::io::{Format, WriteError};
+use std::io::{Error, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -167,7 +168,7 @@ impl TransactionsArguments {
 
     /// Writes the graph shard by shard: one is written while the next is drawn.
     fn write_shards(&self, market: &Market, console: &Console) -> Result<String, Failure> {
-        let ranges = market.shard_ranges(self.shard_arcs);
+        let ranges = market.shard_ranges(self.shard_arcs)?;
         let (vertices, shards) = (market.vertices(), ranges.len() as u32);
         let shape = RgShape { vertices, shards, weighted: !self.no_weights };
         let mut writer = RgWriter::create(&self.output, shape).map_err(Failure::Write)?;
@@ -226,10 +227,15 @@ impl TransactionsArguments {
         let Some(path) = path else { return Ok(()) };
         interrupt::check()?;
         let (mut vertices, mut rings) = (Vec::new(), Vec::new());
+        let refused = |error: OutOfMemory| {
+            let source = Error::new(ErrorKind::OutOfMemory, error);
+            Failure::Write(WriteError { path: path.into(), source })
+        };
         for ring in 0..market.rings() {
             let first = market.ring(ring).next().unwrap_or_default();
-            vertices.extend(members(ring));
-            rings.resize(vertices.len(), first);
+            let members = members(ring);
+            memory::extend(&mut vertices, &members).map_err(refused)?;
+            memory::extend(&mut rings, &vec![first; members.len()]).map_err(refused)?;
         }
         let ids = VertexIds::Consecutive { first: 0, count: market.vertices() };
         let rows = Communities { vertices: Some(&vertices), communities: &rings, strengths: None };

@@ -23,8 +23,8 @@
 //! probability 0.3 a day. Their other transactions, as everybody's, are their camouflage.
 //!
 //! **Lists by themselves.** The list of a vertex is computed from its number alone, a vertex' stubs and
-//! a stub's owner in constant time: no edge list exists. Memory: a megabyte and a half of tables, and
-//! the shard that is drawn. Time: of a vertex, proportional to the days since its arrival and its arcs.
+//! a stub's owner in constant time: no edge list exists. Memory: a megabyte and a half of tables at most,
+//! and the shard that is drawn. Time: of a vertex, proportional to the days since its arrival and its arcs.
 //!
 //! **Ids.** Buyers come first, then items, each by their arrival. The graph is undirected and has no
 //! loops; an edge's weight is the number of its transactions.
@@ -215,7 +215,7 @@ mod tests {
         let (market, whole) = (of.market().unwrap(), graph(&of));
         for arcs in [1, 1000, 12_345] {
             let mut next = 0;
-            for range in market.shard_ranges(arcs) {
+            for range in market.shard_ranges(arcs).unwrap() {
                 assert_eq!(range.start, next);
                 next = range.end;
                 let shard = market.shard(range.clone()).unwrap();
@@ -414,7 +414,7 @@ mod tests {
                     }
                 }
             }
-            let ranges = market.shard_ranges(MAX_SHARD_ARCS);
+            let ranges = market.shard_ranges(MAX_SHARD_ARCS).unwrap();
             assert!(ranges.len() as f64 >= 2.0 * 1.7 * scale / 2.2, "{} shards", ranges.len());
         }
     }

@@ -33,7 +33,7 @@ pub struct RgShape {
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("market.rg");
 /// let market = Transactions::new(10, 1e-5).market()?;
-/// let ranges = market.shard_ranges(10_000);
+/// let ranges = market.shard_ranges(10_000)?;
 /// let (vertices, shards) = (market.vertices(), ranges.len() as u32);
 /// let mut file = RgWriter::create(&path, RgShape { vertices, shards, weighted: true })?;
 /// for range in ranges {

@@ -216,7 +216,7 @@ fn appended(of: &Transactions, arcs: u64) -> (Graph, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("graph.rg");
     let market = of.market().unwrap();
-    let ranges = market.shard_ranges(arcs).into_iter();
+    let ranges = market.shard_ranges(arcs).unwrap().into_iter();
     let shards: Vec<Shard> = ranges.map(|range| market.shard(range).unwrap()).collect();
     let (vertices, count) = (market.vertices(), shards.len() as u32);
     let shape = RgShape { vertices, shards: count, weighted: of.weighted };

@@ -111,7 +111,12 @@ impl Market {
     }
 
     /// Ranges of vertices, one after the other, each with at most so many arcs, or of one vertex.
-    pub fn shard_ranges(&self, arcs: u64) -> Vec<Range<VertexId>> {
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    pub fn shard_ranges(&self, arcs: u64) -> Result<Vec<Range<VertexId>>, GenerateError> {
+        let rows = self.room(0..self.vertices());
+        let refused = |error: OutOfMemory| GenerateError::OutOfMemory { rows, bytes: error.bytes };
         let arcs = arcs.min(MAX_SHARD_ARCS);
         let (mut ranges, mut first) = (Vec::new(), 0);
         while first < self.vertices() {
@@ -124,10 +129,10 @@ impl Market {
                     false => high = middle - 1,
                 }
             }
-            ranges.push(first..low);
+            memory::push(&mut ranges, first..low).map_err(refused)?;
             first = low;
         }
-        ranges
+        Ok(ranges)
     }
 
     /// The lists of a range of vertices, on rayon's current pool: the same whatever the range.
@@ -156,7 +161,7 @@ impl Market {
     /// # Errors
     /// Where memory is refused.
     pub fn graph(&self) -> Result<Graph, GenerateError> {
-        let ranges = self.shard_ranges(MAX_SHARD_ARCS).into_iter();
+        let ranges = self.shard_ranges(MAX_SHARD_ARCS)?.into_iter();
         let shards: Vec<Shard> = ranges.map(|range| self.shard(range)).collect::<Result<_, _>>()?;
         let ids = VertexIds::Consecutive { first: 0, count: self.vertices() };
         let graph = Graph::from_shards(ids, Direction::Undirected, WeightScale::ONE, shards);
