@@ -1,4 +1,4 @@
-//! `ripplet generate`: synthetic graphs, with their true communities where they have any, and swarms.
+//! `ripplet generate`: synthetic graphs, with their communities where they have any, and swarms.
 
 mod swarm;
 mod transactions;

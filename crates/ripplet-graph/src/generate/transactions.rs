@@ -8,26 +8,27 @@
 //! ```
 //!
 //! **Sizes.** Vertices and transactions of the first `days` days are those of Table 8 of Ye et al.
-//! (*Large-Scale Graph Label Propagation on GPUs*, IEEE TKDE 2023), straight lines between its
+//! (*Large-scale Graph Label Propagation on GPUs*, IEEE TKDE 2023), straight lines between its
 //! columns, times `scale`: 460 M and 1.7 G for 10 days, 1010 M and 11.6 G for 100. Edges are the
 //! pairs that met: a little fewer, and noticeably fewer in small graphs, where hubs meet again.
 //!
 //! **Days.** Vertices stay. On the day of its arrival, each is in one transaction; all other stubs
-//! of a day are shared among those who are there, by weights that follow power laws (`buyer_exponent`,
-//! `item_exponent`), so that the busy are busy every day. Weights repeat from 2¹⁶ to 2¹⁶ vertices, in a
-//! drawn order, which bounds the largest. The first days of a longer graph are the shorter graph, but
-//! for the numbers of its items.
+//! of a day are shared among those who are there, by weights that follow power laws
+//! (`buyer_exponent`, `item_exponent`), so that the busy are busy every day. Weights repeat from
+//! 2¹⁶ to 2¹⁶ vertices, in a drawn order, which bounds the largest. The first days of a longer
+//! graph are the shorter graph, but for the numbers of its items.
 //!
-//! **Rings.** Of each stretch of buyers, and of the items that arrived with them, some are a ring: in
-//! the ten days after all have arrived, each of its 8 to 24 buyers buys each of its 3 to 6 items with
-//! probability 0.3 a day. Their other transactions, as everybody's, are their camouflage.
+//! **Rings.** Of each stretch of buyers, and of the items that arrived with them, some are a ring:
+//! in the ten days after all have arrived, each of its 8 to 24 buyers buys each of its 3 to 6 items
+//! with probability 0.3 a day. Their other transactions, as everybody's, are their camouflage.
 //!
-//! **Lists by themselves.** The list of a vertex is computed from its number alone, a vertex' stubs and
-//! a stub's owner in constant time: no edge list exists. Memory: a megabyte and a half of tables at most,
-//! and the shard that is drawn. Time: of a vertex, proportional to the days since its arrival and its arcs.
+//! **Lists by themselves.** The list of a vertex is computed from its number alone, a vertex' stubs
+//! and a stub's owner in constant time: no edge list exists. Memory: a megabyte and a half of
+//! tables at most, and the shard that is drawn. Time: of a vertex, proportional to the days since
+//! its arrival and its arcs.
 //!
-//! **Ids.** Buyers come first, then items, each by their arrival. The graph is undirected and has no
-//! loops; an edge's weight is the number of its transactions.
+//! **Ids.** Buyers come first, then items, each by their arrival. The graph is undirected and has
+//! no loops; an edge's weight is the number of its transactions.
 
 mod crowd;
 mod market;
@@ -82,7 +83,8 @@ const GROWTH: f64 = 0.342;
 const BUYERS: f64 = 0.6;
 
 impl Transactions {
-    /// The defaults noted at the fields, for so many days and so large a share of the paper's sizes.
+    /// The defaults noted at the fields, for so many days and so large a share of the paper's
+    /// sizes.
     pub fn new(days: u32, scale: f64) -> Transactions {
         Transactions {
             days,

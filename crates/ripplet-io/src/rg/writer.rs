@@ -8,8 +8,8 @@ use ripplet_graph::{Neighbors, OutOfMemory, Shard, VertexId, memory};
 use std::io::{self, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// What is known of a graph before its shards are: undirected, with vertices called by their numbers,
-/// and weights, where it has any, that are whole.
+/// What is known of a graph before its shards are: undirected, with vertices called by their
+/// numbers, and weights, where it has any, that are whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RgShape {
     /// How many vertices there will be.
@@ -22,9 +22,9 @@ pub struct RgShape {
 
 /// Writes a graph shard by shard; the file appears whole or not at all.
 ///
-/// The bytes are those of [`write()`](super::write()) of the same shards. What the graph is (sorted lists,
-/// each edge in both) is up to the caller, and checked when the file is opened. Memory: the table of the
-/// file's sections, and 4 bytes a MiB of file.
+/// The bytes are those of [`write()`](super::write()) of the same shards. What the lists hold is up to
+/// the caller: [`open`](super::open) checks their order and their ids, but not that each arc has its
+/// way back. Memory: the table of the file's sections, twice, a MiB, and 4 bytes a MiB of file.
 ///
 /// ```
 /// use ripplet_graph::generate::Transactions;
@@ -73,7 +73,8 @@ impl RgWriter {
     /// Begins a graph, which will be `path`.
     ///
     /// # Errors
-    /// Where the operating system refuses, `path` is a device or a pipe, or the machine is big-endian.
+    /// Where the operating system refuses, `path` is a device or a pipe, or the machine is
+    /// big-endian.
     pub fn create(path: &Path, shape: RgShape) -> Result<RgWriter, WriteError> {
         RgWriter::begin(path, shape).map_err(|source| WriteError { path: path.into(), source })
     }
@@ -117,8 +118,8 @@ impl RgWriter {
     /// Appends the next shard. After an error the file takes no more.
     ///
     /// # Errors
-    /// Where the shard is not the next, or not of the shape the file was begun for, or the operating
-    /// system refuses.
+    /// Where the shard is not the next, or not of the shape the file was begun for, or the
+    /// operating system refuses.
     pub fn append(&mut self, shard: &Shard) -> Result<(), WriteError> {
         let appended = self.try_append(shard);
         appended.map_err(|source| {

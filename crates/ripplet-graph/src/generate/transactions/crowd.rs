@@ -46,7 +46,8 @@ impl Crowd {
         let day = |(day, (&arrived, &stubs)): (usize, (&u32, &u64))| {
             let newcomers = std::mem::replace(&mut before, arrived)..arrived;
             let shared = stubs - newcomers.len() as u64;
-            // A member has a weight of 64 at least and, on no day, more than a few stubs on average.
+            // A member has a weight of 64 at least and, on no day, more than a few stubs on
+            // average.
             let gap = weights.before(u64::from(arrived)) / shared.max(1);
             let offset = mix(seed ^ mix(day as u64)) % gap.max(1);
             Day { newcomers, stubs, gap: Divisor::new(gap.max(1)), offset }
@@ -119,8 +120,8 @@ impl Crowd {
 
 /// The weights of endlessly many members: those of a block, again and again.
 struct Weights {
-    /// The sum of the weights before each member of a block, and at last of all. Exponents from 1.8 on
-    /// and 2¹⁶ members keep it below 2³².
+    /// The sum of the weights before each member of a block, and at last of all. Exponents from 1.8
+    /// on and 2¹⁶ members keep it below 2³².
     before: Vec<u32>,
     block: Divisor,
     /// 2^bits members in a block.
@@ -136,7 +137,7 @@ const LEAST: f64 = 64.0;
 const SPREAD: f64 = (1 << 20) as f64;
 /// 2^bits weights at most: their sums stay in a core's cache.
 const MOST_BITS: u32 = 16;
-/// A small crowd sees each weight so often, or no hub would be like another.
+/// A small crowd has each weight so often at least: a hub alone would be half of a small graph.
 const TURNS: u32 = 4;
 
 impl Weights {

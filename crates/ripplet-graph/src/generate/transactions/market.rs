@@ -11,7 +11,7 @@ use crate::{Adjacency, Direction, Graph, MAX_SHARD_ARCS, Shard, VertexId, Vertex
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Buyers and items, and who met on which day: tables of some megabytes that any list follows from.
+/// Buyers and items, and who met on which day: small tables that any list follows from.
 pub struct Market {
     /// Buyers, and items.
     pub(super) crowds: [Crowd; 2],

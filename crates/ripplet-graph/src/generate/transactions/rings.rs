@@ -4,8 +4,8 @@ use super::super::permutation::Permutation;
 use super::super::random::{derive, mix};
 use std::ops::{Range, RangeInclusive};
 
-/// Where the rings are: at most one in each stretch of buyers, together with as large a share of the
-/// items, so that all arrive at about the same time.
+/// Where the rings are: at most one in each stretch of buyers, together with as large a share of
+/// the items, so that all arrive at about the same time.
 pub(super) struct Rings {
     /// Lengths of a stretch of buyers and of one of items.
     stretch: [u32; 2],
@@ -134,7 +134,8 @@ impl Ring {
         side.first + side.stretch.of(u64::from(slot)) as u32
     }
 
-    /// Which of the ring's buyers, or items, this one is, if it is one; it is of the ring's stretch.
+    /// Which of the ring's buyers, or items, this one is, if it is one; it is of the ring's
+    /// stretch.
     pub(super) fn slot(&self, side: usize, member: u32) -> Option<u32> {
         let side = &self.sides[side];
         let slot = side.stretch.inverse_of(u64::from(member - side.first)) as u32;
