@@ -323,8 +323,8 @@ mod tests {
                     early.map(|vertex| list(&graph, vertex).1.iter().sum()).collect();
                 times.sort_unstable_by(|a, b| b.cmp(a));
                 let at = |share: f64| f64::from(times[(share * times.len() as f64) as usize]);
-                let (rare, common) = (0.002, 0.1);
-                let slope = (common / rare as f64).ln() / (at(rare) / at(common)).ln();
+                let (rare, common) = (0.002f64, 0.1);
+                let slope = (common / rare).ln() / (at(rare) / at(common)).ln();
                 assert!((slope - (exponent - 1.0)).abs() < 0.15, "{exponent}: {slope}");
             }
         }
