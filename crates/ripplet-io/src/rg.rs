@@ -26,7 +26,12 @@
 //!
 //! Memory: the pages of the file, which the system may drop and read again. As with every mapped
 //! file, whoever overwrites or cuts the file *in place* while it is open breaks its reader;
-//! [`write()`] never does that (it replaces the file, and open graphs keep the old one).
+//! [`write()`] and [`RgWriter`] never do that (they replace the file, and open graphs keep the old
+//! one).
+
+mod writer;
+
+pub use writer::{RgShape, RgWriter};
 
 use crate::map::map;
 use crate::sections::{Sections, aligned, pair, sealed, verify, word};

@@ -17,7 +17,7 @@ use std::path::Path;
 /// A cache line, and more than any value's alignment.
 pub(crate) const ALIGNMENT: u64 = 64;
 /// Bytes under one checksum: enough of them for many threads, few enough to need little room.
-const BLOCK: usize = 1 << 20;
+pub(crate) const BLOCK: usize = 1 << 20;
 
 /// Where the next section may begin.
 pub(crate) fn aligned(at: u64) -> u64 {
@@ -104,7 +104,7 @@ impl<'a> Sections<'a> {
 }
 
 /// The zero bytes between two sections.
-fn gap(between: Range<u64>) -> &'static [u8] {
+pub(crate) fn gap(between: Range<u64>) -> &'static [u8] {
     &[0; ALIGNMENT as usize][..(between.end - between.start) as usize]
 }
 

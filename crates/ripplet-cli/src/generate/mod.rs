@@ -1,6 +1,7 @@
-//! `ripplet generate`: synthetic graphs, with their true communities where they have any, and swarms.
+//! `ripplet generate`: synthetic graphs, with their communities where they have any, and swarms.
 
 mod swarm;
+mod transactions;
 
 use crate::console::Console;
 use crate::convert::{check_graph_place, write_graph};
@@ -29,6 +30,7 @@ enum What {
     #[command(flatten)]
     Graph(Generator),
     Swarm(swarm::SwarmArguments),
+    Transactions(transactions::TransactionsArguments),
 }
 
 #[derive(Subcommand)]
@@ -170,6 +172,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     match &arguments.what {
         What::Graph(generator) => generate(generator, console),
         What::Swarm(arguments) => swarm::run(arguments, console),
+        What::Transactions(arguments) => transactions::run(arguments, console),
     }
 }
 
@@ -236,7 +239,6 @@ impl Generator {
         }
     }
 
-    /// Refuses what will not fit: the system may promise memory that it does not have.
     fn check_memory(&self) -> Result<(), Failure> {
         let (vertices, rows) = self.size();
         // What no generator makes, it refuses itself, with a better sentence.
@@ -244,17 +246,8 @@ impl Generator {
             return Ok(());
         }
         let needed = rows.saturating_mul(BYTES_PER_ROW) + vertices * BYTES_PER_VERTEX;
-        match available_memory() {
-            Some(free) if needed > free => Err(Failure::refused(
-                format!(
-                    "{vertices} vertices and {rows} edges need about {}, but {} of memory are free",
-                    Size(needed),
-                    Size(free)
-                ),
-                "ask for fewer edges, or use a larger machine",
-            )),
-            _ => Ok(()),
-        }
+        let what = format!("{vertices} vertices and {rows} edges");
+        check_fits(&what, needed, "ask for fewer edges, or use a larger machine")
     }
 
     fn generate(&self, with_truth: bool) -> Result<Made, Failure> {
@@ -319,6 +312,17 @@ impl RmatArguments {
         replace(&mut made.edge_factor, self.edge_factor);
         replace(&mut made.quadrants, self.quadrants);
         Rmat { seed: self.output.seed, ..made }
+    }
+}
+
+/// Refuses what will not fit: the system may promise memory that it does not have.
+fn check_fits(what: &str, needed: u64, advice: &str) -> Result<(), Failure> {
+    match available_memory() {
+        Some(free) if needed > free => Err(Failure::refused(
+            format!("{what} need about {}, but {} of memory are free", Size(needed), Size(free)),
+            advice,
+        )),
+        _ => Ok(()),
     }
 }
 

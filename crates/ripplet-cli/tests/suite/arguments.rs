@@ -102,6 +102,7 @@ fn every_command_has_help() {
     assert!(sandbox.ok("--version").starts_with("ripplet "));
     let mut commands = vec!["", "communities", "lcc", "quality", "generate", "convert", "info"];
     commands.extend(["graphalytics", "devices", "generate planted", "generate rmat"]);
+    commands.push("generate transactions");
     for command in commands {
         let help = sandbox.ok(&format!("{command} --help"));
         assert!(help.contains("Usage: ripplet"), "{command}: {help}");
@@ -127,6 +128,18 @@ fn generators_refuse_what_they_cannot_make() {
         ("web --inside 7", "inside is 7"),
         ("road --truth t.txt", "--truth"),
         ("swarm", "not the name of a .swarm"),
+        ("transactions --days 0", "days is 0"),
+        ("transactions --days 101", "days is 101; it must be from 1 to 100"),
+        ("transactions --scale 0", "scale is 0; it must be 0.000001 or more"),
+        ("transactions --scale nan", "scale is NaN"),
+        ("transactions --scale 5", "5050000000 vertices asked for"),
+        ("transactions --item-exponent 1", "item_exponent is 1"),
+        ("transactions --ring-share 2", "ring_share is 2"),
+        ("transactions --known 0.5", "--seeds"),
+        ("transactions --seeds s.txt --known 2", "--known is 2"),
+        ("transactions --shard-arcs 0", "--shard-arcs"),
+        ("transactions --truth a.rg", "a.rg"),
+        ("transactions --truth t.txt --seeds t.txt", "named twice"),
     ] {
         sandbox.fails(&format!("generate {flags} -o a.rg"), 2, &[part]);
     }

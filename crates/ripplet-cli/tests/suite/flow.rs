@@ -2,6 +2,7 @@
 
 use crate::sandbox::{Sandbox, data};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Two triangles with one edge between them.
 const TRIANGLES: &str = "# comment\n1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 4\n";
@@ -95,6 +96,64 @@ fn swarms_are_the_same_on_any_number_of_threads() {
     sandbox.ok("generate swarm --graphs 0 -o none.swarm");
     let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
     assert!(bytes("a.swarm") == bytes("b.swarm") && bytes("a.swarm") != bytes("c.swarm"));
+}
+
+#[test]
+fn transactions_as_a_graph_and_as_a_table() {
+    let sandbox = Sandbox::new();
+    let generate = "generate transactions --days 12 --scale 0.00002 --ring-share 0.1 --seed 3";
+    let places = "--truth truth.csv --seeds seeds.txt --known 0.3";
+    let said = sandbox.run(&format!("{generate} -o a.rg {places} --threads 1"));
+    assert!(said.error.contains("vertices, ") && said.error.contains(" in 1 shards"), "{said:?}");
+    sandbox.ok(&format!("{generate} -o b.rg --shard-arcs 20000 --threads 7"));
+    sandbox.ok(&format!("{generate} -o plain.rg --no-weights"));
+    sandbox.ok(&format!("{generate} -o whole.txt"));
+    sandbox.ok(&format!("{generate} -o sales.csv --threads 1"));
+    sandbox.ok(&format!("{generate} -o sales.csv.gz --threads 7"));
+    sandbox.ok(&format!("{generate} -o sales.parquet"));
+
+    // One graph, whatever its shards; its edges are the table's, times and all.
+    let edges = |file: &str| {
+        sandbox.ok(&format!("convert {file} edges.txt --weighted"));
+        sandbox.read("edges.txt")
+    };
+    let graph = edges("a.rg");
+    assert_eq!(edges("b.rg"), graph);
+    assert_eq!(edges("whole.txt"), graph);
+    sandbox.ok("convert plain.rg plain.txt");
+    assert!(sandbox.read("plain.txt").lines().count() == graph.lines().count());
+    let mut times = BTreeMap::new();
+    let sales = sandbox.read("sales.csv");
+    let (header, rows) = sales.split_once('\n').unwrap();
+    assert_eq!(header, "source,target,day,amount");
+    for row in rows.lines() {
+        let [source, target, day, amount] = row.split(',').collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
+        assert!((1..=12).contains(&day.parse::<u32>().unwrap()));
+        assert!(amount.parse::<f64>().unwrap() >= 1.0);
+        let pair = (source.parse::<u32>().unwrap(), target.parse::<u32>().unwrap());
+        *times.entry(pair).or_insert(0) += 1;
+    }
+    let expected =
+        times.iter().map(|((source, target), times)| format!("{source} {target} {times}"));
+    let found = graph.lines().filter(|line| !line.starts_with('#'));
+    assert!(found.eq(expected), "the graph is not of its sales");
+    sandbox.ok("convert sales.csv.gz from_gz.txt");
+    sandbox.ok("convert sales.parquet from_parquet.txt");
+    assert!(sandbox.read("from_gz.txt") == sandbox.read("plain.txt"));
+    assert!(sandbox.read("from_parquet.txt") == sandbox.read("plain.txt"));
+
+    // Labels that spread from the known members meet the others.
+    let truth = sandbox.read("truth.csv");
+    let seeded = "communities a.rg --weighted --program seeded --seeds seeds.txt --iterations 1";
+    sandbox.ok(&format!("{seeded} -o found.csv"));
+    // Without the strengths.
+    let row = |line: &str| line.splitn(3, ',').take(2).collect::<Vec<_>>().join(",");
+    let rows = |text: &str| -> BTreeSet<String> { text.lines().skip(1).map(row).collect() };
+    let (truth, found) = (rows(&truth), rows(&sandbox.read("found.csv")));
+    let right = found.intersection(&truth).count();
+    assert!(3 * right > truth.len(), "{right} of {} members", truth.len());
 }
 
 #[test]

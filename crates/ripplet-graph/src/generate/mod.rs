@@ -8,6 +8,7 @@
 //! | [`Road`] | a grid with a part of its edges removed: low degree, large diameter | |
 //! | [`Rmat`] | Graph500's recursive matrix: extreme degrees, no communities | |
 //! | [`Swarm`] | many small graphs, R-MAT and random, part by part | |
+//! | [`Transactions`] | buyers and items of many days, shard by shard without an edge list | rings of fraud |
 //!
 //! A generator is a plain struct of parameters: make one with `new`, change fields, call
 //! `generate`. Vertices are numbered from 0.
@@ -24,6 +25,7 @@ mod rmat;
 mod road;
 mod social;
 mod swarm;
+mod transactions;
 mod web;
 
 pub use planted::{Planted, PlantedGraph};
@@ -31,6 +33,7 @@ pub use rmat::Rmat;
 pub use road::Road;
 pub use social::Social;
 pub use swarm::{Swarm, SwarmKind, SwarmShape};
+pub use transactions::{Market, Sales, SalesPart, Transactions};
 pub use web::Web;
 
 use crate::{EdgeTable, MAX_VERTICES, VertexId, VertexIds};

@@ -13,6 +13,8 @@ pub(super) struct Permutation {
     mask: u64,
     shift: u32,
     keys: [u64; ROUNDS],
+    /// What undoes the multiplication by each key.
+    inverses: [u64; ROUNDS],
 }
 
 /// Below four rounds neighbours stay visibly related.
@@ -23,8 +25,9 @@ impl Permutation {
     pub(super) fn new(count: u64, seed: u64) -> Permutation {
         let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
         let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
-        let keys = std::array::from_fn(|round| mix(seed ^ mix(round as u64)));
-        Permutation { count, mask, shift: bits.div_ceil(2), keys }
+        let keys: [u64; ROUNDS] = std::array::from_fn(|round| mix(seed ^ mix(round as u64)));
+        let inverses = keys.map(|key| inverse_of_odd(key | 1));
+        Permutation { count, mask, shift: bits.div_ceil(2), keys, inverses }
     }
 
     /// Where `index`, below the count, goes.
@@ -43,6 +46,31 @@ impl Permutation {
             }
         }
     }
+
+    /// The index, below the count, that goes to `image`.
+    #[inline]
+    pub(super) fn inverse_of(&self, image: u64) -> u64 {
+        debug_assert!(image < self.count);
+        let mut value = image;
+        loop {
+            for (key, inverse) in self.keys.into_iter().zip(self.inverses).rev() {
+                // The shift is at least half of the bits: folding twice changes nothing.
+                value ^= value >> self.shift;
+                value = value.wrapping_mul(inverse) & self.mask;
+                value = (value ^ (key >> 32)) & self.mask;
+            }
+            if value < self.count {
+                return value;
+            }
+        }
+    }
+}
+
+/// The number whose product with this odd one is 1 modulo 2⁶⁴, by Newton's iteration: an odd number
+/// is its own inverse modulo 8, and each step doubles the bits that are right.
+fn inverse_of_odd(odd: u64) -> u64 {
+    (0..5)
+        .fold(odd, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse))))
 }
 
 #[cfg(test)]
@@ -55,6 +83,8 @@ mod tests {
             for seed in 0..4 {
                 let permutation = Permutation::new(count, seed);
                 let mut image: Vec<u64> = (0..count).map(|i| permutation.of(i)).collect();
+                let back = image.iter().map(|&image| permutation.inverse_of(image));
+                assert!(back.eq(0..count), "count {count}, seed {seed}");
                 image.sort_unstable();
                 assert!(image.into_iter().eq(0..count), "count {count}, seed {seed}");
             }

@@ -3,7 +3,7 @@
 use crate::WriteError;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -178,6 +178,11 @@ impl AtomicFile {
         }
     }
 
+    /// Whether this is a device or a pipe, which is written to as it is.
+    pub(crate) fn is_in_order_only(&self) -> bool {
+        self.temporary.is_none()
+    }
+
     /// Makes the file appear: flushes it to the disk, and renames it to its destination.
     ///
     /// # Errors
@@ -210,6 +215,12 @@ impl Write for AtomicFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.out.seek(to)
     }
 }
 

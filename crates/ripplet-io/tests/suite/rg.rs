@@ -2,8 +2,11 @@
 
 use crate::graphs::{any_graph, example};
 use proptest::prelude::*;
-use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, Names, VertexIds};
-use ripplet_io::rg;
+use ripplet_graph::generate::Transactions;
+use ripplet_graph::{
+    Direction, EdgeTable, Graph, GraphBuilder, Names, Shard, VertexIds, WeightScale,
+};
+use ripplet_io::rg::{self, RgShape, RgWriter};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -206,4 +209,74 @@ fn an_open_graph_outlives_its_file() {
     assert_eq!(open, graph, "the old pages");
     std::fs::remove_file(&path).unwrap();
     assert_eq!(open, graph, "no file at all");
+}
+
+/// A market's graph in these shards, in memory and as a file that they were appended to.
+fn appended(of: &Transactions, arcs: u64) -> (Graph, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.rg");
+    let market = of.market().unwrap();
+    let ranges = market.shard_ranges(arcs).unwrap().into_iter();
+    let shards: Vec<Shard> = ranges.map(|range| market.shard(range).unwrap()).collect();
+    let (vertices, count) = (market.vertices(), shards.len() as u32);
+    let shape = RgShape { vertices, shards: count, weighted: of.weighted };
+    let mut file = RgWriter::create(&path, shape).unwrap();
+    shards.iter().for_each(|shard| file.append(shard).unwrap());
+    assert!(!path.exists(), "the file appears when it is whole");
+    file.finish().unwrap();
+    let ids = VertexIds::Consecutive { first: 0, count: vertices };
+    let graph = Graph::from_shards(ids, Direction::Undirected, WeightScale::ONE, shards);
+    (graph.unwrap(), std::fs::read(path).unwrap())
+}
+
+#[test]
+fn shard_by_shard_the_bytes_are_the_same() {
+    for (scale, weighted, arcs) in [
+        (1e-6, true, 1 << 31),
+        (2e-5, true, 1000),
+        (2e-5, false, 1 << 31),
+        // A megabyte and more of shards' names.
+        (4e-5, true, 1),
+    ] {
+        let of = Transactions { weighted, ..Transactions::new(10, scale) };
+        let (graph, bytes) = appended(&of, arcs);
+        assert!(bytes == written(&graph), "{scale}, {weighted}, {arcs}");
+        assert!(opened(&bytes).unwrap() == graph);
+    }
+}
+
+#[test]
+fn shards_that_are_not_the_next_are_refused_and_nothing_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.rg");
+    let market = Transactions::new(10, 1e-6).market().unwrap();
+    let vertices = market.vertices();
+    let shape = RgShape { vertices, shards: 2, weighted: true };
+    let shard = |range| market.shard(range).unwrap();
+    let not_the_next = |shape: RgShape, shards: &[Shard]| {
+        let mut file = RgWriter::create(&path, shape).unwrap();
+        let (last, first) = shards.split_last().unwrap();
+        first.iter().for_each(|shard| file.append(shard).unwrap());
+        let error = file.append(last).unwrap_err().to_string();
+        assert!(error.contains("graph.rg") && error.contains("is not the next"), "{error}");
+    };
+    not_the_next(shape, &[shard(1..vertices)]);
+    not_the_next(shape, &[shard(0..9), shard(10..vertices)]);
+    not_the_next(shape, &[shard(0..9), shard(9..20), shard(20..vertices)]);
+    not_the_next(RgShape { vertices: 5, ..shape }, &[shard(0..9)]);
+    not_the_next(RgShape { weighted: false, ..shape }, &[shard(0..9)]);
+    for end in [9, vertices] {
+        let mut file = RgWriter::create(&path, shape).unwrap();
+        file.append(&shard(0..end)).unwrap();
+        let error = file.finish().unwrap_err().to_string();
+        assert!(error.contains("lists of"), "{error}");
+    }
+    let many = RgWriter::create(&path, RgShape { shards: u32::MAX, ..shape }).unwrap_err();
+    assert!(many.to_string().contains("too many"), "{many}");
+    #[cfg(unix)]
+    {
+        let device = RgWriter::create(Path::new("/dev/null"), shape).unwrap_err();
+        assert!(device.to_string().contains("name a file"), "{device}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

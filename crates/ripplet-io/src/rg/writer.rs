@@ -1,0 +1,237 @@
+//! An `.rg` that is written shard by shard: the graph is never in memory.
+
+use super::{BIG_ENDIAN, ENTRY_BYTES, HEADER_BYTES, Header, OUT};
+use crate::WriteError;
+use crate::sections::{BLOCK, aligned, gap, pair};
+use crate::write::AtomicFile;
+use ripplet_graph::{Neighbors, OutOfMemory, Shard, VertexId, memory};
+use std::io::{self, ErrorKind, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// What is known of a graph before its shards are: undirected, with vertices called by their
+/// numbers, and weights, where it has any, that are whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RgShape {
+    /// How many vertices there will be.
+    pub vertices: u32,
+    /// How many shards.
+    pub shards: u32,
+    /// Whether arcs have weights.
+    pub weighted: bool,
+}
+
+/// Writes a graph shard by shard; the file appears whole or not at all.
+///
+/// The bytes are those of [`write()`](super::write()) of the same shards. What the lists hold is up to
+/// the caller: [`open`](super::open) checks their order and their ids, but not that each arc has its
+/// way back. Memory: the table of the file's sections, twice, a MiB, and 4 bytes a MiB of file.
+///
+/// ```
+/// use ripplet_graph::generate::Transactions;
+/// use ripplet_io::rg::{self, RgShape, RgWriter};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("market.rg");
+/// let market = Transactions::new(10, 1e-5).market()?;
+/// let ranges = market.shard_ranges(10_000)?;
+/// let (vertices, shards) = (market.vertices(), ranges.len() as u32);
+/// let mut file = RgWriter::create(&path, RgShape { vertices, shards, weighted: true })?;
+/// for range in ranges {
+///     file.append(&market.shard(range)?)?;
+/// }
+/// file.finish()?;
+/// assert_eq!(rg::open(&path)?.arcs(), market.graph()?.arcs());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct RgWriter {
+    path: PathBuf,
+    shape: RgShape,
+    file: AtomicFile,
+    header: Header,
+    /// The section table, as far as it is known.
+    entries: Vec<[u64; 3]>,
+    /// Vertices whose lists are there.
+    written: VertexId,
+    sums: Sums,
+}
+
+/// The checksums of a file whose first bytes come last.
+#[derive(Debug)]
+struct Sums {
+    /// The file's first blocks, to the end of that in which the section table ends.
+    begin: Vec<u8>,
+    held: usize,
+    /// Bytes so far.
+    at: u64,
+    /// Of the blocks after those.
+    sums: Vec<u32>,
+    open: crc32fast::Hasher,
+}
+
+impl RgWriter {
+    /// Begins a graph, which will be `path`.
+    ///
+    /// # Errors
+    /// Where the operating system refuses, `path` is a device or a pipe, or the machine is
+    /// big-endian.
+    pub fn create(path: &Path, shape: RgShape) -> Result<RgWriter, WriteError> {
+        RgWriter::begin(path, shape).map_err(|source| WriteError { path: path.into(), source })
+    }
+
+    fn begin(path: &Path, shape: RgShape) -> io::Result<RgWriter> {
+        if cfg!(target_endian = "big") {
+            return Err(io::Error::new(ErrorKind::Unsupported, BIG_ENDIAN));
+        }
+        let sections_a_shard = if shape.weighted { 3 } else { 2 };
+        let sections = shape.shards.checked_mul(sections_a_shard).ok_or_else(|| {
+            io::Error::new(ErrorKind::InvalidInput, "the shards are too many: make them larger")
+        })?;
+        let header = Header {
+            direction: 0,
+            data_end: 0,
+            vertices: shape.vertices,
+            id_kind: 0,
+            first_id: 0,
+            exponent: 0,
+            shards: shape.shards,
+            sections,
+            weighted: u32::from(shape.weighted),
+        };
+        let head = header.table_end();
+        let held = head.next_multiple_of(BLOCK as u64) as usize;
+        let mut file = AtomicFile::create(path).map_err(|error| error.source)?;
+        if file.is_in_order_only() {
+            let sentence = "a graph's first bytes are written last, which a pipe or a device does \
+                            not allow: name a file";
+            return Err(io::Error::new(ErrorKind::InvalidInput, sentence));
+        }
+        let begin = memory::with_room(held).map_err(no_memory)?;
+        let entries = memory::with_room(sections as usize).map_err(no_memory)?;
+        let open = crc32fast::Hasher::new();
+        let mut sums = Sums { begin, held, at: 0, sums: Vec::new(), open };
+        let zeros = memory::zeros::<u8>(head as usize).map_err(no_memory)?;
+        sums.put(&mut file, &zeros)?;
+        Ok(RgWriter { path: path.into(), shape, file, header, entries, written: 0, sums })
+    }
+
+    /// Appends the next shard. After an error the file takes no more.
+    ///
+    /// # Errors
+    /// Where the shard is not the next, or not of the shape the file was begun for, or the
+    /// operating system refuses.
+    pub fn append(&mut self, shard: &Shard) -> Result<(), WriteError> {
+        let appended = self.try_append(shard);
+        appended.map_err(|source| {
+            // Perhaps a part of the shard is there.
+            self.shape.shards = 0;
+            self.error(source)
+        })
+    }
+
+    fn try_append(&mut self, shard: &Shard) -> io::Result<()> {
+        let (vertices, lists) = (shard.vertices(), shard.out());
+        let number = self.entries.len() as u32 / self.sections_a_shard();
+        let fits = vertices.start == self.written
+            && vertices.end <= self.shape.vertices
+            && number < self.shape.shards
+            && lists.weights().is_some() == self.shape.weighted
+            && shard.incoming().is_none();
+        if !fits {
+            let sentence =
+                format!("the shard of vertices {vertices:?} is not the next of the graph");
+            return Err(io::Error::new(ErrorKind::InvalidInput, sentence));
+        }
+        for (kind, values) in arrays(lists) {
+            let (at, bytes): (u64, &[u8]) = (aligned(self.sums.at), bytemuck::cast_slice(values));
+            self.sums.put(&mut self.file, gap(self.sums.at..at))?;
+            self.sums.put(&mut self.file, bytes)?;
+            self.entries.push([pair(kind, number), at, bytes.len() as u64]);
+        }
+        self.written = vertices.end;
+        Ok(())
+    }
+
+    fn sections_a_shard(&self) -> u32 {
+        if self.shape.weighted { 3 } else { 2 }
+    }
+
+    /// Writes what stands at the beginning and at the end, and makes the file appear.
+    ///
+    /// # Errors
+    /// Where shards are missing or the operating system refuses; nothing is left behind.
+    pub fn finish(mut self) -> Result<(), WriteError> {
+        self.try_finish().map_err(|source| self.error(source))?;
+        self.file.commit()
+    }
+
+    fn try_finish(&mut self) -> io::Result<()> {
+        let missing = self.header.sections as usize - self.entries.len();
+        if missing > 0 || self.written != self.shape.vertices {
+            let (written, all) = (self.written, self.shape.vertices);
+            let sentence = format!("the graph has lists of {written} vertices of {all} only");
+            return Err(io::Error::new(ErrorKind::InvalidInput, sentence));
+        }
+        self.header.data_end = self.sums.at;
+        let table: &[u8] = bytemuck::cast_slice(&self.entries);
+        let mut head = memory::with_room(self.header.table_end() as usize).map_err(no_memory)?;
+        head.extend_from_slice(&self.header.to_bytes());
+        head.extend_from_slice(table);
+        debug_assert_eq!(head.len() as u64, HEADER_BYTES + self.entries.len() as u64 * ENTRY_BYTES);
+        let sums = self.sums.all(&head)?;
+        let sums: &[u8] = bytemuck::cast_slice(&sums);
+        self.file.write_all(sums)?;
+        self.file.write_all(&crc32fast::hash(sums).to_le_bytes())?;
+        self.file.rewind()?;
+        self.file.write_all(&head)
+    }
+
+    fn error(&self, source: io::Error) -> WriteError {
+        WriteError { path: self.path.clone(), source }
+    }
+}
+
+/// The arrays of a shard's lists, each with the kind of its section.
+fn arrays(lists: Neighbors<'_>) -> impl Iterator<Item = (u32, &[u32])> {
+    let weights = lists.weights().map(|weights| (OUT.weights, weights));
+    [(OUT.offsets, lists.offsets()), (OUT.neighbors, lists.neighbors())].into_iter().chain(weights)
+}
+
+impl Sums {
+    /// Writes bytes, and notes them.
+    fn put(&mut self, out: &mut AtomicFile, bytes: &[u8]) -> io::Result<()> {
+        out.write_all(bytes)?;
+        let (held, mut rest) = bytes.split_at(bytes.len().min(self.held - self.begin.len()));
+        self.begin.extend_from_slice(held);
+        self.at += held.len() as u64;
+        while !rest.is_empty() {
+            let room = BLOCK - (self.at % BLOCK as u64) as usize;
+            let (now, later) = rest.split_at(rest.len().min(room));
+            self.open.update(now);
+            self.at += now.len() as u64;
+            if now.len() == room {
+                let sum = std::mem::take(&mut self.open).finalize();
+                memory::push(&mut self.sums, sum).map_err(no_memory)?;
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// All checksums, of a file that begins with `head`.
+    fn all(&mut self, head: &[u8]) -> io::Result<Vec<u32>> {
+        self.begin[..head.len()].copy_from_slice(head);
+        let first = self.begin.chunks(BLOCK).map(crc32fast::hash);
+        let mut sums = memory::collected(first).map_err(no_memory)?;
+        memory::extend(&mut sums, &self.sums).map_err(no_memory)?;
+        if self.at > self.held as u64 && !self.at.is_multiple_of(BLOCK as u64) {
+            let last = std::mem::take(&mut self.open).finalize();
+            memory::push(&mut sums, last).map_err(no_memory)?;
+        }
+        Ok(sums)
+    }
+}
+
+fn no_memory(refused: OutOfMemory) -> io::Error {
+    io::Error::new(ErrorKind::OutOfMemory, refused)
+}
