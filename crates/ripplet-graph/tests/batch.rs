@@ -140,6 +140,17 @@ fn sizes_and_rows() -> impl Strategy<Value = (Vec<u32>, Vec<Row>)> {
     })
 }
 
+/// The last id that there is has no next one.
+#[test]
+fn a_graph_of_the_last_id_alone() {
+    let graphs = VertexIds::Consecutive { first: 0, count: 1 };
+    let ends = VertexIds::Unsigned(vec![u64::MAX].into());
+    let columns = BatchRows { graphs: vec![0], sources: vec![0], targets: vec![0], weights: None };
+    let table = BatchTable::of_ends(graphs, &ends, columns).unwrap();
+    let batch = BatchBuilder::new().build(table).unwrap();
+    assert_eq!(batch.graph(0).vertex_id(0), ExternalId::Unsigned(u64::MAX));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

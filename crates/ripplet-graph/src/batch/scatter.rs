@@ -156,7 +156,11 @@ fn gathered(
         let first = vertices.first().map_or(0, |&vertex| of(vertex));
         let consecutive = starts.windows(2).all(|pair| {
             let own = &vertices[pair[0] as usize..pair[1] as usize];
-            (first..).zip(own).all(|(id, &vertex)| of(vertex) == id)
+            // The last id of all has no next one, which ranges end with.
+            let next = |vertex| of(vertex).checked_add(1);
+            (1..).zip(own).all(|(at, &vertex)| {
+                next(vertex).is_some_and(|next| first.checked_add(at) == Some(next))
+            })
         });
         if consecutive {
             return Ok(BatchIds::InGraph { first });
