@@ -26,6 +26,7 @@ mod labels;
 mod map;
 mod names;
 mod options;
+mod parts;
 mod read;
 mod sections;
 mod seeds;

@@ -34,29 +34,20 @@
 //! all.
 
 use crate::map::map;
-use crate::sections::{ALIGNMENT, Sections, aligned, pair, sealed, verify, word};
-use crate::write::AtomicFile;
-use crate::{Place, ReadError, ReadErrorKind, WriteError};
+use crate::parts::{
+    Format, Index, Owner, PART_HEADER_BYTES, PartsWriter, Words, data_end, out_of_memory,
+};
+use crate::sections::{aligned, pair, sealed, verify, word};
+use crate::{Place, ReadError, WriteError};
 use ripplet_graph::compressed::{Code, CompressedAdjacency, CompressedGraph, CompressedShard};
 use ripplet_graph::{Buffer, Direction, Graph, Names, VertexId, VertexIds, WeightScale, memory};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-/// The first byte is no text, so that nobody takes the file for a text.
-const MAGIC: [u8; 8] = *b"\x89rpgraph";
-/// The version of the layout above. A reader reads its own only.
-const VERSION: u32 = 1;
-const HEADER_BYTES: u64 = 64;
-const PART_HEADER_BYTES: u64 = 128;
-const ENTRY_BYTES: u64 = 16;
-const FOOTER_BYTES: u64 = 64;
-
-const BIG_ENDIAN: &str = ".rgz files need a little-endian machine";
-
-/// Bytes that outlive whoever reads them, such as a mapped file.
-type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
+const FORMAT: Format =
+    Format { name: "an .rgz", parts: "shards", magic: *b"\x89rpgraph", version: 1, entry: 2 };
 
 /// Compresses a graph and writes it, whole or not at all; one shard at a time is in memory compressed.
 ///
@@ -67,7 +58,7 @@ pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
     for shard in graph.shards() {
         let refused = |refused| io::Error::new(ErrorKind::OutOfMemory, refused);
         let shard = CompressedShard::of(shard).map_err(refused);
-        writer.append(&shard.map_err(|source| writer.error(source))?)?;
+        writer.append(&shard.map_err(|source| writer.file.error(source))?)?;
     }
     writer.finish(graph.ids(), graph.direction(), graph.weight_scale())
 }
@@ -88,20 +79,18 @@ pub fn open(path: &Path) -> Result<CompressedGraph, ReadError> {
 /// # Errors
 /// As [`open`].
 pub fn from_bytes(owner: Owner, path: &Path) -> Result<CompressedGraph, ReadError> {
-    if cfg!(target_endian = "big") {
-        return Err(ReadError::content(path, Place::File, BIG_ENDIAN));
-    }
-    let (footer, parts) = index((*owner).as_ref(), path)?;
+    // The ids are one more part.
+    let footer = |words| {
+        let footer = Footer::read(words)?;
+        Some((footer, footer.shards.checked_add(1)?))
+    };
+    let Index { footer, parts, .. } = FORMAT.index((*owner).as_ref(), path, footer)?;
     let file = Reader { path, owner: &owner, footer, parts };
     let (mut shards, mut first) = (Vec::new(), 0);
     for shard in 0..footer.shards as usize {
         let read = file.shard(shard, first)?;
         first = read.vertices().end;
-        memory::push(&mut shards, read).map_err(|refused| ReadError {
-            path: path.into(),
-            place: Place::File,
-            kind: ReadErrorKind::OutOfMemory(refused),
-        })?;
+        memory::push(&mut shards, read).map_err(|refused| out_of_memory(path, refused))?;
     }
     let direction = [Direction::Undirected, Direction::Directed][footer.direction as usize];
     let scale = WeightScale::from_exponent(footer.exponent)
@@ -115,16 +104,11 @@ pub fn from_bytes(owner: Owner, path: &Path) -> Result<CompressedGraph, ReadErro
 /// A `.rgz` that is being written: it appears when it is finished, or not at all.
 #[derive(Debug)]
 pub struct RgzWriter {
-    path: PathBuf,
-    file: AtomicFile,
-    /// Bytes written.
-    at: u64,
+    file: PartsWriter,
     parts: Vec<[u64; 2]>,
-    /// Whether writing failed, so that the file must not appear.
-    failed: bool,
 }
 
-/// What the file says of the graph, checksums apart.
+/// What the file says of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Footer {
     index: u64,
@@ -142,47 +126,30 @@ struct Footer {
 struct Lists([u64; 5]);
 
 impl Footer {
-    fn to_bytes(self, sum: u32) -> [u8; FOOTER_BYTES as usize] {
+    fn words(self) -> Words {
         let (ids, scale) =
             (pair(self.vertices, self.id_kind), pair(self.exponent as u32, self.direction));
-        let magic = u64::from_le_bytes(MAGIC);
-        let mut words = [
-            self.index,
-            self.shards,
-            ids,
-            self.first_id,
-            scale,
-            self.name_bytes,
-            u64::from(sum),
-            magic,
-        ];
-        let own = crc32fast::hash(&bytemuck::bytes_of(&words)[..52]);
-        words[6] = pair(sum, own);
-        bytemuck::cast(words)
+        [self.index, self.shards, ids, self.first_id, scale, self.name_bytes]
     }
 
-    /// The footer and the checksum of header and index; `None` where it is damaged.
-    fn read(bytes: &[u8]) -> Option<(Footer, u32)> {
-        let word = |at| word(bytes, at);
-        let (low, high) = (|at| word(at) as u32, |at| (word(at) >> 32) as u32);
+    fn read([index, shards, ids, first_id, scale, name_bytes]: Words) -> Option<Footer> {
+        let (low, high) = (|word: u64| word as u32, |word: u64| (word >> 32) as u32);
         let footer = Footer {
-            index: word(0),
-            shards: word(1),
-            vertices: low(2),
-            id_kind: high(2),
-            first_id: word(3),
-            exponent: low(4) as i32,
-            direction: high(4),
-            name_bytes: word(5),
+            index,
+            shards,
+            vertices: low(ids),
+            id_kind: high(ids),
+            first_id,
+            exponent: low(scale) as i32,
+            direction: high(scale),
+            name_bytes,
         };
-        let whole = crc32fast::hash(&bytes[..52]) == high(6)
-            && word(7) == u64::from_le_bytes(MAGIC)
-            && footer.id_kind <= 3
+        let known = footer.id_kind <= 3
             && footer.direction <= 1
             && (footer.id_kind == 0 || footer.first_id == 0)
             && (footer.id_kind == 3 || footer.name_bytes == 0)
             && WeightScale::from_exponent(footer.exponent).is_some();
-        whole.then_some((footer, low(6)))
+        known.then_some(footer)
     }
 }
 
@@ -212,64 +179,6 @@ impl Lists {
             repeats: high == 1,
             weight_widths: (weighted == 1).then_some(of_weights),
         })
-    }
-}
-
-/// The footer, and where each part is; the file's parts lie close, all up to the index.
-fn index(bytes: &[u8], path: &Path) -> Result<(Footer, Vec<Range<u64>>), ReadError> {
-    let wrong = |at, sentence: &str| ReadError::content(path, Place::Byte(at), sentence);
-    let length = bytes.len() as u64;
-    if length < HEADER_BYTES + FOOTER_BYTES {
-        return Err(wrong(length, "an .rgz has 128 bytes at least: this file was cut short"));
-    }
-    if bytes[..8] != MAGIC {
-        return Err(wrong(0, "this is not an .rgz file: its first bytes are others"));
-    }
-    let version = word(bytes, 1);
-    if version != u64::from(VERSION) {
-        let sentence = format!(
-            "the file has version {version}, this program reads version {VERSION}: make it again"
-        );
-        return Err(wrong(8, &sentence));
-    }
-    let end = length - FOOTER_BYTES;
-    let cut = "the file has no whole footer: it was cut short or damaged, make it again";
-    let (footer, sum) = Footer::read(&bytes[end as usize..]).ok_or_else(|| wrong(end, cut))?;
-    let damaged = "what tells of the parts is damaged: copy the file or make it again";
-    let entries = footer.shards.checked_add(1).and_then(|parts| parts.checked_mul(ENTRY_BYTES));
-    if entries.and_then(|all| end.checked_sub(all)) != Some(footer.index)
-        || footer.index < HEADER_BYTES
-    {
-        return Err(wrong(end, damaged));
-    }
-    let entries = &bytes[footer.index as usize..end as usize];
-    let mut found = crc32fast::Hasher::new();
-    found.update(&bytes[..HEADER_BYTES as usize]);
-    found.update(entries);
-    if found.finalize() != sum || bytes[16..64].iter().any(|&byte| byte != 0) {
-        return Err(wrong(footer.index, damaged));
-    }
-    let mut parts = Vec::new();
-    let mut before = HEADER_BYTES;
-    let zeros = |from: u64, to: u64| {
-        bytes.get(from as usize..to as usize).is_some_and(|gap| gap.iter().all(|&byte| byte == 0))
-    };
-    for entry in entries.chunks_exact(ENTRY_BYTES as usize) {
-        let (begin, length) = (word(entry, 0), word(entry, 1));
-        let part = begin.checked_add(length).filter(|&end| end <= footer.index);
-        let (true, Some(end)) = (begin == aligned(before) && zeros(before, begin), part) else {
-            return Err(wrong(footer.index, damaged));
-        };
-        before = end;
-        memory::push(&mut parts, begin..end).map_err(|refused| ReadError {
-            path: path.into(),
-            place: Place::File,
-            kind: ReadErrorKind::OutOfMemory(refused),
-        })?;
-    }
-    match footer.index == aligned(before) && zeros(before, footer.index) {
-        true => Ok((footer, parts)),
-        false => Err(wrong(footer.index, damaged)),
     }
 }
 
@@ -387,21 +296,7 @@ impl RgzWriter {
     /// # Errors
     /// Where the folder does not exist or may not be written, or `path` is standard output.
     pub fn create(path: &Path) -> Result<RgzWriter, WriteError> {
-        let refused = |kind, sentence: &str| {
-            Err(WriteError { path: path.into(), source: io::Error::new(kind, sentence) })
-        };
-        if cfg!(target_endian = "big") {
-            return refused(ErrorKind::Unsupported, BIG_ENDIAN);
-        }
-        if path == Path::new("-") {
-            let sentence = "an .rgz is a file, which standard output need not be: name one";
-            return refused(ErrorKind::InvalidInput, sentence);
-        }
-        let file = AtomicFile::create(path)?;
-        let mut writer =
-            RgzWriter { path: path.into(), file, at: 0, parts: Vec::new(), failed: false };
-        writer.write_all(&header()).map_err(|source| writer.error(source))?;
-        Ok(writer)
+        Ok(RgzWriter { file: PartsWriter::create(&FORMAT, path)?, parts: Vec::new() })
     }
 
     /// Appends the next shard of the graph. Whether shards make a graph is seen when the file is opened.
@@ -458,63 +353,18 @@ impl RgzWriter {
             VertexIds::Names(_) => 3,
         };
         self.append_part([0; 16], &sections)?;
-        self.write_index(footer).map_err(|source| self.error(source))?;
-        self.file.commit()
+        self.file.finish(bytemuck::cast_slice(&self.parts), footer.words())
     }
 
     fn append_part(&mut self, head: [u64; 16], sections: &[&[u8]]) -> Result<(), WriteError> {
-        let appended = match self.failed {
-            true => Err(io::Error::other("shards before could not be written")),
-            false => self.write_part(head, sections),
-        };
-        self.failed |= appended.is_err();
-        appended.map_err(|source| self.error(source))
+        let appended = self.file.ready().and_then(|()| self.write_part(head, sections));
+        self.file.note(appended)
     }
 
     fn write_part(&mut self, mut head: [u64; 16], sections: &[&[u8]]) -> io::Result<()> {
-        let end = |end: u64, bytes: &&[u8]| aligned(end) + bytes.len() as u64;
-        head[0] = sections.iter().fold(PART_HEADER_BYTES, end);
-        let mut all = Sections::default();
-        all.push(bytemuck::bytes_of(&head));
-        sections.iter().for_each(|bytes| all.push(bytes));
-        self.pad()?;
-        all.write(&mut self.file)?;
-        let length = sealed(all.end()).ok_or_else(|| io::Error::other("the part is too long"))?;
-        self.parts.push([self.at, length]);
-        self.at += length;
-        Ok(())
+        head[0] = data_end(sections);
+        let part = self.file.part(bytemuck::cast_ref(&head), sections)?;
+        let refused = |refused| io::Error::new(ErrorKind::OutOfMemory, refused);
+        memory::push(&mut self.parts, part).map_err(refused)
     }
-
-    fn write_index(&mut self, mut footer: Footer) -> io::Result<()> {
-        self.pad()?;
-        footer.index = self.at;
-        let index = std::mem::take(&mut self.parts);
-        let index: &[u8] = bytemuck::cast_slice(&index);
-        let mut sum = crc32fast::Hasher::new();
-        sum.update(&header());
-        sum.update(index);
-        self.write_all(index)?;
-        self.write_all(&footer.to_bytes(sum.finalize()))
-    }
-
-    fn pad(&mut self) -> io::Result<()> {
-        let missing = aligned(self.at) - self.at;
-        self.write_all(&[0; ALIGNMENT as usize][..missing as usize])
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.at += bytes.len() as u64;
-        self.file.write_all(bytes)
-    }
-
-    fn error(&self, source: io::Error) -> WriteError {
-        WriteError { path: self.path.clone(), source }
-    }
-}
-
-fn header() -> [u8; HEADER_BYTES as usize] {
-    let mut words = [0u64; 8];
-    words[0] = u64::from_le_bytes(MAGIC);
-    words[1] = u64::from(VERSION);
-    bytemuck::cast(words)
 }

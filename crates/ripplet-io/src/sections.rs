@@ -1,4 +1,4 @@
-//! Arrays in a file as they lie in memory, under checksums: what `.rg` and `.swarm` are made of.
+//! Arrays in a file as they lie in memory, under checksums: what `.rg`, `.swarm` and `.rgz` are made of.
 //!
 //! ```text
 //! 0         the first section

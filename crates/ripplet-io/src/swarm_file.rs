@@ -41,33 +41,25 @@
 //! (24 directed), and 8 a name, of the part that is written.
 
 use crate::map::map;
-use crate::sections::{ALIGNMENT, Sections, aligned, pair, sealed, verify, word};
-use crate::write::AtomicFile;
-use crate::{Place, ReadError, ReadErrorKind, WriteError};
+use crate::parts::{
+    Format, Index, Owner, PART_HEADER_BYTES, PartsWriter, Words, damaged, data_end, out_of_memory,
+};
+use crate::sections::{aligned, pair, sealed, verify, word};
+use crate::{Place, ReadError, WriteError};
+use bytemuck::{Pod, Zeroable};
 use ripplet_graph::batch::{
     BatchAdjacency, BatchIds, BatchSlice, FlatLists, GraphBatch, InvalidBatch, Members,
 };
 use ripplet_graph::{Buffer, Direction, ExternalId, Names, OutOfMemory, VertexIds, memory};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The first byte is no text, so that nobody takes the file for a text.
-const MAGIC: [u8; 8] = *b"\x89rpswarm";
-/// The version of the layout above. A reader reads its own only.
-const VERSION: u32 = 1;
-const HEADER_BYTES: u64 = 64;
-const PART_HEADER_BYTES: u64 = 128;
-const ENTRY_BYTES: u64 = 40;
-const FOOTER_BYTES: u64 = 64;
+const FORMAT: Format =
+    Format { name: "a .swarm", parts: "graphs", magic: *b"\x89rpswarm", version: 1, entry: 5 };
 /// Arcs and vertices that a part aims at: 64 MiB and more, so that a part is worth many threads.
 const PART_SIZE: u64 = 1 << 24;
-
-const BIG_ENDIAN: &str = ".swarm files need a little-endian machine";
-
-/// Bytes that outlive whoever reads them, such as a mapped file.
-type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// An open `.swarm`: its parts are read one by one.
 #[derive(Clone)]
@@ -81,18 +73,13 @@ pub struct SwarmFile {
 /// A `.swarm` that is being written: it appears when it is finished, or not at all.
 #[derive(Debug)]
 pub struct SwarmWriter {
-    path: PathBuf,
-    file: AtomicFile,
-    /// Bytes written.
-    at: u64,
+    file: PartsWriter,
     footer: Footer,
     parts: Vec<Entry>,
     part_size: u64,
     last: LastId,
     /// Whether graphs came, so that direction and weights are known.
     begun: bool,
-    /// Whether writing failed, so that the file must not appear.
-    failed: bool,
 }
 
 /// The last graph's id, beside which the next one's ascends or not.
@@ -107,7 +94,8 @@ pub(crate) enum LastId {
 }
 
 /// What the file says of a part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
 struct Entry {
     begin: u64,
     length: u64,
@@ -116,7 +104,7 @@ struct Entry {
     arcs: u64,
 }
 
-/// What the file says of all parts together, checksums apart.
+/// What the file says of all parts together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Footer {
     index: u64,
@@ -174,48 +162,27 @@ impl LastId {
     }
 }
 
-impl Entry {
-    fn words(self) -> [u64; 5] {
-        let Entry { begin, length, graphs, vertices, arcs } = self;
-        [begin, length, graphs, vertices, arcs]
-    }
-
-    fn read(bytes: &[u8]) -> Entry {
-        let [begin, length, graphs, vertices, arcs] = [0, 1, 2, 3, 4].map(|at| word(bytes, at));
-        Entry { begin, length, graphs, vertices, arcs }
-    }
-}
-
 impl Footer {
-    fn to_bytes(self, sum: u32) -> [u8; FOOTER_BYTES as usize] {
+    fn words(self) -> Words {
         let Footer { index, parts, graphs, vertices, arcs, direction, weighted } = self;
-        let flags = pair(direction, weighted);
-        let magic = u64::from_le_bytes(MAGIC);
-        let mut words = [index, parts, graphs, vertices, arcs, flags, u64::from(sum), magic];
-        let own = crc32fast::hash(&bytemuck::bytes_of(&words)[..52]);
-        words[6] = pair(sum, own);
-        bytemuck::cast(words)
+        [index, parts, graphs, vertices, arcs, pair(direction, weighted)]
     }
 
-    /// The footer and the checksum of header and index; `None` where it is damaged.
-    fn read(bytes: &[u8]) -> Option<(Footer, u32)> {
-        let [index, parts, graphs, vertices, arcs, flags, sums] =
-            [0, 1, 2, 3, 4, 5, 6].map(|at| word(bytes, at));
+    fn read([index, parts, graphs, vertices, arcs, flags]: Words) -> Option<Footer> {
         let (direction, weighted) = (flags as u32, (flags >> 32) as u32);
-        let whole = crc32fast::hash(&bytes[..52]) == (sums >> 32) as u32
-            && word(bytes, 7) == u64::from_le_bytes(MAGIC)
-            && direction <= 1
-            && weighted <= 1;
         let footer = Footer { index, parts, graphs, vertices, arcs, direction, weighted };
-        whole.then_some((footer, sums as u32))
+        (direction <= 1 && weighted <= 1).then_some(footer)
     }
-}
 
-fn header() -> [u8; HEADER_BYTES as usize] {
-    let mut words = [0u64; 8];
-    words[0] = u64::from_le_bytes(MAGIC);
-    words[1] = u64::from(VERSION);
-    bytemuck::cast(words)
+    /// Whether the parts' numbers add up to these.
+    fn has(self, parts: &[Entry]) -> bool {
+        let sum = |of: fn(&Entry) -> u64| {
+            parts.iter().try_fold(0u64, |sum, part| sum.checked_add(of(part)))
+        };
+        sum(|part| part.graphs) == Some(self.graphs)
+            && sum(|part| part.vertices) == Some(self.vertices)
+            && sum(|part| part.arcs) == Some(self.arcs)
+    }
 }
 
 fn direction_of(flag: u32) -> Direction {
@@ -287,73 +254,14 @@ impl SwarmFile {
     /// # Errors
     /// As [`SwarmFile::open`].
     pub fn from_bytes(owner: Owner, path: &Path) -> Result<SwarmFile, ReadError> {
-        if cfg!(target_endian = "big") {
-            return Err(ReadError::content(path, Place::File, BIG_ENDIAN));
+        let footer = |words| Footer::read(words).map(|footer| (footer, footer.parts));
+        let Index { footer, entries, .. } = FORMAT.index((*owner).as_ref(), path, footer)?;
+        let parts = entries.chunks_exact(size_of::<Entry>()).map(bytemuck::pod_read_unaligned);
+        let parts = memory::collected(parts).map_err(|refused| out_of_memory(path, refused))?;
+        match footer.has(&parts) {
+            true => Ok(SwarmFile { path: path.into(), owner, footer, parts }),
+            false => Err(damaged(path, footer.index)),
         }
-        let wrong = |at, sentence: &str| ReadError::content(path, Place::Byte(at), sentence);
-        let bytes = (*owner).as_ref();
-        let length = bytes.len() as u64;
-        if length < HEADER_BYTES + FOOTER_BYTES {
-            return Err(wrong(length, "a .swarm has 128 bytes at least: this file was cut short"));
-        }
-        if bytes[..8] != MAGIC {
-            return Err(wrong(0, "this is not a .swarm file: its first bytes are others"));
-        }
-        let version = word(bytes, 1);
-        if version != u64::from(VERSION) {
-            let sentence = format!(
-                "the file has version {version}, this program reads version {VERSION}: make it again"
-            );
-            return Err(wrong(8, &sentence));
-        }
-        let end = length - FOOTER_BYTES;
-        let cut = "the file has no whole footer: it was cut short or damaged, make it again";
-        let footer = Footer::read(&bytes[end as usize..]);
-        let (footer, sum) = footer.ok_or_else(|| wrong(end, cut))?;
-        let damaged = "what tells of the parts is damaged: copy the file or make it again";
-        let index = footer.parts.checked_mul(ENTRY_BYTES).and_then(|all| end.checked_sub(all));
-        if index != Some(footer.index) || footer.index < HEADER_BYTES {
-            return Err(wrong(end, damaged));
-        }
-        let entries = &bytes[footer.index as usize..end as usize];
-        let mut found = crc32fast::Hasher::new();
-        found.update(&bytes[..HEADER_BYTES as usize]);
-        found.update(entries);
-        if found.finalize() != sum || bytes[16..64].iter().any(|&byte| byte != 0) {
-            return Err(wrong(footer.index, damaged));
-        }
-        let parts = memory::collected(entries.chunks_exact(ENTRY_BYTES as usize).map(Entry::read));
-        let parts = parts.map_err(|refused| out_of_memory(path, refused))?;
-        let file = SwarmFile { path: path.into(), owner, footer, parts };
-        if file.parts_lie_close() { Ok(file) } else { Err(wrong(footer.index, damaged)) }
-    }
-
-    /// Whether each part begins where the one before lets it, all up to the index and with zero bytes
-    /// between them, and their numbers add up to the footer's.
-    fn parts_lie_close(&self) -> bool {
-        let bytes = (*self.owner).as_ref();
-        let Footer { index, graphs, vertices, arcs, .. } = self.footer;
-        let mut end = HEADER_BYTES;
-        let zeros = |from: u64, to: u64| {
-            let between = bytes.get(from as usize..to as usize);
-            from <= to && between.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0))
-        };
-        for part in &self.parts {
-            let next = part.begin.checked_add(part.length).filter(|&next| next <= index);
-            let (true, Some(next)) = (part.begin == aligned(end) && zeros(end, part.begin), next)
-            else {
-                return false;
-            };
-            end = next;
-        }
-        let sum = |of: fn(&Entry) -> u64| {
-            self.parts.iter().try_fold(0u64, |sum, part| sum.checked_add(of(part)))
-        };
-        index == aligned(end)
-            && zeros(end, index)
-            && sum(|part| part.graphs) == Some(graphs)
-            && sum(|part| part.vertices) == Some(vertices)
-            && sum(|part| part.arcs) == Some(arcs)
     }
 
     /// How many parts there are.
@@ -431,10 +339,6 @@ impl SwarmFile {
             Flaw::Invalid(invalid) => wrong(entry.begin, &invalid.to_string()),
         })
     }
-}
-
-fn out_of_memory(path: &Path, refused: OutOfMemory) -> ReadError {
-    ReadError { path: path.into(), place: Place::File, kind: ReadErrorKind::OutOfMemory(refused) }
 }
 
 /// Why a part whose checksums are right is no batch.
@@ -535,29 +439,14 @@ impl SwarmWriter {
     /// # Errors
     /// Where the folder does not exist or may not be written, or `path` is standard output.
     pub fn create(path: &Path) -> Result<SwarmWriter, WriteError> {
-        let refused = |kind, sentence: &str| {
-            Err(WriteError { path: path.into(), source: io::Error::new(kind, sentence) })
-        };
-        if cfg!(target_endian = "big") {
-            return refused(ErrorKind::Unsupported, BIG_ENDIAN);
-        }
-        if path == Path::new("-") {
-            let sentence = "a .swarm is a file, which standard output need not be: name one";
-            return refused(ErrorKind::InvalidInput, sentence);
-        }
-        let mut writer = SwarmWriter {
-            path: path.into(),
-            file: AtomicFile::create(path)?,
-            at: 0,
+        Ok(SwarmWriter {
+            file: PartsWriter::create(&FORMAT, path)?,
             footer: Footer::default(),
             parts: Vec::new(),
             part_size: PART_SIZE,
             last: LastId::None,
             begun: false,
-            failed: false,
-        };
-        writer.write_all(&header()).map_err(|source| writer.error(source))?;
-        Ok(writer)
+        })
     }
 
     /// Sets how many arcs and vertices a part aims at; 2²⁴ where nothing is said.
@@ -572,9 +461,8 @@ impl SwarmWriter {
     /// Where the graphs' ids do not ascend from those before, or directions or weights are not those of
     /// the graphs before, or the operating system refuses. The file can then not be finished.
     pub fn append(&mut self, graphs: BatchSlice<'_>) -> Result<(), WriteError> {
-        let appended = if self.failed { Err(unfinished()) } else { self.try_append(graphs) };
-        self.failed |= appended.is_err();
-        appended.map_err(|source| self.error(source))
+        let appended = self.file.ready().and_then(|()| self.try_append(graphs));
+        self.file.note(appended)
     }
 
     /// Makes the file appear.
@@ -582,13 +470,8 @@ impl SwarmWriter {
     /// # Errors
     /// Where appending failed, or the operating system refuses; nothing is left behind then.
     pub fn finish(mut self) -> Result<(), WriteError> {
-        let written = if self.failed { Err(unfinished()) } else { self.write_index() };
-        written.map_err(|source| self.error(source))?;
-        self.file.commit()
-    }
-
-    fn error(&self, source: io::Error) -> WriteError {
-        WriteError { path: self.path.clone(), source }
+        self.footer.parts = self.parts.len() as u64;
+        self.file.finish(bytemuck::cast_slice(&self.parts), self.footer.words())
     }
 
     fn try_append(&mut self, mut graphs: BatchSlice<'_>) -> io::Result<()> {
@@ -624,51 +507,16 @@ impl SwarmWriter {
         let arrays = Arrays::of(graphs).map_err(refused)?;
         let mut header = arrays.header(graphs);
         let sections = arrays.sections(graphs);
-        let end = |end: u64, bytes: &&[u8]| aligned(end) + bytes.len() as u64;
-        header.data_end = sections.iter().fold(PART_HEADER_BYTES, end);
-        let head = header.to_bytes();
-        let mut all = Sections::default();
-        all.push(&head);
-        sections.iter().for_each(|bytes| all.push(bytes));
-        self.pad()?;
-        all.write(&mut self.file)?;
-        let length = sealed(all.end()).ok_or_else(unfinished)?;
+        header.data_end = data_end(&sections);
+        let [begin, length] = self.file.part(&header.to_bytes(), &sections)?;
         let PartHeader { graphs, vertices, arcs, .. } = header;
-        self.parts.push(Entry { begin: self.at, length, graphs, vertices, arcs });
-        self.at += length;
+        memory::push(&mut self.parts, Entry { begin, length, graphs, vertices, arcs })
+            .map_err(refused)?;
         self.footer.graphs += graphs;
         self.footer.vertices += vertices;
         self.footer.arcs += arcs;
         Ok(())
     }
-
-    fn write_index(&mut self) -> io::Result<()> {
-        self.pad()?;
-        self.footer.index = self.at;
-        self.footer.parts = self.parts.len() as u64;
-        let mut sum = crc32fast::Hasher::new();
-        sum.update(&header());
-        for part in 0..self.parts.len() {
-            let words = self.parts[part].words();
-            sum.update(bytemuck::bytes_of(&words));
-            self.write_all(bytemuck::bytes_of(&words))?;
-        }
-        self.write_all(&self.footer.to_bytes(sum.finalize()))
-    }
-
-    fn pad(&mut self) -> io::Result<()> {
-        let missing = aligned(self.at) - self.at;
-        self.write_all(&[0; ALIGNMENT as usize][..missing as usize])
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.at += bytes.len() as u64;
-        self.file.write_all(bytes)
-    }
-}
-
-fn unfinished() -> io::Error {
-    io::Error::other("graphs before could not be written, so the file is not whole")
 }
 
 /// What a part has to count from its own begin, and so cannot be written as the batch has it.

@@ -1,0 +1,281 @@
+//! Files of parts that are written and read one by one, under an index: what `.swarm` and `.rgz` are made of.
+//!
+//! ```text
+//! 0         header, 64 bytes: magic [u8; 8], version u32, zeros
+//! 64        parts, each from a multiple of 64, with zero bytes between them: sections and their checksums
+//!           (`sections.rs`), the first of them the part's header of 128 bytes
+//!           index: an entry for each part, of whole words: begin u64, length u64, and what else the format has
+//! end - 64  footer: begin of the index u64, five words of the format, CRC-32 of header and index u32, CRC-32 of
+//!           bytes 0 to 52 of the footer u32, magic [u8; 8]
+//! ```
+
+use crate::sections::{ALIGNMENT, Sections, aligned, pair, sealed, word};
+use crate::write::AtomicFile;
+use crate::{Place, ReadError, ReadErrorKind, WriteError};
+use ripplet_graph::{OutOfMemory, memory};
+use std::io::{self, ErrorKind, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(crate) const PART_HEADER_BYTES: u64 = 128;
+const HEADER_BYTES: u64 = 64;
+const FOOTER_BYTES: u64 = 64;
+
+/// Bytes that outlive whoever reads them, such as a mapped file.
+pub(crate) type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// The words of a footer, but for its checksums and magic.
+pub(crate) type Words = [u64; 6];
+
+/// What tells files of one format from others.
+#[derive(Debug)]
+pub(crate) struct Format {
+    /// With its article: `an .rgz`.
+    pub name: &'static str,
+    /// The first byte is no text, so that nobody takes the file for a text.
+    pub magic: [u8; 8],
+    /// A reader reads its own only.
+    pub version: u32,
+    /// What is appended: `shards`.
+    pub parts: &'static str,
+    /// Words of an entry.
+    pub entry: usize,
+}
+
+/// What is known of a file before a part is read.
+pub(crate) struct Index<'a, Footer> {
+    pub footer: Footer,
+    /// Where each part is: they lie close, all up to the index.
+    pub parts: Vec<Range<u64>>,
+    /// The entries of the parts, one behind the other.
+    pub entries: &'a [u8],
+}
+
+/// The error of a file whose index says what cannot be.
+pub(crate) fn damaged(path: &Path, at: u64) -> ReadError {
+    let sentence = "what tells of the parts is damaged: copy the file or make it again";
+    ReadError::content(path, Place::Byte(at), sentence)
+}
+
+impl Format {
+    fn header(&self) -> [u8; HEADER_BYTES as usize] {
+        let mut words = [0u64; 8];
+        words[0] = u64::from_le_bytes(self.magic);
+        words[1] = u64::from(self.version);
+        bytemuck::cast(words)
+    }
+
+    fn footer(&self, words: Words, sum: u32) -> [u8; FOOTER_BYTES as usize] {
+        let mut all = [0u64; 8];
+        all[..6].copy_from_slice(&words);
+        all[6] = u64::from(sum);
+        all[7] = u64::from_le_bytes(self.magic);
+        let own = crc32fast::hash(&bytemuck::bytes_of(&all)[..52]);
+        all[6] = pair(sum, own);
+        bytemuck::cast(all)
+    }
+
+    /// The footer's words and the checksum of header and index; `None` where it is damaged.
+    fn words(&self, footer: &[u8]) -> Option<(Words, u32)> {
+        let sums = word(footer, 6);
+        let whole = crc32fast::hash(&footer[..52]) == (sums >> 32) as u32
+            && word(footer, 7) == u64::from_le_bytes(self.magic);
+        whole.then(|| ([0, 1, 2, 3, 4, 5].map(|at| word(footer, at)), sums as u32))
+    }
+
+    /// Reads where the parts are. `footer` makes of the words what the format has, and how many parts there are, or
+    /// nothing where no file has them.
+    ///
+    /// # Errors
+    /// Where the file is no such file of this version, or was cut short or damaged in what tells of its parts.
+    pub fn index<'a, Footer>(
+        &self,
+        bytes: &'a [u8],
+        path: &Path,
+        footer: impl FnOnce(Words) -> Option<(Footer, u64)>,
+    ) -> Result<Index<'a, Footer>, ReadError> {
+        let Format { name, magic, version, entry, .. } = self;
+        let wrong = |at, sentence: &str| ReadError::content(path, Place::Byte(at), sentence);
+        if cfg!(target_endian = "big") {
+            return Err(ReadError::content(path, Place::File, self.big_endian()));
+        }
+        let length = bytes.len() as u64;
+        if length < HEADER_BYTES + FOOTER_BYTES {
+            let sentence = format!("{name} has 128 bytes at least: this file was cut short");
+            return Err(wrong(length, &sentence));
+        }
+        if bytes[..8] != *magic {
+            let sentence = format!("this is not {name} file: its first bytes are others");
+            return Err(wrong(0, &sentence));
+        }
+        let found = word(bytes, 1);
+        if found != u64::from(*version) {
+            let sentence = format!(
+                "the file has version {found}, this program reads version {version}: make it again"
+            );
+            return Err(wrong(8, &sentence));
+        }
+        let end = length - FOOTER_BYTES;
+        let cut = "the file has no whole footer: it was cut short or damaged, make it again";
+        let read = self.words(&bytes[end as usize..]);
+        let read = read.and_then(|(words, sum)| Some((words[0], footer(words)?, sum)));
+        let (index, (footer, count), sum) = read.ok_or_else(|| wrong(end, cut))?;
+        let damaged = |at| damaged(path, at);
+        let entry = 8 * *entry as u64;
+        let begin = count.checked_mul(entry).and_then(|all| end.checked_sub(all));
+        if begin != Some(index) || index < HEADER_BYTES {
+            return Err(damaged(end));
+        }
+        let entries = &bytes[index as usize..end as usize];
+        let mut found = crc32fast::Hasher::new();
+        found.update(&bytes[..HEADER_BYTES as usize]);
+        found.update(entries);
+        if found.finalize() != sum || bytes[16..64].iter().any(|&byte| byte != 0) {
+            return Err(damaged(index));
+        }
+        let places = entries.chunks_exact(entry as usize).map(|entry| {
+            let (begin, length) = (word(entry, 0), word(entry, 1));
+            begin..begin.saturating_add(length)
+        });
+        let parts = memory::collected(places).map_err(|refused| out_of_memory(path, refused))?;
+        match lie_close(bytes, index, &parts) {
+            true => Ok(Index { footer, parts, entries }),
+            false => Err(damaged(index)),
+        }
+    }
+
+    fn big_endian(&self) -> String {
+        let (_, name) = self.name.split_once(' ').unwrap_or(("", self.name));
+        format!("{name} files need a little-endian machine")
+    }
+}
+
+/// Whether each part begins where the one before lets it, all up to the index and with zero bytes between them.
+fn lie_close(bytes: &[u8], index: u64, parts: &[Range<u64>]) -> bool {
+    let zeros = |from: u64, to: u64| {
+        let between = bytes.get(from as usize..to as usize);
+        between.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0))
+    };
+    let mut end = HEADER_BYTES;
+    for part in parts {
+        if part.end > index || part.start != aligned(end) || !zeros(end, part.start) {
+            return false;
+        }
+        end = part.end;
+    }
+    index == aligned(end) && zeros(end, index)
+}
+
+pub(crate) fn out_of_memory(path: &Path, refused: OutOfMemory) -> ReadError {
+    ReadError { path: path.into(), place: Place::File, kind: ReadErrorKind::OutOfMemory(refused) }
+}
+
+/// Where the sections of a part end, behind its header: what that says.
+pub(crate) fn data_end(sections: &[&[u8]]) -> u64 {
+    sections.iter().fold(PART_HEADER_BYTES, |end, bytes| aligned(end) + bytes.len() as u64)
+}
+
+/// A file that is being written part by part: it appears when it is finished, or not at all.
+#[derive(Debug)]
+pub(crate) struct PartsWriter {
+    format: &'static Format,
+    path: PathBuf,
+    file: AtomicFile,
+    /// Bytes written.
+    at: u64,
+    /// Whether writing failed, so that the file must not appear.
+    failed: bool,
+}
+
+impl PartsWriter {
+    /// Begins a file that will be `path`.
+    ///
+    /// # Errors
+    /// Where the folder does not exist or may not be written, or `path` is standard output.
+    pub fn create(format: &'static Format, path: &Path) -> Result<PartsWriter, WriteError> {
+        let refused = |kind, sentence: String| {
+            Err(WriteError { path: path.into(), source: io::Error::new(kind, sentence) })
+        };
+        if cfg!(target_endian = "big") {
+            return refused(ErrorKind::Unsupported, format.big_endian());
+        }
+        if path == Path::new("-") {
+            let sentence =
+                format!("{} is a file, which standard output need not be: name one", format.name);
+            return refused(ErrorKind::InvalidInput, sentence);
+        }
+        let file = AtomicFile::create(path)?;
+        let mut writer = PartsWriter { format, path: path.into(), file, at: 0, failed: false };
+        writer.write_all(&format.header()).map_err(|source| writer.error(source))?;
+        Ok(writer)
+    }
+
+    /// Whether all went well until now.
+    ///
+    /// # Errors
+    /// Where it did not: the file can then not be finished.
+    pub fn ready(&self) -> io::Result<()> {
+        let sentence = || {
+            let parts = self.format.parts;
+            format!("{parts} before could not be written, so the file is not whole")
+        };
+        if self.failed { Err(io::Error::other(sentence())) } else { Ok(()) }
+    }
+
+    /// Notes how appending went.
+    pub fn note(&mut self, appended: io::Result<()>) -> Result<(), WriteError> {
+        self.failed |= appended.is_err();
+        appended.map_err(|source| self.error(source))
+    }
+
+    /// Writes a part, whose header says where its sections end; where it begins, and its length.
+    pub fn part(
+        &mut self,
+        header: &[u8; PART_HEADER_BYTES as usize],
+        sections: &[&[u8]],
+    ) -> io::Result<[u64; 2]> {
+        let mut all = Sections::default();
+        all.push(header);
+        sections.iter().for_each(|bytes| all.push(bytes));
+        self.pad()?;
+        all.write(&mut self.file)?;
+        let length = sealed(all.end()).ok_or_else(|| io::Error::other("the part is too long"))?;
+        let begin = self.at;
+        self.at += length;
+        Ok([begin, length])
+    }
+
+    /// Writes the index, of the words of all entries, and the footer, whose first word is where the index begins; makes
+    /// the file appear.
+    pub fn finish(mut self, entries: &[u64], mut words: Words) -> Result<(), WriteError> {
+        let written = self.ready().and_then(|()| self.write_index(entries, &mut words));
+        self.note(written)?;
+        self.file.commit()
+    }
+
+    fn write_index(&mut self, entries: &[u64], words: &mut Words) -> io::Result<()> {
+        self.pad()?;
+        words[0] = self.at;
+        let entries: &[u8] = bytemuck::cast_slice(entries);
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(&self.format.header());
+        sum.update(entries);
+        self.write_all(entries)?;
+        self.write_all(&self.format.footer(*words, sum.finalize()))
+    }
+
+    fn pad(&mut self) -> io::Result<()> {
+        let missing = aligned(self.at) - self.at;
+        self.write_all(&[0; ALIGNMENT as usize][..missing as usize])
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.at += bytes.len() as u64;
+        self.file.write_all(bytes)
+    }
+
+    pub fn error(&self, source: io::Error) -> WriteError {
+        WriteError { path: self.path.clone(), source }
+    }
+}
