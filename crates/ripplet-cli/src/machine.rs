@@ -9,7 +9,7 @@ use ripplet::analytics::lcc::{self, Lcc};
 use ripplet::cuda::device::Device;
 use ripplet::cuda::lcc::DeviceLcc;
 use ripplet::cuda::{CudaDevice, DeviceError, DeviceExecutor};
-use ripplet::graph::Graph;
+use ripplet::graph::{Graph, GraphView};
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{
     DeviceSeconds, Executor, Item, Observer, Outcome, Plan, Program, RunError, Settings,
@@ -296,20 +296,27 @@ impl Machine {
 }
 
 impl Executor for Machine {
-    fn plan<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Plan {
+    fn plan<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> Plan {
+        let graph = graph.into();
         match self {
             Machine::Cpu(executor) => executor.plan(graph, program, settings),
             Machine::Cuda { executor, .. } => executor.plan(graph, program, settings),
         }
     }
 
-    fn run<P: Program>(
+    fn run<'g, P: Program>(
         &self,
-        graph: &Graph,
+        graph: impl Into<GraphView<'g>>,
         program: &P,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        let graph = graph.into();
         match self {
             Machine::Cpu(executor) => executor.run(graph, program, settings, observer),
             Machine::Cuda { executor, .. } => executor.run(graph, program, settings, observer),

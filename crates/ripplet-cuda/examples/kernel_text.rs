@@ -67,6 +67,6 @@ fn print<P: Program>(
     program: &P,
     settings: &Settings,
 ) -> Result<(), Box<dyn Error>> {
-    println!("{}", source(graph, program, settings, Kernels::Measured)?.text);
+    println!("{}", source(graph.into(), program, settings, Kernels::Measured)?.text);
     Ok(())
 }

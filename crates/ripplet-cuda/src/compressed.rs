@@ -6,6 +6,7 @@
 
 use crate::device::{Address, Device, DeviceError, Launch, Source};
 use crate::places::Places;
+use crate::resident::Compressed;
 use crate::text;
 use bytemuck::{Pod, Zeroable};
 use ripplet_graph::Neighbors;
@@ -15,19 +16,6 @@ use std::ops::Range;
 
 /// Threads of a block, as in `sums.cuh`.
 const THREADS: u32 = 256;
-
-/// As `Compressed` in `lists.cuh`, and in it `Code`.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-struct Compressed {
-    begins: Address,
-    words: Address,
-    first: u32,
-    vertices: u32,
-    widths: [u32; 4],
-    has_runs: u32,
-    least_gap: u32,
-}
 
 /// As `Sums` in `sums.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -111,16 +99,7 @@ impl<'a, D: Device> DeviceLists<'a, D> {
         }
         let base = device.address(&memory);
         let [begins, words, offsets, neighbors, labels] = at.map(|place| base.plus(place.start));
-        let code = compressed.code();
-        let lists = Compressed {
-            begins,
-            words,
-            first: vertices.start,
-            vertices: vertices.len() as u32,
-            widths: code.widths.map(u32::from),
-            has_runs: code.runs.into(),
-            least_gap: u32::from(!code.repeats),
-        };
+        let lists = Compressed::of(compressed, begins, words);
         let argument = Sums {
             lists,
             offsets,

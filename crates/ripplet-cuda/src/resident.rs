@@ -3,7 +3,8 @@
 use crate::device::{Address, Device, DeviceError};
 use crate::places::Places;
 use bytemuck::{Pod, Zeroable};
-use ripplet_graph::{Direction, Graph, Neighbors, Shard};
+use ripplet_graph::compressed::{self, CompressedAdjacency, CompressedGraph};
+use ripplet_graph::{Direction, Graph, GraphView, Neighbors, Shard};
 use std::ops::Range;
 
 /// As `Lists` in `graph.cuh`.
@@ -22,6 +23,28 @@ pub(crate) struct ShardStart {
     pub first: u64,
     pub out: u64,
     pub incoming: u64,
+}
+
+/// As `Compressed` in `compressed/lists.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Compressed {
+    pub begins: Address,
+    pub words: Address,
+    pub first: u32,
+    pub vertices: u32,
+    pub widths: [u32; 4],
+    pub weight_widths: [u32; 4],
+    pub has_runs: u32,
+    pub least_gap: u32,
+}
+
+/// As `CompressedShard` there.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct CompressedShard {
+    pub out: Compressed,
+    pub incoming: Compressed,
 }
 
 /// Where the lists of all vertices in one direction are, shard behind shard.
@@ -123,5 +146,150 @@ impl GraphPlaces {
             at.first += u64::from(shard.vertices().end - shard.vertices().start);
         }
         device.write(memory, self.shards.start, bytemuck::cast_slice(&starts))
+    }
+}
+
+/// Where a shard's compressed lists of one direction are.
+#[derive(Clone, Debug, Default)]
+struct CodedPlaces {
+    begins: Range<u64>,
+    words: Range<u64>,
+}
+
+/// Where a graph of compressed lists is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CompressedPlaces {
+    /// Of each shard; where the graph is undirected, nothing comes in.
+    lists: Vec<[CodedPlaces; 2]>,
+    shards: Range<u64>,
+}
+
+impl CodedPlaces {
+    fn new(to: &mut Places, lists: &CompressedAdjacency) -> CodedPlaces {
+        let begins = to.take(8, lists.begins().len() as u64);
+        CodedPlaces { begins, words: to.take(4, lists.words().len() as u64) }
+    }
+
+    /// Moves the lists there; returns how kernels find them where the memory begins at `base`.
+    fn upload<D: Device>(
+        &self,
+        (device, memory): (&D, &D::Memory),
+        base: Address,
+        lists: &CompressedAdjacency,
+    ) -> Result<Compressed, DeviceError> {
+        device.write(memory, self.begins.start, bytemuck::cast_slice(lists.begins()))?;
+        device.write(memory, self.words.start, bytemuck::cast_slice(lists.words()))?;
+        Ok(Compressed::of(lists, base.plus(self.begins.start), base.plus(self.words.start)))
+    }
+}
+
+impl Compressed {
+    /// Lists whose arrays are at these addresses.
+    pub fn of(lists: &CompressedAdjacency, begins: Address, words: Address) -> Compressed {
+        let (vertices, code) = (lists.vertices(), lists.code());
+        Compressed {
+            begins,
+            words,
+            first: vertices.start,
+            vertices: vertices.end - vertices.start,
+            widths: code.widths.map(u32::from),
+            weight_widths: code.weight_widths.unwrap_or_default().map(u32::from),
+            has_runs: code.runs.into(),
+            least_gap: u32::from(!code.repeats),
+        }
+    }
+}
+
+impl CompressedPlaces {
+    fn new(to: &mut Places, graph: &CompressedGraph) -> CompressedPlaces {
+        let mut of_shard = |shard: &compressed::CompressedShard| {
+            let out = CodedPlaces::new(to, shard.out());
+            [out, shard.incoming().map(|lists| CodedPlaces::new(to, lists)).unwrap_or_default()]
+        };
+        let lists: Vec<_> = graph.shards().iter().map(&mut of_shard).collect();
+        let shards = to.take(size_of::<CompressedShard>() as u64, lists.len() as u64);
+        CompressedPlaces { lists, shards }
+    }
+
+    /// Moves the graph there; returns the first shard's lists.
+    fn upload<D: Device>(
+        &self,
+        device: &D,
+        memory: &D::Memory,
+        graph: &CompressedGraph,
+    ) -> Result<CompressedShard, DeviceError> {
+        let (to, base) = ((device, memory), device.address(memory));
+        let mut shards = Vec::with_capacity(self.lists.len());
+        for (shard, [out, incoming]) in graph.shards().iter().zip(&self.lists) {
+            let out = out.upload(to, base, shard.out())?;
+            let incoming = match shard.incoming() {
+                Some(lists) => incoming.upload(to, base, lists)?,
+                None => Compressed::default(),
+            };
+            shards.push(CompressedShard { out, incoming });
+        }
+        device.write(memory, self.shards.start, bytemuck::cast_slice(&shards))?;
+        Ok(shards.first().copied().unwrap_or_default())
+    }
+}
+
+/// Where a graph is, whichever way its lists are kept.
+#[derive(Clone, Debug)]
+pub(crate) enum StoredPlaces {
+    Plain(GraphPlaces),
+    Compressed(CompressedPlaces),
+}
+
+impl Default for StoredPlaces {
+    fn default() -> StoredPlaces {
+        StoredPlaces::Plain(GraphPlaces::default())
+    }
+}
+
+impl StoredPlaces {
+    /// The next places, with weights.
+    pub fn new(to: &mut Places, graph: GraphView<'_>) -> StoredPlaces {
+        match graph {
+            GraphView::Plain(graph) => StoredPlaces::Plain(GraphPlaces::new(to, graph, true)),
+            GraphView::Compressed(graph) => {
+                StoredPlaces::Compressed(CompressedPlaces::new(to, graph))
+            }
+        }
+    }
+
+    /// Moves the graph there, for which there are these places; returns its first shard's lists
+    /// where they are compressed.
+    pub fn upload<D: Device>(
+        &self,
+        device: &D,
+        memory: &D::Memory,
+        graph: GraphView<'_>,
+    ) -> Result<CompressedShard, DeviceError> {
+        match (self, graph) {
+            (StoredPlaces::Plain(places), GraphView::Plain(graph)) => {
+                places.upload(device, memory, graph)?;
+                Ok(CompressedShard::default())
+            }
+            (StoredPlaces::Compressed(places), GraphView::Compressed(graph)) => {
+                places.upload(device, memory, graph)
+            }
+            _ => unreachable!("places are made for the graph that is moved"),
+        }
+    }
+
+    /// Where shards' records are.
+    pub fn shards(&self) -> &Range<u64> {
+        match self {
+            StoredPlaces::Plain(places) => &places.shards,
+            StoredPlaces::Compressed(places) => &places.shards,
+        }
+    }
+
+    /// The plain lists; none where they are compressed.
+    pub fn plain(&self) -> Option<&GraphPlaces> {
+        match self {
+            StoredPlaces::Plain(places) => Some(places),
+            StoredPlaces::Compressed(_) => None,
+        }
     }
 }

@@ -330,6 +330,11 @@ impl Graph {
         &self.ids
     }
 
+    /// Keeps the ids alone.
+    pub(crate) fn into_ids(self) -> VertexIds {
+        self.ids
+    }
+
     /// The number of vertices.
     pub fn vertices(&self) -> u32 {
         self.ids.len() as u32

@@ -4,6 +4,7 @@
 //! EdgeTable ── GraphBuilder ──▶ Graph = shards of adjacency + external ids
 //!                                 └─ Shard = a contiguous vertex range: out (and incoming) Adjacency
 //! Adjacency ── compressed::CompressedAdjacency::of ──▶ the same lists in about a third of the bits
+//! GraphView = a borrowed graph of either kind of lists
 //! batch::BatchTable ── BatchBuilder ──▶ GraphBatch = many small graphs in flat arrays
 //! ```
 //!
@@ -18,6 +19,7 @@ mod edges;
 mod graph;
 mod grouped;
 mod ids;
+mod view;
 mod weight;
 
 pub mod batch;
@@ -32,4 +34,5 @@ pub use edges::{EdgeTable, EdgeTableError};
 pub use graph::{Adjacency, Direction, Graph, GraphBytes, InvalidGraph, Neighbors, Shard};
 pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 pub use memory::OutOfMemory;
+pub use view::GraphView;
 pub use weight::WeightScale;

@@ -17,8 +17,9 @@
 
 use crate::{Label, RunError};
 use rayon::prelude::*;
+use ripplet_graph::compressed::{NeighborLists, ShardLists};
 use ripplet_graph::memory;
-use ripplet_graph::{Graph, Shard, VertexId};
+use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -34,25 +35,36 @@ const VERTICES_PER_TASK: usize = 4096;
 /// [`RunError::Cancelled`] where `is_cancelled` says so, [`RunError::OutOfMemory`] where the
 /// system refuses 4 bytes a vertex; `labels` is then unchanged.
 pub(crate) fn split_disconnected(
-    graph: &Graph,
+    graph: GraphView<'_>,
     labels: &mut [Label],
     is_cancelled: impl Fn() -> bool + Sync,
 ) -> Result<u32, RunError> {
-    let refused = |_| RunError::OutOfMemory { bytes: bytes_for(graph.vertices()) };
-    let mut parents = memory::with_room(labels.len()).map_err(refused)?;
-    parents.par_extend((0..graph.vertices()).into_par_iter().map(AtomicU32::new));
-    let forest = Forest { parents, labels };
-    let (seen, several) = (Marks::new(graph.vertices()), Marks::new(graph.vertices()));
+    match graph {
+        GraphView::Plain(graph) => split(graph.shards(), labels, is_cancelled),
+        GraphView::Compressed(graph) => split(graph.shards(), labels, is_cancelled),
+    }
+}
 
-    for_each_part(graph, &is_cancelled, |shard, part| forest.sample(shard, part))?;
-    let vertices = graph.vertices();
+fn split(
+    shards: &[impl ShardLists],
+    labels: &mut [Label],
+    is_cancelled: impl Fn() -> bool + Sync,
+) -> Result<u32, RunError> {
+    let vertices = labels.len() as u32;
+    let refused = |_| RunError::OutOfMemory { bytes: bytes_for(vertices) };
+    let mut parents = memory::with_room(labels.len()).map_err(refused)?;
+    parents.par_extend((0..vertices).into_par_iter().map(AtomicU32::new));
+    let forest = Forest { parents, labels };
+    let (seen, several) = (Marks::new(vertices), Marks::new(vertices));
+
+    for_each_part(shards, &is_cancelled, |shard, part| forest.sample(shard, part))?;
     let is_part = |v: u32| labels[v as usize] < vertices && forest.root(v) == v;
     (0..vertices).into_par_iter().filter(|&v| is_part(v)).for_each(|v| {
         if seen.set(labels[v as usize]) {
             several.set(labels[v as usize]);
         }
     });
-    for_each_part(graph, &is_cancelled, |shard, part| forest.join(shard, part, &several))?;
+    for_each_part(shards, &is_cancelled, |shard, part| forest.join(shard, part, &several))?;
 
     let Forest { parents, .. } = forest;
     let roots: Vec<Label> = parents.into_iter().map(AtomicU32::into_inner).collect();
@@ -75,12 +87,12 @@ pub(crate) fn bytes_for(vertices: u32) -> u64 {
 }
 
 /// Calls `visit` with all vertices, some of one shard at a time, in parallel.
-fn for_each_part(
-    graph: &Graph,
+fn for_each_part<S: ShardLists>(
+    shards: &[S],
     is_cancelled: &(impl Fn() -> bool + Sync),
-    visit: impl Fn(&Shard, Range<VertexId>) + Sync,
+    visit: impl Fn(&S, Range<VertexId>) + Sync,
 ) -> Result<(), RunError> {
-    graph.shards().iter().try_for_each(|shard| {
+    shards.iter().try_for_each(|shard| {
         let Range { start, end } = shard.vertices();
         (start..end).into_par_iter().step_by(VERTICES_PER_TASK).try_for_each(|first| {
             if is_cancelled() {
@@ -100,29 +112,30 @@ struct Forest<'a> {
 
 impl Forest<'_> {
     /// Joins each vertex with the first and the last neighbour of its community.
-    fn sample(&self, shard: &Shard, vertices: Range<VertexId>) {
+    fn sample(&self, shard: &impl ShardLists, vertices: Range<VertexId>) {
         let first = shard.vertices().start;
         for v in vertices {
-            let is_member = |u: &&VertexId| self.label(**u) == self.label(v);
+            let is_member = |u: VertexId| self.label(u) == self.label(v);
             if self.label(v) as usize >= self.labels.len() {
                 continue;
             }
-            for list in shard.lists() {
-                let list = list.of((v - first) as usize);
-                if let Some(&u) = list.iter().find(is_member) {
+            let local = (v - first) as usize;
+            for lists in shard.lists() {
+                if let Some(u) = lists.each_of(local).find(|&u| is_member(u)) {
                     self.unite(u, v);
                     // There is one, so the search from the end finds one too.
-                    list.iter().rfind(is_member).into_iter().for_each(|&u| self.unite(u, v));
+                    let last = lists.last_of(local, is_member);
+                    last.into_iter().for_each(|u| self.unite(u, v));
                 }
             }
         }
     }
 
     /// Joins each vertex of a marked community with all neighbours in it.
-    fn join(&self, shard: &Shard, vertices: Range<VertexId>, marked: &Marks) {
+    fn join(&self, shard: &impl ShardLists, vertices: Range<VertexId>, marked: &Marks) {
         let first = shard.vertices().start;
         for v in vertices.filter(|&v| marked.has(self.label(v))) {
-            for &u in shard.out().of((v - first) as usize) {
+            for u in shard.out().each_of((v - first) as usize) {
                 if self.label(u) == self.label(v) {
                     self.unite(u, v);
                 }
@@ -194,7 +207,7 @@ impl Marks {
 mod tests {
     use super::*;
     use crate::NO_LABEL;
-    use ripplet_graph::{Direction, EdgeTable, GraphBuilder, VertexIds};
+    use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, VertexIds};
 
     fn graph(vertices: u32, edges: &[(u32, u32)], direction: Direction) -> Graph {
         let ids = VertexIds::Consecutive { first: 0, count: vertices };
@@ -208,10 +221,13 @@ mod tests {
         // 0–1  2–3, all of label 3; 4 alone; 5–6 of label 4.
         let graph = graph(7, &[(1, 0), (3, 2), (6, 5), (4, 0)], Direction::Undirected);
         let mut labels = [3, 3, 3, 3, 6, 4, 4];
-        assert_eq!(split_disconnected(&graph, &mut labels, || false), Ok(1));
+        assert_eq!(split_disconnected((&graph).into(), &mut labels, || false), Ok(1));
         assert_eq!(labels, [0, 0, 2, 2, 4, 5, 5]);
-        assert_eq!(split_disconnected(&graph, &mut labels, || false), Ok(0));
-        assert_eq!(split_disconnected(&graph, &mut labels, || true), Err(RunError::Cancelled));
+        assert_eq!(split_disconnected((&graph).into(), &mut labels, || false), Ok(0));
+        assert_eq!(
+            split_disconnected((&graph).into(), &mut labels, || true),
+            Err(RunError::Cancelled)
+        );
     }
 
     #[test]
@@ -219,10 +235,10 @@ mod tests {
         // 0–1–2–3–4: the middle has no label, so both ends are parts of label 4; 5–6 have none.
         let graph = graph(7, &[(0, 1), (1, 2), (2, 3), (3, 4), (5, 6)], Direction::Undirected);
         let mut labels = [4, 4, NO_LABEL, 4, 4, NO_LABEL, NO_LABEL];
-        assert_eq!(split_disconnected(&graph, &mut labels, || false), Ok(1));
+        assert_eq!(split_disconnected((&graph).into(), &mut labels, || false), Ok(1));
         assert_eq!(labels, [0, 0, NO_LABEL, 3, 3, NO_LABEL, NO_LABEL]);
         let mut none = [NO_LABEL; 7];
-        assert_eq!(split_disconnected(&graph, &mut none, || false), Ok(0));
+        assert_eq!(split_disconnected((&graph).into(), &mut none, || false), Ok(0));
         assert_eq!(none, [NO_LABEL; 7]);
     }
 
@@ -234,7 +250,7 @@ mod tests {
         for direction in [Direction::Undirected, Direction::Directed] {
             let graph = graph(8, &edges, direction);
             let mut labels = [7; 8];
-            assert_eq!(split_disconnected(&graph, &mut labels, || false), Ok(0));
+            assert_eq!(split_disconnected((&graph).into(), &mut labels, || false), Ok(0));
             assert_eq!(labels, [0; 8]);
         }
     }

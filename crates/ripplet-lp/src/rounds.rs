@@ -2,25 +2,30 @@
 
 use crate::communities::split_disconnected;
 use crate::{Column, DeviceSeconds, Label, Outcome, Plan, Program, Round, Settings, SettingsError};
-use ripplet_graph::Graph;
+use ripplet_graph::GraphView;
 use std::time::Instant;
 use thiserror::Error;
 
 /// Who computes.
 pub trait Executor {
     /// What a run will need beside the graph, known before it starts.
-    fn plan<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Plan;
+    fn plan<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> Plan;
 
-    /// Runs a program on a graph.
+    /// Runs a program on a graph of plain or of compressed lists.
     ///
-    /// The labels are the same bytes for any executor and any number of threads, unless the
-    /// schedule's name says otherwise.
+    /// The labels are the same bytes for any executor, either kind of lists and any number of
+    /// threads, unless the schedule's name says otherwise.
     ///
     /// # Errors
     /// Where the settings do not fit the graph, memory is refused, or the observer cancels.
-    fn run<P: Program>(
+    fn run<'g, P: Program>(
         &self,
-        graph: &Graph,
+        graph: impl Into<GraphView<'g>>,
         program: &P,
         settings: &Settings,
         observer: &mut dyn Observer,
@@ -76,6 +81,9 @@ pub enum RunError {
         /// The counter's name.
         counter: String,
     },
+    /// A device does not read lists that are kept so.
+    #[error("a GPU reads plain lists; ask for --storage plain, or run it on the CPU")]
+    NoDeviceStorage,
     /// The run will not fit a device's memory.
     #[error(
         "the run needs {needed} bytes of {device}'s memory, {graph} of them for the graph, but \
@@ -131,7 +139,7 @@ pub struct Finished {
 /// As the rounds do.
 pub fn run_rounds(
     mut rounds: impl Rounds,
-    graph: &Graph,
+    graph: GraphView<'_>,
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, RunError> {

@@ -3,7 +3,7 @@
 use crate::columns::Columns;
 use crate::hash::{Clock, Stream, mix};
 use crate::{Label, NO_LABEL, Program};
-use ripplet_graph::{Graph, VertexId};
+use ripplet_graph::{GraphView, VertexId};
 use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Hooks have no need of it: it is for those who run hooks that are not compiled with the engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
-    pub(crate) graph: &'a Graph,
+    pub(crate) graph: &'a GraphView<'a>,
     pub(crate) columns: &'a Columns,
     pub(crate) clock: Clock,
 }

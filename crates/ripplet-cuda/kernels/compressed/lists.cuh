@@ -7,19 +7,25 @@
 namespace ripplet {
 
 // Vertices of a block, neighbours of a segment, and the shortest run.
-constexpr u32 BLOCK = 32, SEGMENT = 1024, LEAST_RUN = 3, WIDTH_BITS = 6;
+constexpr u32 CODED_BLOCK = 32, SEGMENT = 1024, LEAST_RUN = 3, WIDTH_BITS = 6;
 
-// The widths of the four classes of values; whether the last class is runs; what is added to a gap.
+// The widths of the four classes of values, and of weights; whether the last class of the former is runs; what is
+// added to a gap.
 struct Code {
-    u32 widths[4];
+    u32 widths[4], weight_widths[4];
     u32 has_runs, least_gap;
 };
 
+// A shard's lists of one direction, as the host lays them out (`src/resident.rs` has the same structs).
 struct Compressed {
     const u64* begins;
     const u32* words;
     u32 first, vertices;
     Code code;
+};
+
+struct CompressedShard {
+    Compressed out, incoming;
 };
 
 // The value of so many bits, at most 32, that begins at a bit.
@@ -43,8 +49,9 @@ struct List {
 
 RIPPLET_FN List list_of(const Compressed& lists, u32 vertex) {
     const u32* const words = lists.words;
-    const u32 lane = vertex % BLOCK, count = min(lists.vertices - vertex / BLOCK * BLOCK, BLOCK);
-    const u64 begin = __ldg(lists.begins + vertex / BLOCK) * 32, degrees = begin + 2 * WIDTH_BITS;
+    const u32 lane = vertex % CODED_BLOCK;
+    const u32 count = min(lists.vertices - (vertex - lane), CODED_BLOCK);
+    const u64 begin = __ldg(lists.begins + vertex / CODED_BLOCK) * 32, degrees = begin + 2 * WIDTH_BITS;
     const u32 head = take(words, begin, 2 * WIDTH_BITS);
     const u32 degree_width = head & ((1u << WIDTH_BITS) - 1), end_width = head >> WIDTH_BITS;
     const u64 ends = degrees + count * degree_width;

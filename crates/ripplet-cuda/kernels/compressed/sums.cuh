@@ -21,12 +21,12 @@ RIPPLET_FN u64 label_of(const Sums& sums, u32 vertex) { return sums.labels ? __l
 template <class Degree, class Alone, class Together>
 RIPPLET_FN void sum_up(const Sums& sums, Degree degree, Alone alone, Together together) {
     const u32 warps = gridDim.x * (blockDim.x / 32), n = sums.lists.vertices;
-    for (u32 block = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; block * BLOCK < n; block += warps) {
-        const u32 v = block * BLOCK + lane_id();
+    for (u32 block = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; block * CODED_BLOCK < n; block += warps) {
+        const u32 v = block * CODED_BLOCK + lane_id();
         const bool is_long = v < n && degree(v) >= sums.long_from;
         if (v < n && !is_long) sums.sums[v] = alone(v);
         for (u32 left = __ballot_sync(ALL_LANES, is_long); left != 0; left &= left - 1) {
-            const u32 of_warp = block * BLOCK + (u32)__ffs((int)left) - 1;
+            const u32 of_warp = block * CODED_BLOCK + (u32)__ffs((int)left) - 1;
             const u64 sum = warp_sum((u64)together(of_warp));
             if (lane_id() == 0) sums.sums[of_warp] = sum;
         }

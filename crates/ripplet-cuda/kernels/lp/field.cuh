@@ -83,8 +83,11 @@ struct Large {
 struct Best;
 
 struct Field {
+    // Plain lists, or of compressed ones those of the first shard.
     Lists out, incoming;
-    const ShardStart* shards;
+    CompressedShard first;
+    // A `ShardStart` or a `CompressedShard` each.
+    const void* shards;
     u32* labels;
     // A byte a vertex: many may set it at once, and none has to wait.
     unsigned char* active;
@@ -161,10 +164,11 @@ RIPPLET_FN Place place_of(const Field& field, u32 v) {
     Place place = {};
     u64 at = v;
     if (SHARDED) {
-        const u32 shard = shard_of(field.shards, field.shard_count, v);
+        const ShardStart* shards = (const ShardStart*)field.shards;
+        const u32 shard = shard_of(shards, field.shard_count, v);
         at += shard;
-        place.out = (ArcNumber)field.shards[shard].out;
-        place.incoming = (ArcNumber)field.shards[shard].incoming;
+        place.out = (ArcNumber)shards[shard].out;
+        place.incoming = (ArcNumber)shards[shard].incoming;
     }
     const u32 out = __ldg(field.out.offsets + at);
     place.out_degree = __ldg(field.out.offsets + at + 1) - out;

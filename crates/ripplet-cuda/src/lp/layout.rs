@@ -3,10 +3,10 @@
 use super::tuning::{self, Tuning};
 use crate::device::Address;
 use crate::places::Places;
-use crate::resident::{GraphPlaces, Lists, ShardStart};
+use crate::resident::{Compressed, CompressedShard, Lists, ShardStart, StoredPlaces};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
-use ripplet_graph::Graph;
+use ripplet_graph::GraphView;
 use ripplet_lp::counter;
 use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, Sketch, engine};
 use std::ops::Range;
@@ -68,6 +68,7 @@ pub struct Tallies {
 pub struct Field {
     pub out: Lists,
     pub incoming: Lists,
+    pub first: CompressedShard,
     pub shards: Address,
     pub labels: Address,
     pub active: Address,
@@ -109,6 +110,7 @@ pub fn checks(columns: usize) -> String {
     let sizes = [
         ("Lists", size_of::<Lists>() as u64),
         ("ShardStart", size_of::<ShardStart>() as u64),
+        ("Compressed", size_of::<Compressed>() as u64),
         ("Piece", size_of::<Piece>() as u64),
         ("Column", size_of::<Column>() as u64),
         ("Tallies", size_of::<Tallies>() as u64),
@@ -168,7 +170,7 @@ pub struct Classes {
 
 impl Classes {
     /// The classes of a graph's vertices.
-    pub fn of(graph: &Graph, tuning: &Tuning) -> Classes {
+    pub fn of(graph: GraphView<'_>, tuning: &Tuning) -> Classes {
         let vertices = graph.vertices();
         let count = |mut classes: Classes, v: u32| {
             classes.count(graph.degree(v), vertices, tuning);
@@ -222,7 +224,7 @@ fn slots_for(degree: u64, vertices: u32) -> u64 {
 /// Where everything is, as offsets into one block of memory.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    pub graph: GraphPlaces,
+    pub graph: StoredPlaces,
     pub labels: Range<u64>,
     pub active: Range<u64>,
     pub changed: Range<u64>,
@@ -251,7 +253,7 @@ pub struct Layout {
 impl Layout {
     /// The layout of a run.
     pub fn new<P: Program>(
-        graph: &Graph,
+        graph: GraphView<'_>,
         program: &P,
         settings: &Settings,
         tuning: &Tuning,
@@ -268,7 +270,7 @@ impl Layout {
         let mut to = Layout::default();
 
         let mut places = Places::default();
-        to.graph = GraphPlaces::new(&mut places, graph, true);
+        to.graph = StoredPlaces::new(&mut places, graph);
         let graph_bytes = places.bytes;
 
         to.labels = places.take(4, vertices);
@@ -336,10 +338,11 @@ impl Layout {
     /// The addresses where the memory begins at `base`.
     pub fn field(&self, base: Address) -> Field {
         let at = |range: &Range<u64>| base.plus(range.start);
+        let plain = self.graph.plain();
         Field {
-            out: self.graph.out.lists(base),
-            incoming: self.graph.incoming.lists(base),
-            shards: at(&self.graph.shards),
+            out: plain.map_or_else(Lists::default, |graph| graph.out.lists(base)),
+            incoming: plain.map_or_else(Lists::default, |graph| graph.incoming.lists(base)),
+            shards: at(self.graph.shards()),
             labels: at(&self.labels),
             active: at(&self.active),
             changed: at(&self.changed),
@@ -361,7 +364,6 @@ impl Layout {
             sketched_labels: at(&self.sketched_labels),
             sketched_weights: at(&self.sketched_weights),
             region_slots: self.region_slots,
-            arcs: self.graph.out.arcs(),
             ..Field::default()
         }
     }
@@ -370,7 +372,7 @@ impl Layout {
 /// What the host needs beside the graph: what was given, and what comes back.
 fn host_plan(
     plan: Plan,
-    graph: &Graph,
+    graph: GraphView<'_>,
     settings: &Settings,
     specs: &[ColumnSpec],
     shares: bool,

@@ -13,7 +13,7 @@ pub use tuning::{Counting, Tuning};
 
 use crate::device::{Device, DeviceError};
 use layout::Layout;
-use ripplet_graph::Graph;
+use ripplet_graph::GraphView;
 use ripplet_lp::counter::Parts;
 use ripplet_lp::engine::run_rounds;
 use ripplet_lp::{Counter, Executor, Observer, Outcome, Plan, Program, RunError, Settings, Sketch};
@@ -52,7 +52,7 @@ impl<D: Device> DeviceExecutor<D> {
         &self.device
     }
 
-    fn layout<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Layout {
+    fn layout<P: Program>(&self, graph: GraphView<'_>, program: &P, settings: &Settings) -> Layout {
         Layout::new(graph, program, settings, &self.tuning)
     }
 
@@ -83,13 +83,31 @@ impl<D: Device> DeviceExecutor<D> {
 }
 
 impl<D: Device> Executor for DeviceExecutor<D> {
-    fn plan<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Plan {
-        self.layout(graph, program, settings).plan
+    fn plan<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> Plan {
+        self.layout(graph.into(), program, settings).plan
     }
 
-    fn run<P: Program>(
+    fn run<'g, P: Program>(
         &self,
-        graph: &Graph,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        self.run_on(graph.into(), program, settings, observer)
+    }
+}
+
+impl<D: Device> DeviceExecutor<D> {
+    /// [`Executor::run`], compiled once for either kind of lists.
+    fn run_on<P: Program>(
+        &self,
+        graph: GraphView<'_>,
         program: &P,
         settings: &Settings,
         observer: &mut dyn Observer,
@@ -119,8 +137,15 @@ impl<D: Device> Executor for DeviceExecutor<D> {
 }
 
 /// Refuses settings that fit no device, or not this graph and program.
-fn check<P: Program>(graph: &Graph, program: &P, settings: &Settings) -> Result<(), RunError> {
+fn check<P: Program>(
+    graph: GraphView<'_>,
+    program: &P,
+    settings: &Settings,
+) -> Result<(), RunError> {
     settings.check(graph.vertices(), program)?;
+    if matches!(graph, GraphView::Compressed(_)) {
+        return Err(RunError::NoDeviceStorage);
+    }
     match settings.counter {
         counter @ Counter::Sketch(Sketch { parts: Parts::One, .. }) => {
             Err(RunError::NoDeviceCounter { counter: counter.to_string() })

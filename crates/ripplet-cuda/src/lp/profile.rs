@@ -5,7 +5,7 @@ use super::rounds::{DeviceRounds, filling};
 use super::source::{Kernels, source};
 use super::{DeviceExecutor, failed};
 use crate::device::{Device, DeviceError, Launch};
-use ripplet_graph::Graph;
+use ripplet_graph::{Graph, GraphView};
 use ripplet_lp::engine::Rounds;
 use ripplet_lp::{Order, Program, RunError, Settings};
 
@@ -85,15 +85,16 @@ impl<D: Device> DeviceExecutor<D> {
         if !matches!(settings.schedule.order, Order::Async { .. }) {
             settings.schedule.order = Order::Sync;
         }
-        super::check(graph, program, &settings)?;
-        let classes = Classes::of(graph, &self.tuning);
-        let layout = self.layout(graph, program, &settings);
+        let view = GraphView::from(graph);
+        super::check(view, program, &settings)?;
+        let classes = Classes::of(view, &self.tuning);
+        let layout = self.layout(view, program, &settings);
         self.check_memory(&layout.plan)?;
-        let source = source(graph, program, &settings, Kernels::Measured)?;
+        let source = source(view, program, &settings, Kernels::Measured)?;
         let module = self.device.load(&source).map_err(failed)?;
         let begin = || {
             let layout = layout.clone();
-            DeviceRounds::new(&self.device, &module, layout, self.tuning, graph, program, &settings)
+            DeviceRounds::new(&self.device, &module, layout, self.tuning, view, program, &settings)
         };
 
         let mut whole = begin()?;

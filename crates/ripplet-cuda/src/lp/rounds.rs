@@ -7,7 +7,7 @@ use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::memory;
-use ripplet_graph::{Graph, Neighbors, VertexId};
+use ripplet_graph::{GraphView, VertexId};
 use ripplet_lp::engine::{Finished, Rounds, VolumeUnit};
 use ripplet_lp::{
     Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, Observer, Order, Program, Round,
@@ -98,7 +98,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         module: &'a D::Module,
         layout: Layout,
         tuning: Tuning,
-        graph: &Graph,
+        graph: GraphView<'_>,
         program: &P,
         settings: &Settings,
     ) -> Result<Self, RunError> {
@@ -126,7 +126,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             transfer_seconds: 0.0,
         };
         rounds.field.vertices = graph.vertices();
-        rounds.field.shard_count = graph.shards().len() as u32;
+        rounds.field.shard_count = graph.shards() as u32;
         rounds.field.seed = Clock::new(settings.seed, 0).seed();
         rounds.field.scan_most = tuning.scan_most();
         rounds.field.scan_shared = scan_shared;
@@ -135,7 +135,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
         let start = Instant::now();
         let places = &rounds.layout.graph;
-        places.upload(rounds.device, &rounds.memory, graph).map_err(failed)?;
+        let first = places.upload(rounds.device, &rounds.memory, graph).map_err(failed)?;
+        (rounds.field.first, rounds.field.arcs) = (first, graph.arcs());
         rounds.upload_hubs(graph).map_err(failed)?;
         rounds.upload_shares(graph, program, settings.seed)?;
         rounds.upload_columns(settings).map_err(failed)?;
@@ -155,7 +156,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// The pieces of the vertices that have many, where they may ask.
-    fn upload_hubs(&mut self, graph: &Graph) -> Result<(), DeviceError> {
+    fn upload_hubs(&mut self, graph: GraphView<'_>) -> Result<(), DeviceError> {
         if self.field.waking_share == 0 {
             return Ok(());
         }
@@ -173,14 +174,14 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     /// What each vertex adds to its label's total where that is its weighted degree.
     fn upload_shares<P: Program>(
         &mut self,
-        graph: &Graph,
+        graph: GraphView<'_>,
         program: &P,
         seed: u64,
     ) -> Result<(), RunError> {
         if program.label_total() != LabelTotal::Volume {
             return Ok(());
         }
-        let strength = |v: VertexId| strength_of(graph, v);
+        let strength = |v: VertexId| graph.strength(v);
         let all: u64 = (0..graph.vertices()).into_par_iter().map(strength).sum();
         let unit = VolumeUnit::for_all(all, seed);
         self.field.volume_shift = unit.shift();
@@ -322,7 +323,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     /// the incoming arcs there.
     pub(super) fn launch_over_arcs(&self, launch: &Launch) -> Result<(), DeviceError> {
         self.launch_run(launch)?;
-        let arcs = self.layout.graph.incoming.arcs();
+        let arcs = self.layout.graph.plain().map_or(0, |graph| graph.incoming.arcs());
         if arcs == 0 {
             return Ok(());
         }
@@ -503,15 +504,4 @@ fn parameters<P: Program>(program: &P) -> Vec<u8> {
     let mut words: Vec<u64> = program.parameters().iter().map(word).collect();
     words.resize(words.len().max(1), 0);
     bytemuck::cast_slice(&words).to_vec()
-}
-
-/// The summed weights of the arcs that touch a vertex.
-fn strength_of(graph: &Graph, v: VertexId) -> u64 {
-    let shard = graph.shard_of(v);
-    let local = (v - shard.vertices().start) as usize;
-    let of_list = |list: Neighbors<'_>| match list.weights_of(local) {
-        Some(weights) => weights.iter().map(|&weight| u64::from(weight)).sum(),
-        None => u64::from(list.degree(local)),
-    };
-    shard.lists().map(of_list).sum()
 }

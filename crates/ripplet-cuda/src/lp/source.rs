@@ -3,16 +3,17 @@
 use super::layout;
 use crate::device::Source;
 use crate::text;
-use ripplet_graph::{Direction, Graph};
+use ripplet_graph::{Direction, GraphView};
 use ripplet_hooks::cpp;
 use ripplet_lp::counter::{Rule, Scans, Start};
 use ripplet_lp::{LabelTotal, Order, Program, RunError, Settings, Sketch, Ties, Wake};
 
 /// What comes before the program's hooks, in this order; `CONFIGURATION` stands before the last two.
-const BEFORE: [(&str, &str); 6] = [
+const BEFORE: [(&str, &str); 7] = [
     ("scalar.cuh", cpp::SCALAR),
     ("platform.cuh", include_str!("../../kernels/platform.cuh")),
     ("graph.cuh", include_str!("../../kernels/graph.cuh")),
+    ("lists.cuh", include_str!("../../kernels/compressed/lists.cuh")),
     ("hash.cuh", include_str!("../../kernels/lp/hash.cuh")),
     ("field.cuh", include_str!("../../kernels/lp/field.cuh")),
     ("access.cuh", include_str!("../../kernels/lp/access.cuh")),
@@ -53,7 +54,7 @@ pub enum Kernels {
 /// # Errors
 /// Where the program has no text.
 pub fn source<P: Program>(
-    graph: &Graph,
+    graph: GraphView<'_>,
     program: &P,
     settings: &Settings,
     kernels: Kernels,
@@ -63,11 +64,11 @@ pub fn source<P: Program>(
     };
     let configuration = configuration(graph, program, settings, kernels);
     let checks = layout::checks(program.columns().len());
-    let parts = BEFORE[..4]
+    let parts = BEFORE[..5]
         .iter()
         .copied()
         .chain([("configuration", &*configuration)])
-        .chain(BEFORE[4..].iter().copied())
+        .chain(BEFORE[5..].iter().copied())
         .chain([("views.cuh", cpp::VIEWS), ("the program's hooks", &*hooks.text)])
         .chain(BEHIND)
         .chain([("sizes", &*checks)]);
@@ -76,7 +77,7 @@ pub fn source<P: Program>(
 
 /// The constants that `field.cuh` names.
 fn configuration<P: Program>(
-    graph: &Graph,
+    graph: GraphView<'_>,
     program: &P,
     settings: &Settings,
     kernels: Kernels,
@@ -108,7 +109,7 @@ fn configuration<P: Program>(
         u32::from(kernels == Kernels::Measured),
         graph.direction() == Direction::Directed,
         graph.is_weighted(),
-        graph.shards().len() > 1,
+        graph.shards() > 1,
         columns.len(),
         program.falls_with_total() && total != 0,
         program.carries(),

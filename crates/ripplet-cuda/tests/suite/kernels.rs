@@ -19,7 +19,8 @@ fn text<P: Program>(edges: &Edges, program: &P, schedule: Schedule, counter: &st
     let counter = counter.parse().expect("a counter");
     let settings = Settings { schedule, counter, ..Settings::default() };
     let shard_arcs = if edges.directed { 7 } else { MAX_SHARD_ARCS };
-    source(&edges.graph(shard_arcs), program, &settings, Kernels::Measured).expect("a text")
+    source((&edges.graph(shard_arcs)).into(), program, &settings, Kernels::Measured)
+        .expect("a text")
 }
 
 /// Each program, schedule, counter and kind of graph in some text, not each with each: every kernel is

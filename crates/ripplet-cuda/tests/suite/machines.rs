@@ -1,12 +1,12 @@
 //! Who runs the conformance suite here: the kernels on the shim, and where `RIPPLET_GPU` is set, on
 //! the first GPU.
 
-use crate::graphs::Edges;
+use crate::graphs::{Edges, Storage};
 use crate::oracle::{self, Rules, Total, Variant, Wake};
 use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
-use ripplet_graph::Graph;
+use ripplet_graph::GraphView;
 use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
 use std::sync::{Mutex, PoisonError};
 
@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct Machine {
     pub name: String,
     pub executor: On,
+    pub storage: Storage,
 }
 
 /// An executor on one device or the other.
@@ -23,16 +24,21 @@ pub enum On {
 }
 
 impl Executor for On {
-    fn plan<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Plan {
+    fn plan<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> Plan {
         match self {
             On::Shim(executor) => executor.plan(graph, program, settings),
             On::Gpu(executor) => executor.plan(graph, program, settings),
         }
     }
 
-    fn run<P: Program>(
+    fn run<'g, P: Program>(
         &self,
-        graph: &Graph,
+        graph: impl Into<GraphView<'g>>,
         program: &P,
         settings: &Settings,
         observer: &mut dyn Observer,
@@ -72,12 +78,14 @@ pub fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
 /// An executor of this tuning; on the shim, its threads come in an order that `order` draws.
 pub fn machine(order: u64, tuning: Tuning) -> Machine {
     if on_gpu() {
-        return Machine { name: format!("on a GPU, {tuning:?}"), executor: On::Gpu(gpu(tuning)) };
+        let (name, executor) = (format!("on a GPU, {tuning:?}"), On::Gpu(gpu(tuning)));
+        return Machine { name, executor, storage: Storage::Plain };
     }
     // The fewest that meet others, and the fewest of which none is the first or the last.
     let device = ShimDevice::with_order(order).with_resident_blocks(2 + (order % 2) as u32);
     let executor = On::Shim(DeviceExecutor::new(device).with_tuning(tuning));
-    Machine { name: format!("on the shim in order {order}, {tuning:?}"), executor }
+    let name = format!("on the shim in order {order}, {tuning:?}");
+    Machine { name, executor, storage: Storage::Plain }
 }
 
 /// In two orders; on a GPU, which has its own, also as if all vertices were large.

@@ -127,6 +127,11 @@ impl<'a> CompressedNeighbors<'a> {
         self.arcs
     }
 
+    /// Whether arcs have weights.
+    pub fn is_weighted(&self) -> bool {
+        self.code.weight_widths.is_some()
+    }
+
     /// The number of arcs in vertex `local`'s list.
     ///
     /// # Panics
@@ -271,6 +276,24 @@ impl ListNeighbors<'_> {
         self.after -= self.left;
     }
 
+    /// Writes the next neighbours down, as many as there is room for; returns how many they are.
+    #[inline]
+    pub fn fill(&mut self, room: &mut [VertexId]) -> usize {
+        let count = self.len().min(room.len());
+        let mut rest = &mut room[..count];
+        while !rest.is_empty() {
+            if self.left == 0 {
+                self.enter();
+            }
+            let (here, others) = rest.split_at_mut(rest.len().min(self.left as usize));
+            for neighbor in here {
+                *neighbor = self.step();
+            }
+            rest = others;
+        }
+        count
+    }
+
     /// The next neighbour of this segment.
     #[inline]
     fn step(&mut self) -> VertexId {
@@ -351,6 +374,14 @@ pub struct ListWeights<'a> {
 }
 
 impl ListWeights<'_> {
+    /// Writes the next weights down, as many as there is room for; returns how many they are.
+    #[inline]
+    pub fn fill(&mut self, room: &mut [u32]) -> usize {
+        let count = self.len().min(room.len());
+        room.iter_mut().zip(self).take(count).for_each(|(to, weight)| *to = weight);
+        count
+    }
+
     #[inline(always)]
     fn enter(&mut self) {
         let neighbors = self.list.neighbors_in(self.next_segment);

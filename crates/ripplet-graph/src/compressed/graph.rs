@@ -5,6 +5,7 @@ use crate::{
     Direction, Graph, InvalidGraph, MAX_SHARD_ARCS, OutOfMemory, Shard, VertexId, VertexIds,
     WeightScale,
 };
+use rayon::prelude::*;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -75,6 +76,12 @@ impl CompressedShard {
     fn lists(&self) -> impl Iterator<Item = &CompressedAdjacency> {
         std::iter::once(&self.out).chain(&self.incoming)
     }
+
+    /// The number of arcs that touch vertex `local`, over all its lists.
+    #[inline]
+    pub fn degree(&self, local: usize) -> u64 {
+        self.lists().map(|lists| u64::from(lists.view().degree(local))).sum()
+    }
 }
 
 impl CompressedGraph {
@@ -137,6 +144,11 @@ impl CompressedGraph {
         self.direction
     }
 
+    /// Whether arcs have weights.
+    pub fn is_weighted(&self) -> bool {
+        self.shards.first().is_some_and(|shard| shard.out.code().weight_widths.is_some())
+    }
+
     /// How stored weights stand for real ones.
     pub fn weight_scale(&self) -> WeightScale {
         self.scale
@@ -147,10 +159,50 @@ impl CompressedGraph {
         &self.shards
     }
 
+    /// The shard that holds a vertex.
+    ///
+    /// # Panics
+    /// Where `vertex` is not below [`CompressedGraph::vertices`].
+    #[inline]
+    pub fn shard_of(&self, vertex: VertexId) -> &CompressedShard {
+        match &*self.shards {
+            [only] => only,
+            shards => &shards[shards.partition_point(|shard| shard.vertices().end <= vertex)],
+        }
+    }
+
+    /// The number of arcs that touch a vertex; on a directed graph, in both directions.
+    ///
+    /// # Panics
+    /// Where `vertex` is not below [`CompressedGraph::vertices`].
+    pub fn degree(&self, vertex: VertexId) -> u64 {
+        let shard = self.shard_of(vertex);
+        shard.degree((vertex - shard.vertices().start) as usize)
+    }
+
+    /// The largest degree; 0 without vertices.
+    pub fn max_degree(&self) -> u64 {
+        let in_shard = |shard: &CompressedShard| {
+            let degrees = (0..shard.vertices().len()).into_par_iter().map(|v| shard.degree(v));
+            degrees.max().unwrap_or(0)
+        };
+        self.shards.iter().map(in_shard).max().unwrap_or(0)
+    }
+
     /// Bytes that the graph occupies, ids included.
     pub fn bytes(&self) -> u64 {
         let lists = self.shards.iter().flat_map(CompressedShard::lists);
         self.ids.bytes() + lists.map(CompressedAdjacency::bytes).sum::<u64>()
+    }
+
+    /// Compresses a graph's lists, in parallel, and takes over its ids. Memory: both graphs' lists.
+    ///
+    /// # Errors
+    /// Where the memory is refused.
+    pub fn of(graph: Graph) -> Result<CompressedGraph, OutOfMemory> {
+        let (direction, scale) = (graph.direction(), graph.weight_scale());
+        let shards = graph.shards().iter().map(CompressedShard::of).collect::<Result<_, _>>()?;
+        Ok(CompressedGraph { ids: graph.into_ids(), direction, scale, shards })
     }
 
     /// The graph with plain lists, decoded in parallel; it takes over the ids. Memory: both graphs'

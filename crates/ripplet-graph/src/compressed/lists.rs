@@ -1,7 +1,8 @@
 //! What an algorithm that reads lists one neighbour at a time asks of them, plain or compressed.
 
-use super::CompressedNeighbors;
-use crate::{Neighbors, VertexId};
+use super::{CompressedAdjacency, CompressedNeighbors, CompressedShard};
+use crate::{Neighbors, Shard, VertexId};
+use std::ops::Range;
 
 /// The lists of a shard in one direction; `local` counts from its first vertex.
 ///
@@ -13,14 +14,74 @@ pub trait NeighborLists: Copy + Send + Sync {
     /// Arcs over all lists.
     fn arcs(self) -> u64;
 
+    /// Whether arcs have weights.
+    fn is_weighted(self) -> bool;
+
     /// The number of arcs in a vertex's list.
     fn degree_of(self, local: usize) -> u32;
 
     /// A vertex's neighbours.
     fn each_of(self, local: usize) -> impl ExactSizeIterator<Item = VertexId>;
 
+    /// The last of them that `accepts`.
+    fn last_of(self, local: usize, accepts: impl FnMut(VertexId) -> bool) -> Option<VertexId>;
+
     /// The stored weights beside them, where the graph has weights.
     fn each_weight_of(self, local: usize) -> Option<impl ExactSizeIterator<Item = u32>>;
+}
+
+/// A contiguous range of vertices with their lists, plain or compressed.
+pub trait ShardLists: Sync {
+    /// The lists of one direction.
+    type Lists<'a>: NeighborLists
+    where
+        Self: 'a;
+
+    /// The vertices whose lists are here.
+    fn vertices(&self) -> Range<VertexId>;
+
+    /// The arcs that leave these vertices; in an undirected graph, all their arcs.
+    fn out(&self) -> Self::Lists<'_>;
+
+    /// The arcs that enter these vertices: present where the graph is directed.
+    fn incoming(&self) -> Option<Self::Lists<'_>>;
+
+    /// The lists that a vertex hears from: `out`, and `incoming` where the graph is directed.
+    fn lists(&self) -> impl Iterator<Item = Self::Lists<'_>> + Clone {
+        std::iter::once(self.out()).chain(self.incoming())
+    }
+}
+
+impl ShardLists for Shard {
+    type Lists<'a> = Neighbors<'a>;
+
+    fn vertices(&self) -> Range<VertexId> {
+        Shard::vertices(self)
+    }
+
+    fn out(&self) -> Neighbors<'_> {
+        Shard::out(self)
+    }
+
+    fn incoming(&self) -> Option<Neighbors<'_>> {
+        Shard::incoming(self)
+    }
+}
+
+impl ShardLists for CompressedShard {
+    type Lists<'a> = CompressedNeighbors<'a>;
+
+    fn vertices(&self) -> Range<VertexId> {
+        CompressedShard::vertices(self)
+    }
+
+    fn out(&self) -> CompressedNeighbors<'_> {
+        CompressedShard::out(self).view()
+    }
+
+    fn incoming(&self) -> Option<CompressedNeighbors<'_>> {
+        CompressedShard::incoming(self).map(CompressedAdjacency::view)
+    }
 }
 
 impl NeighborLists for Neighbors<'_> {
@@ -32,6 +93,10 @@ impl NeighborLists for Neighbors<'_> {
         self.neighbors().len() as u64
     }
 
+    fn is_weighted(self) -> bool {
+        self.weights().is_some()
+    }
+
     #[inline]
     fn degree_of(self, local: usize) -> u32 {
         self.degree(local)
@@ -40,6 +105,11 @@ impl NeighborLists for Neighbors<'_> {
     #[inline]
     fn each_of(self, local: usize) -> impl ExactSizeIterator<Item = VertexId> {
         self.of(local).iter().copied()
+    }
+
+    #[inline]
+    fn last_of(self, local: usize, mut accepts: impl FnMut(VertexId) -> bool) -> Option<VertexId> {
+        self.of(local).iter().copied().rfind(|&u| accepts(u))
     }
 
     #[inline]
@@ -57,6 +127,10 @@ impl NeighborLists for CompressedNeighbors<'_> {
         CompressedNeighbors::arcs(&self)
     }
 
+    fn is_weighted(self) -> bool {
+        CompressedNeighbors::is_weighted(&self)
+    }
+
     #[inline]
     fn degree_of(self, local: usize) -> u32 {
         self.degree(local)
@@ -65,6 +139,12 @@ impl NeighborLists for CompressedNeighbors<'_> {
     #[inline]
     fn each_of(self, local: usize) -> impl ExactSizeIterator<Item = VertexId> {
         self.of(local)
+    }
+
+    /// Decodes the whole list.
+    #[inline]
+    fn last_of(self, local: usize, mut accepts: impl FnMut(VertexId) -> bool) -> Option<VertexId> {
+        self.of(local).filter(|&u| accepts(u)).last()
     }
 
     #[inline]

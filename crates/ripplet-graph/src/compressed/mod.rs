@@ -74,7 +74,7 @@ mod tests;
 pub use check::InvalidCompressed;
 pub use decode::{ListNeighbors, ListWeights};
 pub use graph::{CompressedGraph, CompressedShard, InvalidCompressedGraph};
-pub use lists::NeighborLists;
+pub use lists::{NeighborLists, ShardLists};
 
 use crate::{Buffer, VertexId};
 use std::ops::Range;

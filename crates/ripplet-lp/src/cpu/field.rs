@@ -1,7 +1,7 @@
 //! The state of a run, and what is done with one vertex: choose, commit, wake.
 
 use super::active::ActiveSet;
-use super::lists::{Heard, Lists};
+use super::lists::{Coded, Either, Heard, Lists};
 use super::sketch::{CHUNK, Held, Poll};
 use super::totals::Totals;
 use super::votes::{Count, Votes, count_one};
@@ -16,7 +16,7 @@ use crate::{
 };
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{Graph, VertexId};
+use ripplet_graph::{GraphView, VertexId};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The state of a run.
 pub(super) struct Field<'a, P> {
-    graph: &'a Graph,
+    graph: GraphView<'a>,
     program: &'a P,
     lists: Lists<'a>,
     pub labels: Vec<AtomicU32>,
@@ -119,7 +119,11 @@ impl Desk {
 
 impl<'a, P: Program> Field<'a, P> {
     /// The field before the first round: every vertex active, with its initial label.
-    pub fn new(graph: &'a Graph, program: &'a P, settings: &Settings) -> Result<Self, OutOfMemory> {
+    pub fn new(
+        graph: GraphView<'a>,
+        program: &'a P,
+        settings: &Settings,
+    ) -> Result<Self, OutOfMemory> {
         let mut labels = memory::with_room(graph.vertices() as usize)?;
         match &settings.initial {
             Some(initial) => labels.par_extend(initial.par_iter().map(|&l| AtomicU32::new(l))),
@@ -207,8 +211,33 @@ impl<'a, P: Program> Field<'a, P> {
         if let Some(sketch) = self.sketch {
             return self.choose_by_sketch(v, sketch, clock, sheet);
         }
-        let heard = self.lists.of(v).heard();
-        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        match &self.lists {
+            Lists::Plain(lists) => self.choose_exactly(v, lists.of(v).heard(), clock, sheet),
+            Lists::Compressed(graph) => self.choose_coded(v, Coded::of(graph, v), clock, sheet),
+        }
+    }
+
+    /// A function of its own, so that it leaves the registers of plain lists' loops alone.
+    #[inline(never)]
+    fn choose_coded(
+        &self,
+        v: VertexId,
+        heard: Coded<'_>,
+        clock: Clock,
+        sheet: &mut Sheet,
+    ) -> Choice {
+        self.choose_exactly(v, heard, clock, sheet)
+    }
+
+    #[inline(always)]
+    fn choose_exactly(
+        &self,
+        v: VertexId,
+        heard: impl Heard,
+        clock: Clock,
+        sheet: &mut Sheet,
+    ) -> Choice {
+        let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
         let vertex = self.vertex(v, scene);
         let degree = heard.degree();
         let ballots = sheet.votes.begin(degree as usize);
@@ -285,13 +314,13 @@ impl<'a, P: Program> Field<'a, P> {
     pub fn is_overtaken(&self, v: VertexId, before: Label, clock: Clock, sheet: &Sheet) -> bool {
         /// Neighbours that are asked at a time.
         const PART: usize = 32;
-        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
         let (vertex, now) = (Vertex { id: v, label: before, scene }, self.label(v));
         let ballots = match &sheet.poll {
             None => sheet.votes.ballots(),
             Some(poll) => poll.ballots(),
         };
-        let degree = self.lists.of(v).heard().degree();
+        let degree = self.lists.of(v).degree();
         if ballots.len() < degree as usize {
             // They are not all there any more: it looks again.
             return true;
@@ -349,7 +378,7 @@ impl<'a, P: Program> Field<'a, P> {
     /// to the stack.
     #[inline(never)]
     fn contest(&self, (id, label): (VertexId, Label), clock: Clock, sheet: &mut Sheet) -> Next {
-        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
         let vertex = Vertex { id, label, scene };
         let Best { winner, nan } = self.best(vertex, &mut sheet.votes);
         match winner {
@@ -422,7 +451,7 @@ impl<'a, P: Program> Field<'a, P> {
         candidates: impl Iterator<Item = (Label, u64)>,
         count: Count,
     ) -> Best<P::Score> {
-        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
         let (v, mut nan) = (Vertex { id, label, scene }, false);
         let key = self.tie_key(id);
         let rank_of = |label| match self.ties {
@@ -461,8 +490,8 @@ impl<'a, P: Program> Field<'a, P> {
         clock: Clock,
         sheet: &mut Sheet,
     ) -> Choice {
-        let heard = self.lists.of(v).heard();
-        let scene = Scene { graph: self.graph, columns: &self.columns, clock };
+        let heard = self.lists.of(v);
+        let scene = Scene { graph: &self.graph, columns: &self.columns, clock };
         let vertex = self.vertex(v, scene);
         let (degree, before) = (heard.degree(), vertex.label);
         let Sheet { poll, draft, .. } = sheet;
@@ -537,7 +566,7 @@ impl<'a, P: Program> Field<'a, P> {
         &self,
         sketch: Sketch,
         vertex: Vertex<'_>,
-        heard: Heard<'_>,
+        heard: Either<'_, '_>,
         whole: Option<usize>,
         chunk: &mut [Vote],
         held: &mut Held,
@@ -558,7 +587,7 @@ impl<'a, P: Program> Field<'a, P> {
     fn for_each_chunk(
         &self,
         vertex: Vertex<'_>,
-        heard: Heard<'_>,
+        heard: Either<'_, '_>,
         arcs: Range<u64>,
         chunk: &mut [Vote],
         mut visit: impl FnMut(&mut [Vote]),
@@ -597,7 +626,7 @@ impl<'a, P: Program> Field<'a, P> {
         &self,
         v: Vertex<'_>,
         label: Label,
-        heard: Heard<'_>,
+        heard: Either<'_, '_>,
         chunk: &mut [Vote],
     ) -> f32 {
         let mut most: Option<f32> = None;

@@ -1,66 +1,210 @@
-//! A graph's neighbour lists as plain slices, and how to have them in the cache in time.
+//! A graph's neighbour lists: plain ones as slices, and how to have them in the cache in time;
+//! compressed ones decoded a part at a time.
 
 use rayon::prelude::*;
-use ripplet_graph::{Graph, Neighbors, VertexId};
+use ripplet_graph::compressed::{CompressedGraph, CompressedShard, ShardLists};
+use ripplet_graph::{GraphView, Neighbors, VertexId};
 use std::sync::atomic::AtomicU32;
 
-/// A graph's neighbour lists as plain slices: looked up once a run, not once a vertex.
-pub(super) struct Lists<'a> {
+/// A graph's neighbour lists, plain or compressed: which of the two is asked once a vertex.
+pub(super) enum Lists<'a> {
+    Plain(PlainLists<'a>),
+    Compressed(&'a CompressedGraph),
+}
+
+/// Plain lists as slices: looked up once a run, not once a vertex.
+pub(super) struct PlainLists<'a> {
     /// The first shard's, mostly the only one's: a small graph finds them without a search.
-    first: ShardLists<'a>,
-    others: Vec<ShardLists<'a>>,
+    first: ShardSlices<'a>,
+    others: Vec<ShardSlices<'a>>,
 }
 
 #[derive(Default)]
-struct ShardLists<'a> {
+struct ShardSlices<'a> {
     first: VertexId,
     end: VertexId,
     out: Neighbors<'a>,
     incoming: Option<Neighbors<'a>>,
 }
 
-/// Where a vertex's lists are.
+/// The lists that a vertex hears from, in parts of which each is there as slices.
+pub(super) trait Heard: Copy {
+    /// Calls `visit(neighbors, weights)` for each part.
+    fn each(self, visit: impl FnMut(&[VertexId], Option<&[u32]>));
+
+    /// The number of arcs that touch the vertex.
+    fn degree(self) -> u64;
+}
+
+/// Who is told a part: its neighbours, and their weights.
+type Visit<'v> = dyn FnMut(&[VertexId], Option<&[u32]>) + 'v;
+
+/// Where a vertex's plain lists are.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'s, 'a> {
-    shard: &'s ShardLists<'a>,
+    shard: &'s ShardSlices<'a>,
     local: usize,
 }
 
-/// The lists that a vertex hears from, each with its weights.
+/// Plain lists: each is one part.
 #[derive(Clone, Copy)]
-pub(super) struct Heard<'a> {
+pub(super) struct Slices<'a> {
     out: (&'a [VertexId], Option<&'a [u32]>),
     incoming: Option<(&'a [VertexId], Option<&'a [u32]>)>,
 }
 
-impl<'a> Heard<'a> {
-    /// Calls `visit(neighbors, weights)` for each list.
+/// Compressed lists: a part is what was just decoded, and nothing is allocated for it.
+#[derive(Clone, Copy)]
+pub(super) struct Coded<'a> {
+    shard: &'a CompressedShard,
+    local: usize,
+}
+
+/// Either.
+#[derive(Clone, Copy)]
+pub(super) enum Either<'s, 'a> {
+    Plain(Place<'s, 'a>),
+    Coded(Coded<'a>),
+}
+
+impl Heard for Slices<'_> {
     #[inline]
-    pub fn each(self, mut visit: impl FnMut(&'a [VertexId], Option<&'a [u32]>)) {
+    fn each(self, mut visit: impl FnMut(&[VertexId], Option<&[u32]>)) {
         visit(self.out.0, self.out.1);
         if let Some((neighbors, weights)) = self.incoming {
             visit(neighbors, weights);
         }
     }
 
-    /// The number of arcs that touch the vertex.
     #[inline]
-    pub fn degree(self) -> u64 {
+    fn degree(self) -> u64 {
         self.out.0.len() as u64 + self.incoming.map_or(0, |(neighbors, _)| neighbors.len() as u64)
     }
 }
 
+impl Heard for Coded<'_> {
+    #[inline]
+    fn each(self, mut visit: impl FnMut(&[VertexId], Option<&[u32]>)) {
+        for lists in ShardLists::lists(self.shard) {
+            let (mut ids, mut stored) = ([0; DECODED], [0; DECODED]);
+            let mut neighbors = lists.of(self.local);
+            let mut weights = lists.weights_of(self.local);
+            loop {
+                let count = neighbors.fill(&mut ids);
+                if count == 0 {
+                    break;
+                }
+                let weights = weights.as_mut().map(|weights| {
+                    weights.fill(&mut stored[..count]);
+                    &stored[..count]
+                });
+                visit(&ids[..count], weights);
+            }
+        }
+    }
+
+    #[inline]
+    fn degree(self) -> u64 {
+        self.shard.degree(self.local)
+    }
+}
+
+impl Heard for Either<'_, '_> {
+    #[inline]
+    fn each(self, mut visit: impl FnMut(&[VertexId], Option<&[u32]>)) {
+        match self {
+            Either::Plain(place) => place.heard().each(visit),
+            Either::Coded(coded) => coded.each_by(&mut visit),
+        }
+    }
+
+    #[inline]
+    fn degree(self) -> u64 {
+        match self {
+            Either::Plain(place) => place.heard().degree(),
+            Either::Coded(coded) => coded.degree(),
+        }
+    }
+}
+
 impl<'a> Lists<'a> {
-    pub fn new(graph: &'a Graph) -> Lists<'a> {
+    pub fn new(graph: GraphView<'a>) -> Lists<'a> {
+        let graph = match graph {
+            GraphView::Plain(graph) => graph,
+            GraphView::Compressed(graph) => return Lists::Compressed(graph),
+        };
         let mut shards = graph.shards().iter().map(|shard| {
             let (vertices, out, incoming) = (shard.vertices(), shard.out(), shard.incoming());
-            ShardLists { first: vertices.start, end: vertices.end, out, incoming }
+            ShardSlices { first: vertices.start, end: vertices.end, out, incoming }
         });
-        Lists { first: shards.next().unwrap_or_default(), others: shards.collect() }
+        let first = shards.next().unwrap_or_default();
+        Lists::Plain(PlainLists { first, others: shards.collect() })
     }
 
     /// The summed weights of the arcs that touch a vertex, over all vertices.
     pub fn strength(&self) -> u64 {
+        match self {
+            Lists::Plain(lists) => lists.strength(),
+            Lists::Compressed(graph) => {
+                let graph = GraphView::from(*graph);
+                (0..graph.vertices()).into_par_iter().map(|v| graph.strength(v)).sum()
+            }
+        }
+    }
+
+    /// What `v` hears from.
+    #[inline]
+    pub fn of(&self, v: VertexId) -> Either<'_, 'a> {
+        match self {
+            Lists::Plain(lists) => Either::Plain(lists.of(v)),
+            Lists::Compressed(graph) => Either::Coded(Coded::of(graph, v)),
+        }
+    }
+
+    /// The summed weights of the arcs that touch a vertex.
+    #[inline]
+    pub fn strength_of(&self, v: VertexId) -> u64 {
+        match self {
+            Lists::Plain(lists) => lists.of(v).strength(),
+            Lists::Compressed(graph) => GraphView::from(*graph).strength(v),
+        }
+    }
+
+    /// Calls `visit` for each vertex in turn, and meanwhile fetches the lists of the next ones and,
+    /// where `labels` are given, their neighbours' labels: see [`PlainLists::ahead`].
+    #[inline]
+    pub fn ahead(
+        &self,
+        vertices: &[VertexId],
+        labels: Option<&[AtomicU32]>,
+        mut visit: impl FnMut(usize, VertexId),
+    ) {
+        match self {
+            Lists::Plain(lists) => lists.ahead(vertices, labels, visit),
+            // Decoding takes longer than it waits.
+            Lists::Compressed(_) => {
+                vertices.iter().enumerate().for_each(|(index, &v)| visit(index, v));
+            }
+        }
+    }
+}
+
+impl<'a> Coded<'a> {
+    #[inline]
+    pub fn of(graph: &'a CompressedGraph, v: VertexId) -> Coded<'a> {
+        let shard = graph.shard_of(v);
+        Coded { shard, local: (v - shard.vertices().start) as usize }
+    }
+
+    /// [`Heard::each`] where it is not worth a loop of its own.
+    #[inline(never)]
+    fn each_by(self, visit: &mut Visit<'_>) {
+        self.each(visit);
+    }
+}
+
+impl<'a> PlainLists<'a> {
+    fn strength(&self) -> u64 {
         let shards = std::iter::once(&self.first).chain(&self.others);
         let lists = shards.flat_map(|shard| [Some(shard.out), shard.incoming]);
         let strength = |lists: Neighbors<'_>| match lists.weights() {
@@ -81,23 +225,16 @@ impl<'a> Lists<'a> {
 }
 
 impl<'a> Place<'_, 'a> {
-    /// Calls `visit(neighbors, weights)` for each list that the vertex hears from.
-    #[inline]
-    pub fn each(self, visit: impl FnMut(&'a [VertexId], Option<&'a [u32]>)) {
-        self.heard().each(visit);
-    }
-
-    /// The lists themselves: for who asks for more than one thing about them. Always inlined, as
-    /// what it gives would be handed over in memory.
+    /// The lists themselves. Always inlined, as what it gives would be handed over in memory.
     #[inline(always)]
-    pub fn heard(self) -> Heard<'a> {
+    pub fn heard(self) -> Slices<'a> {
         let of = |lists: &Neighbors<'a>| (lists.of(self.local), lists.weights_of(self.local));
-        Heard { out: of(&self.shard.out), incoming: self.shard.incoming.as_ref().map(of) }
+        Slices { out: of(&self.shard.out), incoming: self.shard.incoming.as_ref().map(of) }
     }
 
     /// The summed weights of the arcs that touch the vertex.
     #[inline]
-    pub fn strength(self) -> u64 {
+    fn strength(self) -> u64 {
         if self.shard.out.weights().is_some() {
             return self.weighted_strength();
         }
@@ -109,14 +246,17 @@ impl<'a> Place<'_, 'a> {
     #[inline(never)]
     fn weighted_strength(self) -> u64 {
         let mut sum = 0;
-        self.each(|_, weights| {
+        self.heard().each(|_, weights| {
             sum += weights.into_iter().flatten().map(|&weight| u64::from(weight)).sum::<u64>();
         });
         sum
     }
 }
 
-/// How many vertices ahead of the one at work each step of [`Lists::ahead`] is.
+/// Neighbours that are decoded at a time, for one look at them all.
+const DECODED: usize = 64;
+
+/// How many vertices ahead of the one at work each step of [`PlainLists::ahead`] is.
 const AHEAD: usize = 8;
 /// Neighbours whose labels are fetched ahead: for longer lists the processor's own reordering
 /// hides the latency.
@@ -124,7 +264,7 @@ const LABELS_AHEAD: usize = 64;
 /// Neighbours in a cache line.
 const LINE: usize = 64 / size_of::<VertexId>();
 
-impl Lists<'_> {
+impl PlainLists<'_> {
     /// Calls `visit` for each vertex in turn, and meanwhile fetches the lists of the next ones and,
     /// where `labels` are given, their neighbours' labels.
     ///
@@ -168,7 +308,7 @@ impl Place<'_, '_> {
 
     #[inline]
     fn fetch_neighbors(self) {
-        self.each(|neighbors, weights| {
+        self.heard().each(|neighbors, weights| {
             for at in (0..neighbors.len().min(LABELS_AHEAD)).step_by(LINE) {
                 fetch(neighbors, at);
                 weights.inspect(|weights| fetch(weights, at));
@@ -178,7 +318,7 @@ impl Place<'_, '_> {
 
     #[inline(never)]
     fn fetch_labels(self, labels: &[AtomicU32]) {
-        self.each(|neighbors, _| {
+        self.heard().each(|neighbors, _| {
             neighbors.iter().take(LABELS_AHEAD).for_each(|&u| fetch(labels, u as usize));
         });
     }

@@ -20,7 +20,7 @@ use crate::{Counter, Executor, LabelTotal, Order, Outcome, Plan, Program, RunErr
 use asynchronous::AsyncRounds;
 use field::Field;
 use phased::PhasedRounds;
-use ripplet_graph::Graph;
+use ripplet_graph::GraphView;
 use synchronous::SyncRounds;
 use thiserror::Error;
 
@@ -62,7 +62,29 @@ impl CpuExecutor {
 }
 
 impl Executor for CpuExecutor {
-    fn plan<P: Program>(&self, graph: &Graph, program: &P, settings: &Settings) -> Plan {
+    fn plan<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> Plan {
+        self.plan_on(graph.into(), program, settings)
+    }
+
+    fn run<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        self.run_on(graph.into(), program, settings, observer)
+    }
+}
+
+impl CpuExecutor {
+    /// [`Executor::plan`], compiled once for either kind of lists.
+    fn plan_on<P: Program>(&self, graph: GraphView<'_>, program: &P, settings: &Settings) -> Plan {
         let vertices = u64::from(graph.vertices());
         let threads = self.threads() as u64;
         let specs = program.columns();
@@ -114,15 +136,16 @@ impl Executor for CpuExecutor {
         }
     }
 
-    fn run<P: Program>(
+    /// [`Executor::run`], compiled once for either kind of lists.
+    fn run_on<P: Program>(
         &self,
-        graph: &Graph,
+        graph: GraphView<'_>,
         program: &P,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
         settings.check(graph.vertices(), program)?;
-        let planned = self.plan(graph, program, settings).algorithm_host();
+        let planned = self.plan_on(graph, program, settings).algorithm_host();
         let refused = |_| RunError::OutOfMemory { bytes: planned };
         self.pool.install(|| {
             let field = Field::new(graph, program, settings).map_err(refused)?;

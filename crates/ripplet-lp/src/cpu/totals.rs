@@ -102,7 +102,7 @@ impl Share {
     fn of(self, v: VertexId, lists: &Lists<'_>) -> u32 {
         match self {
             Share::One => 1,
-            Share::Volume(unit) => unit.share(v, lists.of(v).strength()),
+            Share::Volume(unit) => unit.share(v, lists.strength_of(v)),
         }
     }
 }

@@ -20,7 +20,7 @@ use super::llp::{Gamma, sweep};
 use crate::{Executor, Label, Observer, RunError, Settings};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{Graph, VertexId};
+use ripplet_graph::{GraphView, VertexId};
 
 /// An order of vertices that labellings refine, one after the other.
 #[derive(Debug)]
@@ -72,13 +72,14 @@ impl LayeredOrder {
 ///
 /// # Errors
 /// As [`Executor::run`], or where [`LayeredOrder::bytes_for`] the vertices is refused.
-pub fn layered_order(
+pub fn layered_order<'g>(
     executor: &impl Executor,
-    graph: &Graph,
+    graph: impl Into<GraphView<'g>>,
     gammas: &[Gamma],
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Vec<VertexId>, RunError> {
+    let graph = graph.into();
     let bytes = LayeredOrder::bytes_for(graph.vertices());
     let order = LayeredOrder::new(graph.vertices());
     let mut order = order.map_err(|_| RunError::OutOfMemory { bytes })?;

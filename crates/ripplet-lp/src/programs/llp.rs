@@ -22,7 +22,7 @@ pub use program::Llp;
 
 use crate::hooks::label_program;
 use crate::{Executor, Observer, Outcome, RunError, Settings};
-use ripplet_graph::Graph;
+use ripplet_graph::GraphView;
 use thiserror::Error;
 
 /// What a label's member that is not a neighbour costs, in steps of 2⁻¹⁶ of a neighbour.
@@ -80,14 +80,15 @@ impl Llp {
 ///
 /// # Errors
 /// As [`Executor::run`]; `visit` has then seen the γs before.
-pub fn sweep(
+pub fn sweep<'g>(
     executor: &impl Executor,
-    graph: &Graph,
+    graph: impl Into<GraphView<'g>>,
     gammas: &[Gamma],
     settings: &Settings,
     observer: &mut dyn Observer,
     mut visit: impl FnMut(Gamma, Outcome),
 ) -> Result<(), RunError> {
+    let graph = graph.into();
     gammas.iter().try_for_each(|&gamma| {
         visit(gamma, executor.run(graph, &Llp::new(gamma), settings, observer)?);
         Ok(())

@@ -30,7 +30,8 @@ pub use program::Seeded;
 use crate::hooks::label_program;
 use crate::{ColumnValues, Label, NO_LABEL, Outcome, Settings, Stop};
 use rayon::prelude::*;
-use ripplet_graph::{Graph, Shard, VertexId};
+use ripplet_graph::compressed::{NeighborLists, ShardLists};
+use ripplet_graph::{GraphView, VertexId};
 use thiserror::Error;
 
 /// A vertex whose label is given.
@@ -93,10 +94,13 @@ impl Seeded {
     ///
     /// # Errors
     /// Where the attenuation is not above 0 and at most 1.
-    pub fn new(graph: &Graph, attenuation: f64) -> Result<Seeded, BadAttenuation> {
+    pub fn new<'g>(
+        graph: impl Into<GraphView<'g>>,
+        attenuation: f64,
+    ) -> Result<Seeded, BadAttenuation> {
         let share = attenuation as f32;
         let fits = attenuation <= 1.0 && share > 0.0;
-        fits.then(|| Seeded { attenuation: share, unit: unit(graph) })
+        fits.then(|| Seeded { attenuation: share, unit: unit(graph.into()) })
             .ok_or(BadAttenuation(attenuation))
     }
 
@@ -148,24 +152,29 @@ pub fn strengths(outcome: &Outcome) -> Vec<f32> {
 }
 
 /// The largest power of two up to 2¹⁶ that, times a weight, fits 32 bits, and times all, 62.
-fn unit(graph: &Graph) -> u32 {
-    let in_shard = |shard: &Shard| {
-        let sums = shard.lists().map(|list| match list.weights() {
-            None => (1, list.neighbors().len() as u64),
-            Some(weights) => weights
-                .par_iter()
-                .map(|&weight| (weight, u64::from(weight)))
-                .reduce(|| (0, 0), |a, b| (a.0.max(b.0), a.1.saturating_add(b.1))),
-        });
-        sums.fold((0, 0u64), |a, b| (a.0.max(b.0), a.1.saturating_add(b.1)))
+fn unit(graph: GraphView<'_>) -> u32 {
+    let (largest, all) = match graph {
+        GraphView::Plain(graph) => largest_and_all(graph.shards()),
+        GraphView::Compressed(graph) => largest_and_all(graph.shards()),
     };
-    let (largest, all) = graph
-        .shards()
-        .iter()
-        .map(in_shard)
-        .fold((0u32, 0u64), |a, b| (a.0.max(b.0), a.1.saturating_add(b.1)));
     let room = largest.leading_zeros().min(all.leading_zeros().saturating_sub(2)).min(16);
     1 << room
+}
+
+/// The largest weight, and the sum of those of all lists.
+fn largest_and_all<S: ShardLists>(shards: &[S]) -> (u32, u64) {
+    let both = |a: (u32, u64), b: (u32, u64)| (a.0.max(b.0), a.1.saturating_add(b.1));
+    let of_lists = |lists: S::Lists<'_>| {
+        if !lists.is_weighted() {
+            return (1, lists.arcs());
+        }
+        let of_each = (0..lists.vertices()).into_par_iter().map(|local| {
+            let weights = lists.each_weight_of(local).into_iter().flatten();
+            weights.map(|weight| (weight, u64::from(weight))).fold((0, 0), both)
+        });
+        of_each.reduce(|| (0, 0), both)
+    };
+    shards.iter().flat_map(S::lists).map(of_lists).fold((0, 0), both)
 }
 
 #[label_program]

@@ -21,7 +21,7 @@ use crate::communities::split_disconnected;
 use modularity::Flows;
 use partition::Partition;
 use rayon::prelude::*;
-use ripplet_graph::Graph;
+use ripplet_graph::GraphView;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -112,7 +112,11 @@ impl Summary {
     ///
     /// # Errors
     /// As [`Quality::of`].
-    pub fn of(graph: &Graph, labels: &[u32]) -> Result<Summary, QualityError> {
+    pub fn of<'g>(
+        graph: impl Into<GraphView<'g>>,
+        labels: &[u32],
+    ) -> Result<Summary, QualityError> {
+        let graph = graph.into();
         check_length(graph, labels)?;
         let partition = Partition::of(labels)?;
         let modularity = Flows::of(graph, &partition)?.modularity(1.0);
@@ -128,7 +132,10 @@ impl Quality {
     /// # Errors
     /// Where there is not one label for each vertex, weights add up to more than 64 bits, or
     /// memory is refused.
-    pub fn of(graph: &Graph, labels: &[u32]) -> Result<Quality, QualityError> {
+    pub fn of<'g>(
+        graph: impl Into<GraphView<'g>>,
+        labels: &[u32],
+    ) -> Result<Quality, QualityError> {
         Quality::at_resolution(graph, labels, 1.0)
     }
 
@@ -136,11 +143,12 @@ impl Quality {
     ///
     /// # Errors
     /// As [`Quality::of`], or where the resolution is negative or not finite.
-    pub fn at_resolution(
-        graph: &Graph,
+    pub fn at_resolution<'g>(
+        graph: impl Into<GraphView<'g>>,
         labels: &[u32],
         resolution: f64,
     ) -> Result<Quality, QualityError> {
+        let graph = graph.into();
         check_length(graph, labels)?;
         if !(resolution.is_finite() && resolution >= 0.0) {
             return Err(QualityError::Resolution { resolution });
@@ -191,13 +199,13 @@ impl Sizes {
     }
 }
 
-fn check_length(graph: &Graph, labels: &[u32]) -> Result<(), QualityError> {
+fn check_length(graph: GraphView<'_>, labels: &[u32]) -> Result<(), QualityError> {
     let (labels, vertices) = (labels.len(), graph.vertices() as usize);
     if labels == vertices { Ok(()) } else { Err(QualityError::Length { labels, vertices }) }
 }
 
 /// How many communities fall into several parts.
-fn disconnected(graph: &Graph, partition: &Partition) -> Result<u64, QualityError> {
+fn disconnected(graph: GraphView<'_>, partition: &Partition) -> Result<u64, QualityError> {
     let mut parts = partition.communities.clone();
     let refused = |_| QualityError::OutOfMemory { bytes: parts_bytes(graph) };
     split_disconnected(graph, &mut parts, || false).map_err(refused)?;
@@ -211,6 +219,6 @@ fn disconnected(graph: &Graph, partition: &Partition) -> Result<u64, QualityErro
     Ok(parts_of.par_iter().filter(|&&parts| parts > 1).count() as u64)
 }
 
-fn parts_bytes(graph: &Graph) -> u64 {
+fn parts_bytes(graph: GraphView<'_>) -> u64 {
     u64::from(graph.vertices()) * 4
 }

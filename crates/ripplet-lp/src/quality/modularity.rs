@@ -3,7 +3,8 @@
 use super::QualityError;
 use super::partition::{OUTSIDE, Partition, with_capacity};
 use rayon::prelude::*;
-use ripplet_graph::{Direction, Graph, Neighbors, Shard};
+use ripplet_graph::compressed::{NeighborLists, ShardLists};
+use ripplet_graph::{Direction, GraphView};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -28,12 +29,23 @@ struct Sums {
 }
 
 impl Flows {
-    pub(super) fn of(graph: &Graph, partition: &Partition) -> Result<Flows, QualityError> {
+    pub(super) fn of(graph: GraphView<'_>, partition: &Partition) -> Result<Flows, QualityError> {
         let directed = graph.direction() == Direction::Directed;
+        match graph {
+            GraphView::Plain(graph) => Flows::of_shards(graph.shards(), directed, partition),
+            GraphView::Compressed(graph) => Flows::of_shards(graph.shards(), directed, partition),
+        }
+    }
+
+    fn of_shards(
+        shards: &[impl ShardLists],
+        directed: bool,
+        partition: &Partition,
+    ) -> Result<Flows, QualityError> {
         let leaving = zeros(partition.count)?;
         let entering = zeros(if directed { partition.count } else { 0 })?;
         let mut sums = Sums::default();
-        for shard in graph.shards() {
+        for shard in shards {
             let part = sum_shard(shard, partition, directed, &leaving);
             sums.total += part.total;
             sums.within += part.within;
@@ -66,7 +78,12 @@ impl Flows {
 }
 
 /// Sums a shard's out lists, and adds each vertex's weight to its community in `leaving`.
-fn sum_shard(shard: &Shard, partition: &Partition, directed: bool, leaving: &[AtomicU64]) -> Sums {
+fn sum_shard(
+    shard: &impl ShardLists,
+    partition: &Partition,
+    directed: bool,
+    leaving: &[AtomicU64],
+) -> Sums {
     let (first, list) = (shard.vertices().start, shard.out());
     let vertices = (0..shard.vertices().len()).into_par_iter().with_min_len(256);
     let sums = vertices.map(|local| {
@@ -91,7 +108,12 @@ fn sum_shard(shard: &Shard, partition: &Partition, directed: bool, leaving: &[At
 }
 
 /// Adds the weight of each vertex's list to its community.
-fn degrees_of(shard: &Shard, list: Neighbors<'_>, partition: &Partition, sums: &[AtomicU64]) {
+fn degrees_of<S: ShardLists>(
+    shard: &S,
+    list: S::Lists<'_>,
+    partition: &Partition,
+    sums: &[AtomicU64],
+) {
     let first = shard.vertices().start as usize;
     (0..shard.vertices().len()).into_par_iter().with_min_len(256).for_each(|local| {
         let mut degree = 0;
@@ -113,14 +135,13 @@ fn add(sums: &[AtomicU64], community: u32, degree: u64) {
 ///
 /// A list has at most 2³¹ arcs of 32 bits, so that its sum, loops twice, fits 64 bits.
 #[inline]
-fn for_each_arc(list: Neighbors<'_>, local: usize, mut visit: impl FnMut(u32, u64)) {
-    match list.weights_of(local) {
-        None => list.of(local).iter().for_each(|&neighbor| visit(neighbor, 1)),
+fn for_each_arc(list: impl NeighborLists, local: usize, mut visit: impl FnMut(u32, u64)) {
+    match list.each_weight_of(local) {
+        None => list.each_of(local).for_each(|neighbor| visit(neighbor, 1)),
         Some(weights) => list
-            .of(local)
-            .iter()
+            .each_of(local)
             .zip(weights)
-            .for_each(|(&neighbor, &weight)| visit(neighbor, u64::from(weight))),
+            .for_each(|(neighbor, weight)| visit(neighbor, u64::from(weight))),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Every program with every deterministic schedule, against the oracle, on every executor that
 //! `machines.rs` of the suite names.
 
-use crate::graphs::{Edges, any_edges, shapes};
+use crate::graphs::{Edges, Stored, any_edges, shapes};
 use crate::machines::{Machine, machines, takes};
 use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Total, Variant, Wake};
 use crate::probe::Probe;
 use proptest::prelude::*;
-use ripplet_graph::{Graph, MAX_SHARD_ARCS};
+use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
 use ripplet_lp::counter::{Parts, Rule, Scans, Sketch, Slots, Start};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
@@ -171,7 +171,12 @@ fn begin(vertices: u32, rules: Rules, initial: Option<&[u32]>) -> (State, Settin
     (state, settings)
 }
 
-fn run(executor: &impl Executor, graph: &Graph, rules: Rules, settings: &Settings) -> Outcome {
+fn run(
+    executor: &impl Executor,
+    graph: GraphView<'_>,
+    rules: Rules,
+    settings: &Settings,
+) -> Outcome {
     match rules.variant {
         Variant::Cdlp => executor.run(graph, &Cdlp, settings, &mut ()),
         Variant::Lpa { resolution } => {
@@ -225,9 +230,11 @@ fn check(machines: &[Machine], edges: &Edges, initial: Option<&[u32]>, rules: Ru
     let expected = oracle::run(&lists, start, rules);
     let split = oracle::split(&lists, &expected.state.labels);
     // Few arcs make many shards.
-    let graphs = [7, MAX_SHARD_ARCS, 7].map(|shard_arcs| edges.graph(shard_arcs));
+    let shard_arcs = [7, MAX_SHARD_ARCS].into_iter().cycle();
+    let stored = |(machine, shard_arcs): (&Machine, _)| edges.stored(shard_arcs, machine.storage);
+    let graphs: Vec<Stored> = machines.iter().zip(shard_arcs).map(stored).collect();
     for (machine, graph) in machines.iter().zip(&graphs) {
-        let found = run(&machine.executor, graph, rules, &settings);
+        let found = run(&machine.executor, graph.view(), rules, &settings);
         let context = format!("{rules:?} {}", machine.name);
         assert_eq!(found.labels, expected.state.labels, "{context}");
         let rounds = found.rounds.iter().map(|round| Counts {
@@ -249,7 +256,7 @@ fn check(machines: &[Machine], edges: &Edges, initial: Option<&[u32]>, rules: Ru
     }
     settings.keep_disconnected = false;
     let (last, graph) = machines.iter().zip(&graphs).next_back().expect("a machine");
-    let found = run(&last.executor, graph, rules, &settings);
+    let found = run(&last.executor, graph.view(), rules, &settings);
     assert_eq!(found.labels, split, "{rules:?}");
 }
 

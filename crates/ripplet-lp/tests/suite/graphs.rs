@@ -2,8 +2,31 @@
 
 use crate::oracle::Lists;
 use proptest::prelude::*;
-use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, VertexIds};
+use ripplet_graph::compressed::CompressedGraph;
+use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, GraphView, VertexIds};
 use std::collections::BTreeMap;
+
+/// How a graph's lists are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    Plain,
+    Compressed,
+}
+
+/// The engine's graph, in one of these ways.
+pub enum Stored {
+    Plain(Graph),
+    Compressed(CompressedGraph),
+}
+
+impl Stored {
+    pub fn view(&self) -> GraphView<'_> {
+        match self {
+            Stored::Plain(graph) => graph.into(),
+            Stored::Compressed(graph) => graph.into(),
+        }
+    }
+}
 
 /// Edges as a user has them.
 #[derive(Clone, Debug)]
@@ -33,6 +56,15 @@ impl Edges {
         }
         let direction = if self.directed { Direction::Directed } else { Direction::Undirected };
         GraphBuilder::new().direction(direction).shard_arcs(shard_arcs).build(table).unwrap()
+    }
+
+    /// [`Edges::graph`], kept so.
+    pub fn stored(&self, shard_arcs: u64, storage: Storage) -> Stored {
+        let graph = self.graph(shard_arcs);
+        match storage {
+            Storage::Plain => Stored::Plain(graph),
+            Storage::Compressed => Stored::Compressed(CompressedGraph::of(graph).unwrap()),
+        }
     }
 
     /// The oracle's lists: loops dropped, duplicates merged, both directions of directed edges, those that

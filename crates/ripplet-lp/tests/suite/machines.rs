@@ -1,6 +1,7 @@
-//! Who runs the conformance suite here: the CPU, on 1, 2 and 7 threads.
+//! Who runs the conformance suite here: the CPU, on 1, 2 and 7 threads, with plain and with
+//! compressed lists.
 
-use crate::graphs::Edges;
+use crate::graphs::{Edges, Storage};
 use crate::oracle::Rules;
 use ripplet_lp::cpu::CpuExecutor;
 
@@ -8,14 +9,18 @@ use ripplet_lp::cpu::CpuExecutor;
 pub struct Machine {
     pub name: String,
     pub executor: CpuExecutor,
+    pub storage: Storage,
 }
 
 pub fn machines() -> Vec<Machine> {
-    let on = |threads: usize| Machine {
-        name: format!("on {threads} threads"),
+    let on = |(threads, storage)| Machine {
+        name: format!("on {threads} threads, {storage:?}"),
         executor: CpuExecutor::new(Some(threads)).unwrap(),
+        storage,
     };
-    [1, 2, 7].map(on).into()
+    let plain = [1, 2, 7].map(|threads| (threads, Storage::Plain));
+    let compressed = [1, 2].map(|threads| (threads, Storage::Compressed));
+    plain.into_iter().chain(compressed).map(on).collect()
 }
 
 /// Whether these rules are run on this graph here: all are.
