@@ -61,3 +61,17 @@ pub fn generated(scale: u32, cases: &mut Vec<Case>) -> Result<()> {
     cases.push(Case::generated("rmat", Rmat::new(scale).generate()?, None)?);
     Ok(())
 }
+
+/// The edges of a generated family, by its name: web, social, rmat or road, of 2^scale vertices.
+///
+/// # Errors
+/// Where there is no such family, or it does not fit into memory.
+pub fn family(name: &str, scale: u32) -> Result<EdgeTable> {
+    Ok(match name {
+        "web" => Web::new(scale).generate()?,
+        "social" => Social::new(scale).generate()?,
+        "rmat" => Rmat::new(scale).generate()?,
+        "road" => Road::new(scale).generate()?,
+        _ => return Err("expected web, social, rmat or road".into()),
+    })
+}

@@ -26,6 +26,7 @@ struct Sums {
     neighbors: Address,
     labels: Address,
     sums: Address,
+    decoded: Address,
     long_from: u32,
     padding: u32,
 }
@@ -46,6 +47,7 @@ pub struct DeviceLists<'a, D: Device> {
     memory: D::Memory,
     vertices: u32,
     sums: Range<u64>,
+    decoded: Range<u64>,
     argument: Sums,
 }
 
@@ -93,6 +95,7 @@ impl<'a, D: Device> DeviceLists<'a, D> {
         let mut places = Places::default();
         let at = parts.map(|bytes| places.take(1, bytes.len() as u64));
         let sums = places.take(8, vertices.len() as u64);
+        let decoded = places.take(4, plain.neighbors().len() as u64);
         let memory = device.reserve(places.bytes)?;
         for (place, bytes) in at.iter().zip(parts) {
             device.write(&memory, place.start, bytes)?;
@@ -106,10 +109,11 @@ impl<'a, D: Device> DeviceLists<'a, D> {
             neighbors,
             labels,
             sums: base.plus(sums.start),
+            decoded: base.plus(decoded.start),
             ..Sums::default()
         };
         let (module, vertices) = (device.load(&source())?, vertices.len() as u32);
-        Ok(DeviceLists { device, module, memory, vertices, sums, argument })
+        Ok(DeviceLists { device, module, memory, vertices, sums, decoded, argument })
     }
 
     /// The sum of each vertex's neighbours' labels, modulo 2⁶⁴: lists of `long_from` neighbours or more are read by a
@@ -138,19 +142,53 @@ impl<'a, D: Device> DeviceLists<'a, D> {
         self.device.timed(&mut || self.launch(lists, long_from, with_labels))
     }
 
+    /// All neighbours, one list behind the other, decoded to the device's memory and moved from there: `long_from` as
+    /// above.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn decoded(&self, long_from: u32) -> Result<Vec<u32>, DeviceError> {
+        self.launch_decoding(long_from)?;
+        let mut neighbors = vec![0; (self.decoded.end - self.decoded.start) as usize / 4];
+        self.device.read(
+            &self.memory,
+            self.decoded.start,
+            bytemuck::cast_slice_mut(&mut neighbors),
+        )?;
+        Ok(neighbors)
+    }
+
+    /// The seconds that decoding to memory takes on the device.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn seconds_to_decode(&self, long_from: u32) -> Result<f64, DeviceError> {
+        self.device.timed(&mut || self.launch_decoding(long_from))
+    }
+
     fn launch(&self, lists: Lists, long_from: u32, with_labels: bool) -> Result<(), DeviceError> {
-        let kernel = match lists {
-            Lists::Plain => "ripplet_sum_plain",
-            Lists::Compressed => "ripplet_sum_compressed",
-        };
+        self.launch_kernel(
+            match lists {
+                Lists::Plain => "ripplet_sum_plain",
+                Lists::Compressed => "ripplet_sum_compressed",
+            },
+            Sums {
+                long_from,
+                labels: if with_labels { self.argument.labels } else { Address(0) },
+                ..self.argument
+            },
+        )
+    }
+
+    fn launch_decoding(&self, long_from: u32) -> Result<(), DeviceError> {
+        self.launch_kernel("ripplet_decode", Sums { long_from, ..self.argument })
+    }
+
+    fn launch_kernel(&self, kernel: &'static str, argument: Sums) -> Result<(), DeviceError> {
         let mut launch =
             Launch { kernel, blocks: 1, threads: THREADS, shared: 0, cooperative: false };
         let at_once = self.device.resident_blocks(&self.module, &launch)?;
         launch.blocks = self.vertices.div_ceil(THREADS).clamp(1, at_once.max(1));
-        let mut argument = Sums { long_from, ..self.argument };
-        if !with_labels {
-            argument.labels = Address(0);
-        }
         // SAFETY: the argument is a `Sums` as the kernels have it (they do not compile where its size
         // differs), and its addresses are of memory that is kept as long as `self`.
         unsafe { self.device.launch(&self.module, &launch, bytemuck::bytes_of(&argument)) }

@@ -81,9 +81,6 @@ pub enum RunError {
         /// The counter's name.
         counter: String,
     },
-    /// A device does not read lists that are kept so.
-    #[error("a GPU reads plain lists; ask for --storage plain, or run it on the CPU")]
-    NoDeviceStorage,
     /// The run will not fit a device's memory.
     #[error(
         "the run needs {needed} bytes of {device}'s memory, {graph} of them for the graph, but \

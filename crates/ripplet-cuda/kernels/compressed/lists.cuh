@@ -114,51 +114,86 @@ RIPPLET_FN u32 warp_prefix_sum(u32 x) {
     return x;
 }
 
-// Tells lanes the neighbours of 32 tokens: `ends` and `counts` are, of this lane's token, its last neighbour and how
-// many there are until then. All lanes call it.
-template <class Visit> RIPPLET_FN void hand_out(u32 ends, u32 counts, Visit visit) {
+// The bits of so many values, of whose classes these are the lower and the higher bits.
+RIPPLET_FN u32 bits_of(const u32 (&widths)[4], u32 low, u32 high, u32 count) {
+    const u32 one = (u32)__popc(low & ~high), two = (u32)__popc(high & ~low), three = (u32)__popc(low & high);
+    return (count - one - two - three) * widths[0] + one * widths[1] + two * widths[2] + three * widths[3];
+}
+
+// Where a segment's weights begin: behind the values of its tokens. All lanes of the warp call it.
+RIPPLET_FN u64 warp_weights_begin(const Compressed& lists, const Tokens& tokens) {
+    u32 bits = 0;
+    const u32 token = lane_id() * 32;
+    static_assert(SEGMENT <= 1024, "a lane has 32 tokens");
+    if (token < tokens.count) {
+        const u32 there = min(tokens.count - token, 32u);
+        const u32 low = take(lists.words, tokens.classes + token, there);
+        const u32 high = take(lists.words, tokens.classes + tokens.count + token, there);
+        bits = bits_of(lists.code.widths, low, high, there);
+    }
+    return tokens.classes + 2 * (u64)tokens.count + warp_sum(bits);
+}
+
+// Of the next values of a warp, up to 32, this lane's; and a bit for each lane whose value is of the last class.
+struct LaneValue {
+    u32 value, of_last_class;
+};
+
+// The next values: their classes begin at `lower` and `higher`, and they at `at`, which is moved behind them. All
+// lanes call it; those without a value are given any.
+RIPPLET_FN LaneValue next_values(const u32* words, const u32 (&widths)[4], u64 lower, u64 higher, u32 there, u64* at) {
+    const u32 lane = lane_id(), before = (1u << lane) - 1, all = there < 32 ? (1u << there) - 1 : ALL_LANES;
+    const u32 low = take(words, lower, there), high = take(words, higher, there);
+    const u32 of_class[4] = {all & ~(low | high), low & ~high, high & ~low, low & high};
+    u32 bits_before = 0, bits = 0, width = 0;
+    for (u32 kind = 0; kind < 4; kind++) {
+        bits_before += (u32)__popc(of_class[kind] & before) * widths[kind];
+        bits += (u32)__popc(of_class[kind]) * widths[kind];
+        if (of_class[kind] >> lane & 1) width = widths[kind];
+    }
+    const u32 value = take(words, *at + bits_before, width);
+    *at += bits;
+    return LaneValue{value, of_class[3]};
+}
+
+// Tells lanes the neighbours of 32 tokens, `visit(first, count, id)` as below: `ends` and `counts` are, of this lane's
+// token, its last neighbour and how many there are until then. All lanes call it; returns how many there are.
+template <class Visit> RIPPLET_FN u32 hand_out(u32 ends, u32 counts, u32 number, Visit visit) {
     const u32 total = __shfl_sync(ALL_LANES, counts, 31);
     for (u32 first = 0; first < total; first += 32) {
-        const u32 number = first + lane_id();
+        const u32 mine = first + lane_id();
         // The first token that has more neighbours until its end.
         u32 token = 0;
         for (u32 step = 16; step > 0; step /= 2)
-            if ((u32)__shfl_sync(ALL_LANES, counts, token + step - 1) <= number) token += step;
+            if ((u32)__shfl_sync(ALL_LANES, counts, token + step - 1) <= mine) token += step;
         const u32 end = __shfl_sync(ALL_LANES, ends, token), until = __shfl_sync(ALL_LANES, counts, token);
-        if (number < total) visit(end - (until - 1 - number));
+        visit(number + first, min(total - first, 32u), end - (until - 1 - mine));
     }
+    return total;
 }
 
-// Of a segment, each neighbour by one lane of the warp. All lanes call it.
+// Of a segment, each neighbour by one lane of the warp: calls `visit(first, count, id)` for up to 32 at a time, from
+// number `first` of the segment on, of which each of the first `count` lanes has one. All lanes call it and are called.
 template <class Visit>
-RIPPLET_FN void warp_decode_segment(const Compressed& lists, u32 vertex, u64 begin, u32 neighbors, Visit visit) {
+RIPPLET_FN void warp_decode_segment(const Compressed& lists, u32 vertex, const Tokens& tokens, Visit visit) {
     const Code& code = lists.code;
-    const Tokens tokens = tokens_of(lists, begin, neighbors);
     u64 values = tokens.classes + 2 * (u64)tokens.count;
-    const u32 lane = lane_id(), before_lane = (1u << lane) - 1;
-    u32 before = vertex;
+    const u32 lane = lane_id();
+    u32 before = vertex, number = 0;
     for (u32 token = 0; token < tokens.count; token += 32) {
-        const u32 there = min(tokens.count - token, 32u), all = there < 32 ? (1u << there) - 1 : ALL_LANES;
-        const u32 low = take(lists.words, tokens.classes + token, there);
-        const u32 high = take(lists.words, tokens.classes + tokens.count + token, there);
-        const u32 of_class[4] = {all & ~(low | high), low & ~high, high & ~low, low & high};
-        u32 bits_before = 0, bits = 0, width = 0;
-        for (u32 kind = 0; kind < 4; kind++) {
-            bits_before += (u32)__popc(of_class[kind] & before_lane) * code.widths[kind];
-            bits += (u32)__popc(of_class[kind]) * code.widths[kind];
-            if (of_class[kind] >> lane & 1) width = code.widths[kind];
-        }
-        const u32 value = take(lists.words, values + bits_before, width);
-        values += bits;
-        const u32 runs = code.has_runs ? of_class[3] & (token > 0 ? ALL_LANES : ~1u) : 0;
+        const u32 there = min(tokens.count - token, 32u);
+        const u64 lower = tokens.classes + token;
+        const LaneValue mine = next_values(lists.words, code.widths, lower, lower + tokens.count, there, &values);
+        const u32 runs = code.has_runs ? mine.of_last_class & (token > 0 ? ALL_LANES : ~1u) : 0;
         const bool is_there = lane < there, is_run = runs >> lane & 1, is_first = token + lane == 0;
-        const u32 gap = is_first ? unfolded(value) : value + (is_run ? LEAST_RUN : code.least_gap);
+        const u32 gap = is_first ? unfolded(mine.value) : mine.value + (is_run ? LEAST_RUN : code.least_gap);
         const u32 ends = before + warp_prefix_sum(is_there ? gap : 0);
         before = __shfl_sync(ALL_LANES, ends, 31);
         if (runs == 0) {
-            if (is_there) visit(ends);
+            visit(number, there, ends);
+            number += there;
         } else {
-            hand_out(ends, warp_prefix_sum(!is_there ? 0 : is_run ? gap : 1), visit);
+            number += hand_out(ends, warp_prefix_sum(!is_there ? 0 : is_run ? gap : 1), number, visit);
         }
     }
 }

@@ -1,5 +1,6 @@
 // Of each vertex the sum of its neighbours' labels, over plain and over compressed lists: what reading lists
-// costs, and nothing else. A warp has 32 vertices; lists from `long_from` on are read by all its lanes.
+// costs, and nothing else; and compressed lists decoded to memory. A warp has 32 vertices; lists from `long_from` on are
+// read by all its lanes.
 #pragma once
 
 namespace ripplet {
@@ -11,26 +12,35 @@ struct Sums {
     // Of each vertex; where it is null, a vertex is its own label.
     const u32* labels;
     u64* sums;
+    // Neighbours as they are in `neighbors`.
+    u32* decoded;
     u32 long_from, padding;
 };
 
 RIPPLET_FN u64 label_of(const Sums& sums, u32 vertex) { return sums.labels ? __ldg(sums.labels + vertex) : vertex; }
 
-// Calls `alone(v)` and `together(v)` for the vertices of this warp, with their lists' lengths by `degree(v)`; what they
-// return is written down.
+// Calls `alone(v)` and `together(v)` for the vertices of this warp, with their lists' lengths by `degree(v)`.
 template <class Degree, class Alone, class Together>
-RIPPLET_FN void sum_up(const Sums& sums, Degree degree, Alone alone, Together together) {
+RIPPLET_FN void each_vertex(const Sums& sums, Degree degree, Alone alone, Together together) {
     const u32 warps = gridDim.x * (blockDim.x / 32), n = sums.lists.vertices;
     for (u32 block = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; block * CODED_BLOCK < n; block += warps) {
         const u32 v = block * CODED_BLOCK + lane_id();
         const bool is_long = v < n && degree(v) >= sums.long_from;
-        if (v < n && !is_long) sums.sums[v] = alone(v);
-        for (u32 left = __ballot_sync(ALL_LANES, is_long); left != 0; left &= left - 1) {
-            const u32 of_warp = block * CODED_BLOCK + (u32)__ffs((int)left) - 1;
-            const u64 sum = warp_sum((u64)together(of_warp));
-            if (lane_id() == 0) sums.sums[of_warp] = sum;
-        }
+        if (v < n && !is_long) alone(v);
+        for (u32 left = __ballot_sync(ALL_LANES, is_long); left != 0; left &= left - 1)
+            together(block * CODED_BLOCK + (u32)__ffs((int)left) - 1);
     }
+}
+
+// The same; what they return is summed up and written down.
+template <class Degree, class Alone, class Together>
+RIPPLET_FN void sum_up(const Sums& sums, Degree degree, Alone alone, Together together) {
+    each_vertex(
+        sums, degree, [&](u32 v) { sums.sums[v] = alone(v); },
+        [&](u32 v) {
+            const u64 sum = warp_sum((u64)together(v));
+            if (lane_id() == 0) sums.sums[v] = sum;
+        });
 }
 
 }  // namespace ripplet
@@ -64,9 +74,37 @@ RIPPLET_KERNEL(ripplet_sum_compressed, Sums, a, 256, 6) {
         decode_segment(lists, v, begin, count, visit);
     };
     const auto by_warp = [](const Compressed& lists, u32 v, u64 begin, u32 count, auto visit) {
-        warp_decode_segment(lists, v, begin, count, visit);
+        const auto visit_mine = [&](u32, u32 there, u32 u) {
+            if (lane_id() < there) visit(u);
+        };
+        warp_decode_segment(lists, v, tokens_of(lists, begin, count), visit_mine);
     };
     sum_up(
         a, [&](u32 v) { return list_of(a.lists, v).degree; }, [&](u32 v) { return of(v, by_lane); },
         [&](u32 v) { return of(v, by_warp); });
+}
+
+RIPPLET_KERNEL(ripplet_decode, Sums, a, 256, 6) {
+    using namespace ripplet;
+    const auto each_segment = [&](u32 v, auto decode) {
+        const List list = list_of(a.lists, v);
+        u32* out = a.decoded + __ldg(a.offsets + v);
+        for (u32 segment = 0; segment < segments(list); segment++, out += SEGMENT)
+            decode(segment_begin(a.lists, list, segment), min(list.degree - segment * SEGMENT, SEGMENT), out);
+    };
+    each_vertex(
+        a, [&](u32 v) { return list_of(a.lists, v).degree; },
+        [&](u32 v) {
+            each_segment(v, [&](u64 begin, u32 count, u32* out) {
+                decode_segment(a.lists, a.lists.first + v, begin, count, [&](u32 u) { *out++ = u; });
+            });
+        },
+        [&](u32 v) {
+            each_segment(v, [&](u64 begin, u32 count, u32* out) {
+                const auto write = [&](u32 first, u32 there, u32 u) {
+                    if (lane_id() < there) out[first + lane_id()] = u;
+                };
+                warp_decode_segment(a.lists, a.lists.first + v, tokens_of(a.lists, begin, count), write);
+            });
+        });
 }

@@ -23,12 +23,13 @@ template <u32 KEYS> RIPPLET_FN Ended end_of_few(const Run& run, const Member& me
     if constexpr (SKETCHES) {
         // A sketch takes the votes in their order.
         const Sketched vertex = Sketched::of(run.field, member);
+        Cursor cursor = Cursor::at(run.field, vertex.place, vertex.start);
 #pragma unroll
-        for (u32 at = 0; at < KEYS; at++)
-            arcs[at] = at < degree ? vertex.arc(run.field, at) : Arc{U32_MAX, 0};
+        for (u32 at = 0; at < KEYS; at++) arcs[at] = at < degree ? cursor.next() : Arc{U32_MAX, 0};
     } else {
+        Cursor cursor = Cursor::at(run.field, member.place, 0);
 #pragma unroll
-        for (u32 at = 0; at < KEYS; at++) arcs[at] = arc_if(run.field, member, at);
+        for (u32 at = 0; at < KEYS; at++) arcs[at] = at < degree ? cursor.next() : Arc{U32_MAX, 0};
     }
     Key keys[KEYS];
 #pragma unroll
@@ -51,7 +52,7 @@ template <u32 KEYS> RIPPLET_FN Ended end_of_few(const Run& run, const Member& me
         SortedSums<1, KEYS> sums = {alone, keys, row, 0, 0};
         end.verdict = judge(alone, v, true, own, cast, sums);
     }
-    if (CARRIES) end.carried = carried_by(v, member.place, end.verdict.best, 0, degree, 1);
+    if (CARRIES) end.carried = carried_by(v, member.place, end.verdict.best, 0, degree, 0, 1);
     return end;
 }
 

@@ -1,9 +1,9 @@
-// The state of a run, as the host lays it out (`src/lp/layout.rs` has the same structs), and where
-// a vertex's neighbours are.
+// The state of a run, as the host lays it out (`src/lp/layout.rs` has the same structs).
 //
 // Before this file comes the run's configuration, constants of the compilation:
 //
 //     bool DIRECTED, WEIGHTED, SHARDED     the graph
+//     bool COMPRESSED                      and whether its lists are
 //     u32  COLUMNS, DRAFT_LENGTH           the program's columns; values of the written ones a vertex
 //     u32  WAKE, TOTAL                     below
 //     bool FALLS_WITH_TOTAL, CARRIES       what the program says of its hooks
@@ -141,59 +141,10 @@ struct Turn {
     u32 picks_less, padding;
 };
 
-// The number of an arc. A graph of one shard has fewer than 2^32.
-template <bool IS_SHARDED> struct NumberOfArc {
-    typedef u64 Type;
-};
-template <> struct NumberOfArc<false> {
-    typedef u32 Type;
-};
-typedef NumberOfArc<SHARDED>::Type ArcNumber;
-
-// Where a vertex's neighbours are.
-struct Place {
-    ArcNumber out;
-    u32 out_degree;
-    ArcNumber incoming;
-    u32 in_degree;
-
-    RIPPLET_FN u32 degree() const { return out_degree + in_degree; }
-};
-
-RIPPLET_FN Place place_of(const Field& field, u32 v) {
-    Place place = {};
-    u64 at = v;
-    if (SHARDED) {
-        const ShardStart* shards = (const ShardStart*)field.shards;
-        const u32 shard = shard_of(shards, field.shard_count, v);
-        at += shard;
-        place.out = (ArcNumber)shards[shard].out;
-        place.incoming = (ArcNumber)shards[shard].incoming;
-    }
-    const u32 out = __ldg(field.out.offsets + at);
-    place.out_degree = __ldg(field.out.offsets + at + 1) - out;
-    place.out += out;
-    if (DIRECTED) {
-        const u32 incoming = __ldg(field.incoming.offsets + at);
-        place.in_degree = __ldg(field.incoming.offsets + at + 1) - incoming;
-        place.incoming += incoming;
-    }
-    return place;
-}
-
+// A neighbour, and the weight of the arc to it; no neighbour is U32_MAX.
 struct Arc {
     u32 id, weight;
 };
-
-// Arc number `index` of a vertex: its outgoing ones first.
-RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
-    if (DIRECTED && index >= place.out_degree) {
-        const ArcNumber at = place.incoming + (index - place.out_degree);
-        return Arc{__ldg(field.incoming.ids + at), WEIGHTED ? __ldg(field.incoming.weights + at) : 1};
-    }
-    const ArcNumber at = place.out + index;
-    return Arc{__ldg(field.out.ids + at), WEIGHTED ? __ldg(field.out.weights + at) : 1};
-}
 
 // A class's members. Two classes share a list: one begins at its front, the other at its end.
 struct Members {

@@ -9,22 +9,50 @@ typedef Block<BLOCK> Team;
 // Votes of a thread, and shared memory of a block of tables.
 constexpr u32 HELD = PIECE / BLOCK, SHARED = 57344;
 
-// Reads a thread's votes, of those from number `first` on that a block of so many threads reads
-// together: up to `COUNT` each.
+// A neighbour's vote, as it is counted.
+RIPPLET_FN Vote vote_of(const Chooser& v, const Arc& arc) {
+    Vote vote = v.vote(arc);
+    if (UNIT) vote.weight = vote.label != NO_LABEL;
+    return vote;
+}
+
+// A thread's arcs, of those from number `first` on that a block of so many threads reads together: up to `COUNT`
+// each. `room` is the block's shared memory, of which compressed lists need 8 bytes an arc for the moment.
 template <u32 THREADS, u32 COUNT>
-RIPPLET_FN void read_votes(const Chooser& v, const Place& place, u32 first, Vote (&votes)[COUNT]) {
+RIPPLET_FN void read_arcs(const Field& field, const Place& place, u32 first, unsigned char* room, Arc (&arcs)[COUNT]) {
     const u32 degree = place.degree();
+    if constexpr (COMPRESSED) {
+        u32 *ids = (u32*)room, *weights = ids + COUNT * THREADS;
+        const u32 end = first + min(degree - first, COUNT * THREADS);
+        each_arc_by_warps(field, place, first, end, threadIdx.x / 32, THREADS / 32, [&](u32 number, const Arc& arc) {
+            ids[number - first] = arc.id;
+            if (WEIGHTED) weights[number - first] = arc.weight;
+        });
+        __syncthreads();
+#pragma unroll
+        for (u32 index = 0; index < COUNT; index++) {
+            const u32 at = index * THREADS + threadIdx.x;
+            arcs[index] = at < end - first ? Arc{ids[at], WEIGHTED ? weights[at] : 1} : Arc{U32_MAX, 0};
+        }
+        __syncthreads();
+    } else {
+#pragma unroll
+        for (u32 index = 0; index < COUNT; index++) {
+            const u32 at = first + index * THREADS + threadIdx.x;
+            arcs[index] = at < degree ? arc_at(field, place, at) : Arc{U32_MAX, 0};
+        }
+    }
+}
+
+// The votes of these arcs.
+template <u32 THREADS, u32 COUNT>
+RIPPLET_FN void read_votes(const Chooser& v, const Place& place, u32 first, unsigned char* room,
+                           Vote (&votes)[COUNT]) {
     Arc arcs[COUNT];
+    read_arcs<THREADS>(v.run->field, place, first, room, arcs);
 #pragma unroll
-    for (u32 index = 0; index < COUNT; index++) {
-        const u32 at = first + index * THREADS + threadIdx.x;
-        arcs[index] = at < degree ? arc_at(v.run->field, place, at) : Arc{U32_MAX, 0};
-    }
-#pragma unroll
-    for (u32 index = 0; index < COUNT; index++) {
-        votes[index] = arcs[index].id != U32_MAX ? v.vote(arcs[index]) : Vote{NO_LABEL, 0};
-        if (UNIT) votes[index].weight = votes[index].label != NO_LABEL;
-    }
+    for (u32 index = 0; index < COUNT; index++)
+        votes[index] = arcs[index].id != U32_MAX ? vote_of(v, arcs[index]) : Vote{NO_LABEL, 0};
 }
 
 // Votes for the vertex's own label, and all votes.
@@ -47,16 +75,50 @@ struct Cast {
     }
 };
 
-// What is carried to the vertex by those of a thread's arcs, from number `first` on, that vote for
-// the winner.
-RIPPLET_FN u32 carried_by(const Chooser& v, const Place& place, const Best& best, u32 first, u32 end,
-                          u32 step) {
+// What an arc's neighbour carries to the vertex, where it votes for a label.
+RIPPLET_FN u32 carried_over(const Chooser& v, const Arc& arc, u32 label) {
+    const Vote vote = v.vote(arc);
+    return vote.weight > 0 && vote.label == label ? v.carry(arc) : 0;
+}
+
+// What is carried to the vertices of a warp's teams, of so many lanes each, by all of their arcs: a warp decodes one
+// vertex's compressed list after the other.
+RIPPLET_FN u32 carried_to_teams(const Chooser& v, const Best& best, u32 size) {
+    const Field& field = v.run->field;
+    u32 mine = 0;
+#pragma unroll 1
+    for (u32 leader = 0; leader < 32; leader += size) {
+        if (!__shfl_sync(ALL_LANES, (u32)best.found, leader)) continue;
+        const u32 id = __shfl_sync(ALL_LANES, v.id, leader), own = __shfl_sync(ALL_LANES, v.label, leader);
+        const u32 label = __shfl_sync(ALL_LANES, best.label, leader);
+        const Chooser other(*v.run, id, own);
+        const Place place = place_of(field, id);
+        u32 carried = 0;
+        each_arc_by_warps(field, place, 0, place.degree(), 0, 1, [&](u32, const Arc& arc) {
+            carried = max(carried, carried_over(other, arc, label));
+        });
+        carried = warp_max(carried);
+        if (lane_id() - leader < size) mine = carried;
+    }
+    return mine;
+}
+
+// What is carried to the vertex by those of a thread's arcs, of `first` to `end`, that vote for the winner: the
+// threads of a team, which are one or some of a warp's lanes, or some warps, share them.
+RIPPLET_FN u32 carried_by(const Chooser& v, const Place& place, const Best& best, u32 first, u32 end, u32 rank,
+                          u32 size) {
+    const Field& field = v.run->field;
     u32 carried = 0;
+    if (COMPRESSED && size > 1 && size < 32) return carried_to_teams(v, best, size);
     if (!best.found) return 0;
-    for (u32 at = first; at < end; at += step) {
-        const Arc arc = arc_at(v.run->field, place, at);
-        const Vote vote = v.vote(arc);
-        if (vote.weight > 0 && vote.label == best.label) carried = max(carried, v.carry(arc));
+    const auto visit = [&](u32, const Arc& arc) { carried = max(carried, carried_over(v, arc, best.label)); };
+    if (COMPRESSED && size >= 32) {
+        each_arc_by_warps(field, place, first, end, rank / 32, size / 32, visit);
+    } else if (COMPRESSED) {
+        Cursor cursor = Cursor::at(field, place, first);
+        for (u32 at = first; at < end; at++) visit(at, cursor.next());
+    } else {
+        for (u32 at = first + rank; at < end; at += size) visit(at, arc_at(field, place, at));
     }
     return carried;
 }
@@ -100,7 +162,7 @@ RIPPLET_FN void choose_held(const Run& run, Turn turn, u32 of_class, Seen* seen)
         const u32 degree = place.degree();
         const Chooser v(run, id, field.labels[id]);
         Vote votes[HELD];
-        read_votes<BLOCK>(v, place, 0, votes);
+        read_votes<BLOCK>(v, place, 0, team.memory + Team::BYTES, votes);
         Cast cast = {0, 0};
         cast.add(v, votes);
         cast.sum_up(team);
@@ -110,7 +172,7 @@ RIPPLET_FN void choose_held(const Run& run, Turn turn, u32 of_class, Seen* seen)
                                                   : judge_held<u64>(team, v, degree, cast, votes);
         if (CARRIES)
             end.carried = team.largest(
-                carried_by(v, place, end.verdict.best, team.rank(), degree, BLOCK));
+                carried_by(v, place, end.verdict.best, 0, degree, team.rank(), BLOCK));
         if (team.rank() == 0) end_turn_of(run, turn, of_class, item, degree, v, end, seen);
         team.sync();
     }

@@ -31,7 +31,7 @@ RIPPLET_FN void cast_pieces(const Run& run, Turn turn) {
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const Place place = place_of(field, v.id);
         Vote votes[HELD];
-        read_votes<BLOCK>(v, place, piece.index * PIECE, votes);
+        read_votes<BLOCK>(v, place, piece.index * PIECE, team.memory + Team::BYTES, votes);
         Cast cast = {0, 0};
         cast.add(v, votes);
         cast.sum_up(team);

@@ -28,15 +28,15 @@ template <class Sum> struct ScannedSums {
     // Adds some votes; whether some have no slot.
     RIPPLET_FN bool add(const Vote (&votes)[SCAN_HELD], u32 probes) const {
         bool any_outside = false;
-        for (u32 index = 0; index < SCAN_HELD; index++) {
-            const Vote& vote = votes[index];
-            // The own label was counted before: it is the one that would be waited for most.
-            if (vote.weight == 0 || vote.label == v.label) continue;
-            if (table.add(vote.label, vote.weight, probes)) continue;
-            sketch.add(vote.label, vote.weight);
-            any_outside = true;
-        }
+        for (u32 index = 0; index < SCAN_HELD; index++) any_outside |= add(votes[index], probes);
         return any_outside;
+    }
+    RIPPLET_FN bool add(const Vote& vote, u32 probes) const {
+        // The own label was counted before: it is the one that would be waited for most.
+        if (vote.weight == 0 || vote.label == v.label) return false;
+        if (table.add(vote.label, vote.weight, probes)) return false;
+        sketch.add(vote.label, vote.weight);
+        return true;
     }
     RIPPLET_FN Leader lead(const Chooser&) {
         table.clear(team.rank(), SCAN_BLOCK);
@@ -46,10 +46,16 @@ template <class Sum> struct ScannedSums {
         // Where there is room for all labels, none is turned away.
         const u32 probes = degree <= table.slots() / 4 * 3 ? U32_MAX : PROBES;
         bool any_outside = false;
-        for (u64 first = 0; first < degree; first += SCAN_STEP) {
-            Vote votes[SCAN_HELD];
-            read_votes<SCAN_BLOCK>(v, place, (u32)first, votes);
-            any_outside |= add(votes, probes);
+        if constexpr (COMPRESSED) {
+            // Tables are where decoded arcs would be: each is counted as it comes.
+            each_arc_by_warps(v.run->field, place, 0, degree, threadIdx.x / 32, SCAN_BLOCK / 32,
+                              [&](u32, const Arc& arc) { any_outside |= add(vote_of(v, arc), probes); });
+        } else {
+            for (u64 first = 0; first < degree; first += SCAN_STEP) {
+                Vote votes[SCAN_HELD];
+                read_votes<SCAN_BLOCK>(v, place, (u32)first, nullptr, votes);
+                any_outside |= add(votes, probes);
+            }
         }
         outside = team.count(any_outside) > 0 ? sketch.bound(team) : 0;
         const Sum top = team.largest(table.top(team.rank(), SCAN_BLOCK));
@@ -113,7 +119,7 @@ RIPPLET_FN void choose_scanned(const Run& run, Turn turn, Seen* seen) {
                                             : judge_scanned<u64>(team, v, place, large, &end.verdict);
         if (CARRIES && settled)
             end.carried = team.largest(
-                carried_by(v, place, end.verdict.best, team.rank(), degree, SCAN_BLOCK));
+                carried_by(v, place, end.verdict.best, 0, degree, team.rank(), SCAN_BLOCK));
         if (team.rank() == 0) {
             if (settled) {
                 large.done = end_turn(run, turn, v, degree, end, seen);

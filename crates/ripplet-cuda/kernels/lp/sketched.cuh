@@ -173,11 +173,12 @@ struct Sketched {
         return Sketched{it.place, it.id, it.label, degree, start};
     }
     RIPPLET_FN static Sketched of(const Field& field, u32 v) { return of(field, member_of(field, v)); }
-    // Number `turn` of its arcs as it takes them.
-    RIPPLET_FN Arc arc(const Field& field, u32 turn) const {
+    // The number of an arc, which is number `turn` of those that it takes; and that arc.
+    RIPPLET_FN u32 number(u32 turn) const {
         const u32 to_last = degree - start;
-        return arc_at(field, place, turn < to_last ? start + turn : turn - to_last);
+        return turn < to_last ? start + turn : turn - to_last;
     }
+    RIPPLET_FN Arc arc(const Field& field, u32 turn) const { return arc_at(field, place, number(turn)); }
 };
 
 // What a warp's group sketches: some arcs of a vertex.
@@ -212,9 +213,15 @@ struct Desk {
         if (lane_id() % GROUP == 0) parts[group] = part;
         __syncwarp();
         const u32 most = Warp{}.largest(part.count);
+        Cursor cursor = {};
+        if (COMPRESSED && lane_id() % GROUP == 0 && part.count > 0)
+            cursor = Cursor::at(run.field, part.vertex.place, part.vertex.number(part.first));
 #pragma unroll 1
         for (u32 first = 0; first < most; first += ROW) {
-            fill(run, first);
+            if constexpr (COMPRESSED)
+                decode(run, part, first, cursor);
+            else
+                fill(run, first);
             __syncwarp();
 #pragma unroll 4
             for (u32 at = 0; at < ROW; at++) visit(rows[group * (ROW + 1) + at]);
@@ -223,6 +230,26 @@ struct Desk {
     }
 
   private:
+    // The same as `fill` from compressed lists: a lane of each group decodes, and then all lanes ask for votes.
+    RIPPLET_FN void decode(const Run& run, const Part& own, u32 first, Cursor& cursor) const {
+        if (lane_id() % GROUP == 0) {
+            const Chooser v(run, own.vertex.id, own.vertex.label);
+            Key* row = rows + lane_id() / GROUP * (ROW + 1);
+#pragma unroll 1
+            for (u32 at = 0; at < ROW; at++) {
+                if (first + at < own.count)
+                    stage(row[at], v, cursor.next());
+                else
+                    stage_nothing(row[at]);
+            }
+        }
+        __syncwarp();
+#pragma unroll 8
+        for (u32 slot = lane_id(); slot < SIDE_BY_SIDE * ROW; slot += 32) {
+            const Sketched& vertex = parts[slot / ROW].vertex;
+            settle(rows[slot + slot / ROW], Chooser(run, vertex.id, vertex.label));
+        }
+    }
     RIPPLET_FN void fill(const Run& run, u32 first) const {
         constexpr u32 AT_ONCE = 8;
 #pragma unroll 1
@@ -364,8 +391,8 @@ RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 par
         }
         Ended end = {judge_sketched(team, v, present, cast, slots), cast.all, 0};
         if (CARRIES)
-            end.carried = team.largest(carried_by(v, vertex.place, end.verdict.best, team.rank(),
-                                                  degree, team.size()));
+            end.carried = team.largest(carried_by(v, vertex.place, end.verdict.best, 0, degree,
+                                                  team.rank(), team.size()));
         if (team.rank() == 0 && present) end_turn_of(run, turn, of_class, item, degree, v, end, seen);
         __syncwarp();
     }

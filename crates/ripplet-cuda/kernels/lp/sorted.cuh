@@ -212,6 +212,26 @@ RIPPLET_FN Member member_of(const Field& field, u32 v) {
     return Member{place_of(field, v), v, field.labels[v]};
 }
 
+// What is there in the place of a vote before it is asked for: the arc, where that has room; it has not where votes
+// weigh 1 and arcs do not.
+constexpr bool STAGES_ARCS = !UNIT || !WEIGHTED;
+RIPPLET_FN void set_arc(u32& key, const Arc& arc) { key = arc.id; }
+RIPPLET_FN void set_arc(Weighed& key, const Arc& arc) { key = Weighed{arc.id, arc.weight}; }
+RIPPLET_FN Arc arc_of(u32 key) { return Arc{key, 1}; }
+RIPPLET_FN Arc arc_of(Weighed key) { return Arc{key.label, key.weight}; }
+
+RIPPLET_FN void stage(Key& key, const Chooser& v, const Arc& arc) {
+    if (STAGES_ARCS)
+        set_arc(key, arc);
+    else
+        set_key(key, v.vote(arc));
+}
+RIPPLET_FN void stage_nothing(Key& key) { set_arc(key, Arc{NO_LABEL, 0}); }
+// Makes what is staged the vote.
+RIPPLET_FN void settle(Key& key, const Chooser& v) {
+    if (STAGES_ARCS) set_key(key, arc_of(key).id != U32_MAX ? v.vote(arc_of(key)) : Vote{NO_LABEL, 0});
+}
+
 // The vote of a vertex's neighbour, as far as it has so many.
 RIPPLET_FN Arc arc_if(const Field& field, const Member& member, u32 index) {
     return index < member.place.degree() ? arc_at(field, member.place, index) : Arc{U32_MAX, 0};
@@ -221,6 +241,45 @@ RIPPLET_FN Key key_if(const Run& run, const Member& member, const Arc& arc) {
     set_key(key, arc.id == U32_MAX ? Vote{NO_LABEL, 0}
                                    : Chooser(run, member.id, member.label).vote(arc));
     return key;
+}
+
+// The same from compressed lists: a lane decodes all of a vertex's, or a warp one vertex's after the other, and then
+// all lanes ask for votes.
+template <u32 KEYS>
+RIPPLET_FN void decode_rows(const Run& run, const Member* batch, u32 room, Key* rows) {
+    if (room == KEYS) {
+        const Member member = batch[lane_id()];
+        const Chooser v(run, member.id, member.label);
+        Cursor cursor = Cursor::at(run.field, member.place, 0);
+        const u32 degree = member.place.degree();
+        Key* row = rows + lane_id() * (KEYS + 1);
+#pragma unroll 1
+        for (u32 at = 0; at < KEYS; at++) {
+            if (at < degree)
+                stage(row[at], v, cursor.next());
+            else
+                stage_nothing(row[at]);
+        }
+    } else {
+#pragma unroll 1
+        for (u32 number = 0; number < 32 * KEYS / room; number++) {
+            const Member member = batch[number];
+            const Chooser v(run, member.id, member.label);
+            const u32 degree = member.place.degree(), first = number * room;
+            for (u32 at = first + degree + lane_id(); at < first + room; at += 32)
+                stage_nothing(rows[at + at / KEYS]);
+            each_arc_by_warps(run.field, member.place, 0, degree, 0, 1, [&](u32 index, const Arc& arc) {
+                stage(rows[first + index + (first + index) / KEYS], v, arc);
+            });
+        }
+    }
+    __syncwarp();
+    const u32 room_bits = trailing_zeros(room);
+#pragma unroll 8
+    for (u32 slot = lane_id(); slot < 32 * KEYS; slot += 32) {
+        const Member& member = batch[slot >> room_bits];
+        settle(rows[slot + slot / KEYS], Chooser(run, member.id, member.label));
+    }
 }
 
 // Reads the votes of a warp's vertices as they lie in memory, some at a time, into the rows.
@@ -274,7 +333,10 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
             batch[lane_id()] = member;
         }
         __syncwarp();
-        fill_rows<KEYS>(run, batch, KEYS * team.size(), rows);
+        if constexpr (COMPRESSED)
+            decode_rows<KEYS>(run, batch, KEYS * team.size(), rows);
+        else
+            fill_rows<KEYS>(run, batch, KEYS * team.size(), rows);
         __syncwarp();
         member = batch[own_place];
 #pragma unroll
@@ -293,8 +355,8 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
         Ended end = {judge(team, v, true, own, cast, sums), cast, 0};
         const u32 degree = member.place.degree();
         if (CARRIES)
-            end.carried = team.largest(carried_by(v, member.place, end.verdict.best, team.rank(),
-                                                  degree, team.size()));
+            end.carried = team.largest(carried_by(v, member.place, end.verdict.best, 0, degree,
+                                                  team.rank(), team.size()));
         if (team.rank() == 0 && first + own_place < count)
             end_turn_of(run, turn, of_class, first + own_place, degree, v, end, seen);
         __syncwarp();

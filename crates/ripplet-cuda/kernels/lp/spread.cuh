@@ -83,7 +83,7 @@ RIPPLET_FN void count_pieces(const Run& run, Turn turn, u32 batch) {
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const Place place = place_of(field, v.id);
         Vote votes[HELD];
-        read_votes<BLOCK>(v, place, piece.index * PIECE, votes);
+        read_votes<BLOCK>(v, place, piece.index * PIECE, team.memory + Team::BYTES, votes);
         const GlobalTable all = table_of(field, large, 0, 1);
         if (UNIT || large.cast <= U32_MAX) {
             add_piece<u32>(team, v, votes, all);
@@ -155,7 +155,7 @@ RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
         const Verdict verdict = verdict_on(v, large);
         const Place place = place_of(field, v.id);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
-        u32 carried = carried_by(v, place, verdict.best, first + threadIdx.x, end, BLOCK);
+        u32 carried = carried_by(v, place, verdict.best, first, end, threadIdx.x, BLOCK);
         carried = warp_max(carried);
         if (lane_id() == 0 && carried > 0) atomicMax(&large.carried, carried);
     }

@@ -4,12 +4,26 @@
 
 namespace ripplet {
 
-// Wakes those of a thread's neighbours, from number `first` on, that must look again. Several are
-// asked at a time: first whether they are awake, which after a while nearly all are.
+// Wakes those of a thread's neighbours, of `first` to `end`, that must look again: one lane has them all, or the
+// lanes of some warps share them.
+RIPPLET_FN void decode_and_wake(const Field& field, Turn turn, u32 label, const Place& place, u32 first, u32 end,
+                                u32 rank, u32 size) {
+    const auto visit = [&](u32, const Arc& arc) {
+        const bool sleeps = !field.active[arc.id];
+        if (sleeps && (WAKE != WAKE_DISAGREEMENT || field.labels[arc.id] != label)) activate(field, turn, arc.id);
+    };
+    if (size > 1) return each_arc_by_warps(field, place, first, end, rank / 32, size / 32, visit);
+    Cursor cursor = Cursor::at(field, place, first);
+    for (u32 at = first; at < end; at++) visit(at, cursor.next());
+}
+
+// The same, for any number of threads. Several neighbours are asked at a time: first whether they are awake, which
+// after a while nearly all are.
 RIPPLET_FN void wake_neighbours(const Field& field, Turn turn, u32 label, const Place& place,
-                                u32 first, u32 end, u32 step) {
+                                u32 first, u32 end, u32 rank, u32 step) {
+    if (COMPRESSED) return decode_and_wake(field, turn, label, place, first, end, rank, step);
     constexpr u32 AT_ONCE = 4;
-    for (; first < end; first += AT_ONCE * step) {
+    for (first += rank; first < end; first += AT_ONCE * step) {
         u32 ids[AT_ONCE];
         bool sleeps[AT_ONCE];
 #pragma unroll
@@ -57,7 +71,7 @@ RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 w
         __syncwarp();
         for (u32 item = team; item < (u32)__popc(wakers); item += teams) {
             const Place place = place_of(field, all[item].id);
-            wake_neighbours(field, turn, all[item].label, place, rank, place.degree(), width);
+            wake_neighbours(field, turn, all[item].label, place, 0, place.degree(), rank, width);
         }
         __syncwarp();
     }
@@ -70,7 +84,7 @@ RIPPLET_FN void wake_by_blocks(const Field& field, Turn turn, u32 of_class) {
         const u32 v = Members(field, of_class)[item];
         if (v == U32_MAX) continue;
         const Place place = place_of(field, v);
-        wake_neighbours(field, turn, field.labels[v], place, threadIdx.x, place.degree(), BLOCK);
+        wake_neighbours(field, turn, field.labels[v], place, 0, place.degree(), threadIdx.x, BLOCK);
     }
 }
 
@@ -84,7 +98,7 @@ RIPPLET_FN void wake_by_pieces(const Field& field, Turn turn) {
         const Place place = place_of(field, large.vertex);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         const u32 label = field.labels[large.vertex];
-        wake_neighbours(field, turn, label, place, first + threadIdx.x, end, BLOCK);
+        wake_neighbours(field, turn, label, place, first, end, threadIdx.x, BLOCK);
     }
 }
 
@@ -103,7 +117,13 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
         const Place place = place_of(field, u);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         bool found = false;
-        if (!field.active[u])
+        // Others may be waking it: a warp is of one mind.
+        const bool sleeps = __any_sync(ALL_LANES, !field.active[u]);
+        if (sleeps && COMPRESSED)
+            each_arc_by_warps(field, place, first, end, threadIdx.x / 32, BLOCK / 32, [&](u32, const Arc& arc) {
+                found = found || is_woken_by(field, turn, arc.id, label);
+            });
+        else if (sleeps)
             for (u32 at = first + threadIdx.x; at < end && !found; at += BLOCK)
                 found = is_woken_by(field, turn, arc_at(field, place, at).id, label);
         if (found) field.active[u] = 1;
@@ -122,15 +142,20 @@ RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn) {
         if (degree > HUB) degree = 0;
         const u32 label = degree > 0 ? field.labels[u] : 0;
         bool found = false;
+        Cursor cursor = Cursor::at(field, place, 0);
         for (u32 at = 0; at < min(degree, ALONE) && !found; at++)
-            found = is_woken_by(field, turn, arc_at(field, place, at).id, label);
+            found = is_woken_by(field, turn, cursor.next().id, label);
         u32 open = __ballot_sync(ALL_LANES, !found && degree > ALONE);
         for (; open != 0; open &= open - 1) {
             const u32 asker = (u32)__ffs(open) - 1;
             const Place of_asker = place_of(field, (u32)first + asker);
             const u32 its_label = __shfl_sync(ALL_LANES, label, asker), end = of_asker.degree();
             bool any = false;
-            for (u32 at = ALONE; at < end && !any; at += AT_ONCE * 32) {
+            if (COMPRESSED)
+                each_arc_by_warps(field, of_asker, ALONE, end, 0, 1, [&](u32, const Arc& arc) {
+                    any = any || is_woken_by(field, turn, arc.id, its_label);
+                });
+            for (u32 at = ALONE; !COMPRESSED && at < end && !any; at += AT_ONCE * 32) {
 #pragma unroll
                 for (u32 index = 0; index < AT_ONCE; index++) {
                     const u32 mine = at + index * 32 + lane_id();
@@ -139,6 +164,7 @@ RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn) {
                 }
                 any = __any_sync(ALL_LANES, any);
             }
+            if (COMPRESSED) any = __any_sync(ALL_LANES, any);
             if (lane_id() == asker) found = any;
         }
         if (found) field.active[u] = 1;
@@ -157,7 +183,9 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
         for (u32 left = classes_with_members(field, turn) & ((1u << UP_TO_4096) - 1); left != 0;) {
             const u32 of_class = 31 - leading_zeros(left);
             left ^= 1u << of_class;
-            wake_by_lanes(field, turn, of_class, min(1u << of_class, 32u));
+            // Of a compressed list, a lane decodes all, or a warp.
+            const u32 width = !COMPRESSED ? min(1u << of_class, 32u) : of_class <= UP_TO_32 ? 1 : 32;
+            wake_by_lanes(field, turn, of_class, width);
         }
     }
     if (WAKE != WAKE_ALWAYS && !pushes) {

@@ -105,7 +105,7 @@ pub struct Field {
 }
 
 /// Text that does not compile where the kernels' structs are not of the sizes that they have here.
-pub fn checks(columns: usize) -> String {
+pub fn checks(columns: usize, low_shared: u32) -> String {
     let field = size_of::<Field>() + columns.max(1) * size_of::<Column>();
     let sizes = [
         ("Lists", size_of::<Lists>() as u64),
@@ -138,7 +138,7 @@ pub fn checks(columns: usize) -> String {
     let constants = constants.map(|(name, value)| {
         format!("static_assert(ripplet::{name} == {value}, \"{name} as the host has it\");\n")
     });
-    let sorting = [("LANE_KEYS", tuning::SHARED), ("LOW_KEYS", tuning::LOW_SHARED)];
+    let sorting = [("LANE_KEYS", tuning::SHARED), ("LOW_KEYS", low_shared)];
     let sorting = sorting.map(|(keys, bytes)| {
         format!(
             "static_assert(ripplet::BLOCK / 32 * ripplet::SORT_BYTES<ripplet::{keys}> <= {bytes}, \
@@ -219,6 +219,11 @@ impl Classes {
 fn slots_for(degree: u64, vertices: u32) -> u64 {
     let labels = degree.min(u64::from(vertices));
     (2 * labels + 8).min(u64::from(u32::MAX))
+}
+
+/// Bytes of shared memory of a block that counts the lowest degrees.
+pub fn low_shared(is_compressed: bool) -> u32 {
+    if is_compressed { tuning::LOW_SHARED_CODED } else { tuning::LOW_SHARED }
 }
 
 /// Where everything is, as offsets into one block of memory.

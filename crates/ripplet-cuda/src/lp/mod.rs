@@ -143,9 +143,6 @@ fn check<P: Program>(
     settings: &Settings,
 ) -> Result<(), RunError> {
     settings.check(graph.vertices(), program)?;
-    if matches!(graph, GraphView::Compressed(_)) {
-        return Err(RunError::NoDeviceStorage);
-    }
     match settings.counter {
         counter @ Counter::Sketch(Sketch { parts: Parts::One, .. }) => {
             Err(RunError::NoDeviceCounter { counter: counter.to_string() })

@@ -1,8 +1,8 @@
 //! A run in motion on a device: the graph moved there, rounds launched, labels brought back.
 
 use super::failed;
-use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies};
-use super::tuning::{BLOCK, HUB, LOW_SHARED, PIECE, SCAN_BLOCK, SHARED, Tuning};
+use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies, low_shared};
+use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -457,6 +457,7 @@ impl Kernels {
         let has =
             |classes: Range<usize>| layout.members[classes].iter().any(|list| !list.is_empty());
         let has_large = !layout.large.is_empty();
+        let low = low_shared(layout.graph.plain().is_none());
         let sketches = settings.counter.sketch().is_some();
         let in_place = matches!(settings.schedule.order, Order::Async { .. });
         Ok(Kernels {
@@ -466,7 +467,7 @@ impl Kernels {
             gather: kernel("ripplet_gather", GATHER_SHARED)?,
             scanned: some(scanned, has_large && !sketches)?,
             choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..LISTED))?,
-            low: some(Launch::of("ripplet_choose_low", LOW_SHARED), has(0..3))?,
+            low: some(Launch::of("ripplet_choose_low", low), has(0..3))?,
             spread: some(spread, has_large)?,
             show: some(Launch::of("ripplet_show", 0), !in_place)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,

@@ -9,15 +9,19 @@ use ripplet_lp::counter::{Rule, Scans, Start};
 use ripplet_lp::{LabelTotal, Order, Program, RunError, Settings, Sketch, Ties, Wake};
 
 /// What comes before the program's hooks, in this order; `CONFIGURATION` stands before the last two.
-const BEFORE: [(&str, &str); 7] = [
+const BEFORE: [(&str, &str); 6] = [
     ("scalar.cuh", cpp::SCALAR),
     ("platform.cuh", include_str!("../../kernels/platform.cuh")),
     ("graph.cuh", include_str!("../../kernels/graph.cuh")),
     ("lists.cuh", include_str!("../../kernels/compressed/lists.cuh")),
     ("hash.cuh", include_str!("../../kernels/lp/hash.cuh")),
     ("field.cuh", include_str!("../../kernels/lp/field.cuh")),
-    ("access.cuh", include_str!("../../kernels/lp/access.cuh")),
 ];
+
+/// How neighbours are read, and the rest of what comes before the hooks.
+const PLAIN: (&str, &str) = ("plain.cuh", include_str!("../../kernels/lp/plain.cuh"));
+const CODED: (&str, &str) = ("coded.cuh", include_str!("../../kernels/lp/coded.cuh"));
+const ACCESS: (&str, &str) = ("access.cuh", include_str!("../../kernels/lp/access.cuh"));
 
 /// What comes behind them.
 const BEHIND: [(&str, &str); 17] = [
@@ -63,16 +67,22 @@ pub fn source<P: Program>(
         return Err(RunError::NoDeviceSource { program: program.name().to_owned() });
     };
     let configuration = configuration(graph, program, settings, kernels);
-    let checks = layout::checks(program.columns().len());
+    let low_shared = layout::low_shared(is_compressed(graph));
+    let checks = layout::checks(program.columns().len(), low_shared);
+    let arcs = if is_compressed(graph) { CODED } else { PLAIN };
     let parts = BEFORE[..5]
         .iter()
         .copied()
         .chain([("configuration", &*configuration)])
         .chain(BEFORE[5..].iter().copied())
-        .chain([("views.cuh", cpp::VIEWS), ("the program's hooks", &*hooks.text)])
+        .chain([arcs, ACCESS, ("views.cuh", cpp::VIEWS), ("the program's hooks", &*hooks.text)])
         .chain(BEHIND)
         .chain([("sizes", &*checks)]);
     Ok(Source { name: program.name().to_owned(), text: text::joined(parts) })
+}
+
+fn is_compressed(graph: GraphView<'_>) -> bool {
+    matches!(graph, GraphView::Compressed(_))
 }
 
 /// The constants that `field.cuh` names.
@@ -99,7 +109,7 @@ fn configuration<P: Program>(
     format!(
         "#define RIPPLET_MEASURED {}\n\
          namespace ripplet {{\n\
-         constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {};\n\
+         constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {}, COMPRESSED = {};\n\
          constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {wake}, TOTAL = {total};\n\
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
          constexpr bool SMALLEST_TIES = {}, IN_PLACE = {};\n\
@@ -110,6 +120,7 @@ fn configuration<P: Program>(
         graph.direction() == Direction::Directed,
         graph.is_weighted(),
         graph.shards() > 1,
+        is_compressed(graph),
         columns.len(),
         program.falls_with_total() && total != 0,
         program.carries(),

@@ -21,6 +21,8 @@ pub const SCAN_BLOCK: u32 = 1024;
 pub const SHARED: u32 = 57344;
 /// The same for the lowest degrees.
 pub const LOW_SHARED: u32 = 28672;
+/// And where lists are compressed: what tells where they are is longer.
+pub const LOW_SHARED_CODED: u32 = 30720;
 
 /// How votes are counted: the steps of GLP's section 4, which its ablation compares. The labels are the
 /// same.

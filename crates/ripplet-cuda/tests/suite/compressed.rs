@@ -43,6 +43,9 @@ fn check_on<D: Device>(device: &D, graph: &Graph) {
             assert!(lists.sums(kind, long_from).unwrap() == expected, "{kind:?}, {long_from}");
         }
     }
+    for long_from in [0, 16, u32::MAX] {
+        assert!(lists.decoded(long_from).unwrap() == plain.neighbors(), "{long_from}");
+    }
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 //! no GPU.
 
 use crate::cuda::{ARCHITECTURES, has_nvrtc};
-use crate::graphs::{Edges, ring};
+use crate::graphs::{Edges, Storage, ring};
 use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
@@ -16,11 +16,21 @@ use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
 use ripplet_lp::{Program, Schedule, Settings};
 
 fn text<P: Program>(edges: &Edges, program: &P, schedule: Schedule, counter: &str) -> Source {
+    text_for(Storage::Plain, edges, program, schedule, counter)
+}
+
+fn text_for<P: Program>(
+    storage: Storage,
+    edges: &Edges,
+    program: &P,
+    schedule: Schedule,
+    counter: &str,
+) -> Source {
     let counter = counter.parse().expect("a counter");
     let settings = Settings { schedule, counter, ..Settings::default() };
     let shard_arcs = if edges.directed { 7 } else { MAX_SHARD_ARCS };
-    source((&edges.graph(shard_arcs)).into(), program, &settings, Kernels::Measured)
-        .expect("a text")
+    let graph = edges.stored(shard_arcs, storage);
+    source(graph.view(), program, &settings, Kernels::Measured).expect("a text")
 }
 
 /// Each program, schedule, counter and kind of graph in some text, not each with each: every kernel is
@@ -38,6 +48,8 @@ fn texts() -> Vec<Source> {
         text(&other, &llp, Schedule::asynchronous(), "exact"),
         text(&plain, &Slpa::default(), Schedule::phased(), "bm"),
         text(&plain, &seeded, Schedule::phased(), "exact"),
+        text_for(Storage::Compressed, &plain, &seeded, Schedule::phased(), "exact"),
+        text_for(Storage::Compressed, &other, &lpa, Schedule::phased(), "mg:8"),
         text(&other, &lpa, Schedule::phased(), "mg:32"),
     ]
 }

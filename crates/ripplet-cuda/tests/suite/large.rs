@@ -2,7 +2,7 @@
 //! and those that many blocks share; and all degrees, counted as if they were others. What the CPU finds
 //! is what they must find.
 
-use crate::graphs::Edges;
+use crate::graphs::{Edges, Storage};
 use crate::machines::machine;
 use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_graph::MAX_SHARD_ARCS;
@@ -32,17 +32,26 @@ fn tunings() -> [Tuning; 3] {
 }
 
 fn check<P: Program>(edges: &Edges, program: &P, settings: &Settings) {
-    check_under(&tunings(), edges, program, settings);
+    for storage in [Storage::Plain, Storage::Compressed] {
+        check_under(&tunings(), storage, edges, program, settings);
+    }
 }
 
-fn check_under<P: Program>(tunings: &[Tuning], edges: &Edges, program: &P, settings: &Settings) {
-    let graph = edges.graph(MAX_SHARD_ARCS);
+fn check_under<P: Program>(
+    tunings: &[Tuning],
+    storage: Storage,
+    edges: &Edges,
+    program: &P,
+    settings: &Settings,
+) {
     let expected = CpuExecutor::new(Some(2)).unwrap();
-    let expected = expected.run(&graph, program, settings, &mut ()).unwrap();
+    let expected = expected.run(&edges.graph(MAX_SHARD_ARCS), program, settings, &mut ()).unwrap();
+    let graph = edges.stored(MAX_SHARD_ARCS, storage);
     for (order, tuning) in (0..).zip(tunings.iter().copied()) {
         let machine = machine(order, tuning);
-        let found = machine.executor.run(&graph, program, settings, &mut ()).unwrap();
-        let name = format!("{} {}, {:?}", program.name(), machine.name, settings.schedule);
+        let found = machine.executor.run(graph.view(), program, settings, &mut ()).unwrap();
+        let schedule = settings.schedule;
+        let name = format!("{} {}, {storage:?}, {schedule:?}", program.name(), machine.name);
         assert_eq!(found.labels, expected.labels, "{name}");
         assert_eq!(found.columns, expected.columns, "{name}");
         assert_eq!(found.reason, expected.reason, "{name}");
@@ -112,15 +121,17 @@ const ALL_CLASSES: u32 = 1200;
 fn every_way_of_counting() {
     let mut edges = all_classes();
     let sync = settings(Schedule::sync());
-    check_under(&countings(), &edges, &Lpa::default(), &sync);
+    check_under(&countings(), Storage::Plain, &edges, &Lpa::default(), &sync);
+    check_under(&countings(), Storage::Compressed, &edges, &Lpa::default(), &sync);
     let graph = edges.graph(MAX_SHARD_ARCS);
     let seed = |vertex: u32| Seed { vertex, label: vertex % 50, strength: 0.5 };
     let seeds: Vec<Seed> = (3..ALL_CLASSES).step_by(2).map(seed).collect();
     let begun = Seeded::begin(sync.clone(), ALL_CLASSES, &seeds, Seeding::Initial).unwrap();
-    check_under(&countings(), &edges, &Seeded::new(&graph, 0.75).unwrap(), &begun);
+    let seeded = Seeded::new(&graph, 0.75).unwrap();
+    check_under(&countings(), Storage::Plain, &edges, &seeded, &begun);
     edges.weights =
         Some((0..edges.pairs.len() as u32).map(|row| 1 + row % 7 * (1 << 20)).collect());
-    check_under(&countings(), &edges, &Lpa::default(), &sync);
+    check_under(&countings(), Storage::Plain, &edges, &Lpa::default(), &sync);
 }
 
 #[test]
@@ -128,5 +139,7 @@ fn a_table_region_that_all_do_not_fit_at_once() {
     // Vertices that know all others: together they need several times the region.
     let few = (0..8).flat_map(|hub| (8..5000).map(move |v| (hub, v)));
     let ring = (8..5000).map(|v| (v, if v + 1 < 5000 { v + 1 } else { 8 }));
-    check(&Edges::new(5000, few.chain(ring)), &Lpa::default(), &settings(Schedule::sync()));
+    let edges = Edges::new(5000, few.chain(ring));
+    let sync = settings(Schedule::sync());
+    check_under(&tunings(), Storage::Plain, &edges, &Lpa::default(), &sync);
 }

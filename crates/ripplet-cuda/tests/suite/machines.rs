@@ -92,10 +92,35 @@ pub fn machine(order: u64, tuning: Tuning) -> Machine {
 pub fn machines() -> Vec<Machine> {
     let orders = if on_gpu() && !is_thorough() { 0..1 } else { 0..2 };
     let mut all: Vec<_> = orders.map(|order| machine(order, Tuning::default())).collect();
+    let compressed = machine(1, Tuning::default());
+    let name = format!("{}, compressed lists", compressed.name);
+    all.push(Machine { name, storage: Storage::Compressed, ..compressed });
     if on_gpu() {
         all.push(machine(2, Tuning { counting: Counting::SharedTables, ..Tuning::default() }));
     }
     all
+}
+
+impl Machine {
+    /// Whether it runs these rules on this graph.
+    ///
+    /// Compressed lists are read in few places: on the shim, some programs and counters come to all
+    /// of them.
+    pub fn takes(&self, edges: &Edges, rules: Rules) -> bool {
+        if self.storage == Storage::Plain || is_thorough() {
+            return true;
+        }
+        let Rules { variant, counting, phases, .. } = rules;
+        match variant {
+            Variant::Lpa { resolution: 65536 } => match counting {
+                oracle::Counting::Exact => phases == 5,
+                oracle::Counting::Sketch { slots, .. } => slots == Some(8),
+            },
+            Variant::Seeded { attenuation } => phases == 5 && attenuation == 0.625,
+            Variant::Cdlp => phases == 1 && edges.weights.is_some(),
+            _ => false,
+        }
+    }
 }
 
 /// Whether these rules are run on this graph here.

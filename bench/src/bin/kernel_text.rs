@@ -1,5 +1,5 @@
-//! Prints the text that is compiled for a program on a small graph: `cargo run --example kernel_text
-//! -- lpa phased mg:8`, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
+//! Prints the text that is compiled for a program on a small graph: `cargo run -p ripplet-bench --bin
+//! kernel_text -- lpa phased mg:8`, with `compressed` behind that for compressed lists, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
 //! `-- swarm harmonic`, `-- swarm summaries`, `-- swarm distances`, `-- swarm betweenness directed`,
 //! `-- swarm edges undirected weighted` for graphs of a batch. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
 
@@ -9,7 +9,8 @@ use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, source};
 use ripplet_cuda::swarm::{self, Question};
-use ripplet_graph::{Direction, EdgeTable, GraphBuilder, VertexIds};
+use ripplet_graph::compressed::CompressedGraph;
+use ripplet_graph::{Direction, EdgeTable, GraphBuilder, GraphView, VertexIds};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
 use ripplet_lp::{Program, Schedule, Settings};
 use std::error::Error;
@@ -53,20 +54,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let counter = argument(2, "exact").parse()?;
     let settings = Settings { schedule, counter, ..Settings::default() };
+    let compressed = CompressedGraph::of(graph.clone())?;
+    let graph = match argument(3, "plain") {
+        "compressed" => GraphView::from(&compressed),
+        _ => GraphView::from(&graph),
+    };
     match argument(0, "lpa") {
-        "cdlp" => print(&graph, &Cdlp, &settings),
-        "llp" => print(&graph, &Llp::new(Gamma::ONE), &settings),
-        "slpa" => print(&graph, &Slpa::default(), &settings),
-        "seeded" => print(&graph, &Seeded::new(&graph, 0.9)?, &settings),
-        _ => print(&graph, &Lpa::default(), &settings),
+        "cdlp" => print(graph, &Cdlp, &settings),
+        "llp" => print(graph, &Llp::new(Gamma::ONE), &settings),
+        "slpa" => print(graph, &Slpa::default(), &settings),
+        "seeded" => print(graph, &Seeded::new(graph, 0.9)?, &settings),
+        _ => print(graph, &Lpa::default(), &settings),
     }
 }
 
 fn print<P: Program>(
-    graph: &ripplet_graph::Graph,
+    graph: GraphView<'_>,
     program: &P,
     settings: &Settings,
 ) -> Result<(), Box<dyn Error>> {
-    println!("{}", source(graph.into(), program, settings, Kernels::Measured)?.text);
+    println!("{}", source(graph, program, settings, Kernels::Measured)?.text);
     Ok(())
 }

@@ -4,8 +4,6 @@
 //! Prints whole runs, the graph resident; each step for itself; and how long a thread an edge takes
 //! instead of the steps that count. `--check` compares the coefficients with the CPU's.
 
-mod families;
-
 use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc::{DeviceLcc, Profile};
@@ -21,7 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scale: u32 = arguments.get(1).map_or(Ok(20), |text| text.parse())?;
     let start = Instant::now();
     let direction = if has("--directed") { Direction::Directed } else { Direction::Undirected };
-    let graph = GraphBuilder::new().direction(direction).build(families::edges(family, scale)?)?;
+    let graph =
+        GraphBuilder::new().direction(direction).build(ripplet_bench::family(family, scale)?)?;
     println!(
         "# {family} {scale}, {direction:?}: {} vertices, {} arcs, largest degree {}, made in {:.1} s",
         graph.vertices(),

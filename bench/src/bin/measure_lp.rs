@@ -1,11 +1,9 @@
-//! Measures label propagation on a GPU: `measure web 22 [--check] [--programs] [--rounds] [--shares]
+//! Measures label propagation on a GPU: `measure_lp web 22 [--check] [--programs] [--rounds] [--shares]
 //! [--smallest] [--one-profile] [--phased]` for web, social, rmat, road; and in its place, with
-//! sketches, `measure web 22 [--check] [--counter mg:8]… [--presets [--rounds]]`.
+//! sketches, `measure_lp web 22 [--check] [--counter mg:8]… [--presets [--rounds]]`.
 //!
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
 //! labels with the CPU's. Times are of the device, the graph resident.
-
-mod families;
 
 use ripplet_cuda::device::DeviceError;
 use ripplet_cuda::lp::{Profile, Tuning};
@@ -25,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scale: u32 = arguments.get(1).map_or(Ok(20), |text| text.parse())?;
 
     let start = Instant::now();
-    let graph = GraphBuilder::new().build(families::edges(family, scale)?)?;
+    let graph = GraphBuilder::new().build(ripplet_bench::family(family, scale)?)?;
     println!(
         "# {family} {scale}: {} vertices, {} arcs, largest degree {}, made in {:.1} s",
         graph.vertices(),

@@ -1,0 +1,180 @@
+// Neighbours of compressed lists, decoded wherever they are read into the registers of who reads them: by one lane,
+// arc after arc, or by warps, a segment each. `plain.cuh` has the same names for plain lists.
+#pragma once
+
+namespace ripplet {
+
+// Where a vertex's lists are: the outgoing one, and where the graph is directed the incoming one.
+struct Place {
+    List lists[DIRECTED ? 2 : 1];
+    u32 vertex, shard;
+
+    RIPPLET_FN u32 degree() const { return lists[0].degree + (DIRECTED ? lists[DIRECTED ? 1 : 0].degree : 0); }
+};
+
+RIPPLET_FN const CompressedShard& shard_at(const Field& field, u32 shard) {
+    return SHARDED ? ((const CompressedShard*)field.shards)[shard] : field.first;
+}
+
+RIPPLET_FN Place place_of(const Field& field, u32 v) {
+    Place place = {};
+    place.vertex = v;
+    const CompressedShard* shards = (const CompressedShard*)field.shards;
+    while (SHARDED && place.shard + 1 < field.shard_count && shards[place.shard + 1].out.first <= v) place.shard++;
+    const CompressedShard& shard = shard_at(field, place.shard);
+    place.lists[0] = list_of(shard.out, v - shard.out.first);
+    if (DIRECTED) place.lists[DIRECTED ? 1 : 0] = list_of(shard.incoming, v - shard.incoming.first);
+    return place;
+}
+
+RIPPLET_FN const Compressed& lists_at(const Field& field, const Place& place, u32 side) {
+    const CompressedShard& shard = shard_at(field, place.shard);
+    return DIRECTED && side > 0 ? shard.incoming : shard.out;
+}
+
+// Values of four classes, one by one, by this lane alone.
+struct LaneValues {
+    u64 lower, higher, at;
+    u32 low, high;
+
+    RIPPLET_FN static LaneValues behind(u64 classes, u32 count) {
+        return LaneValues{classes, classes + count, classes + 2 * (u64)count, 0, 0};
+    }
+    // Value number `number` of `count`, each asked for in its turn; and its class.
+    RIPPLET_FN u32 next(const u32* words, const u32 (&widths)[4], u32 number, u32 count, u32* kind) {
+        if (number % 32 == 0) {
+            const u32 there = min(count - number, 32u);
+            low = take(words, lower + number, there);
+            high = take(words, higher + number, there);
+        }
+        *kind = (low & 1) | (high & 1) << 1;
+        low >>= 1, high >>= 1;
+        const u32 width = widths[*kind], value = take(words, at, width);
+        at += width;
+        return value;
+    }
+};
+
+// A vertex's arcs one by one, by this lane alone, from any of them on and around.
+struct Cursor {
+    const Field* field;
+    const Place* place;
+    // The list, the number of the next arc in it, and those left of its segment.
+    u32 side, number, left;
+    // Of the segment: its tokens, how many of them were taken, the neighbour before, and what is left of a run.
+    u32 tokens, token, before, run;
+    LaneValues gaps, weights;
+
+    RIPPLET_FN static Cursor at(const Field& field, const Place& place, u32 index) {
+        Cursor cursor = {};
+        cursor.field = &field;
+        cursor.place = &place;
+        cursor.seek(index);
+        return cursor;
+    }
+    RIPPLET_FN void seek(u32 index) {
+        side = DIRECTED && index >= place->lists[0].degree ? 1 : 0;
+        if (side > 0) index -= place->lists[0].degree;
+        number = index / SEGMENT * SEGMENT;
+        left = 0;
+#pragma unroll 1
+        for (u32 skipped = index % SEGMENT; skipped > 0; skipped--) next();
+    }
+    // The next arc; behind the last comes the first.
+    RIPPLET_FN Arc next() {
+        if (left == 0) enter();
+        const Compressed& lists = lists_at(*field, *place, side);
+        if (run > 0) {
+            run--;
+            before++;
+        } else {
+            u32 kind;
+            const u32 value = gaps.next(lists.words, lists.code.widths, token, tokens, &kind);
+            if (token == 0) {
+                before += unfolded(value);
+            } else if (lists.code.has_runs && kind == 3) {
+                run = value + LEAST_RUN - 1;
+                before++;
+            } else {
+                before += value + lists.code.least_gap;
+            }
+            token++;
+        }
+        u32 weight = 1, kind;
+        if (WEIGHTED)
+            weight = weights.next(lists.words, lists.code.weight_widths, number % SEGMENT, weights_here(), &kind);
+        number++;
+        left--;
+        return Arc{before, weight};
+    }
+
+  private:
+    RIPPLET_FN u32 neighbors_here() const { return min(list().degree - number / SEGMENT * SEGMENT, SEGMENT); }
+    RIPPLET_FN u32 weights_here() const { return neighbors_here(); }
+    RIPPLET_FN const List& list() const { return place->lists[DIRECTED ? side : 0]; }
+
+    // Begins the segment of the next arc, which is its first.
+    RIPPLET_FN void enter() {
+        if (number == list().degree) {
+            // The other list, if there is one with any arc.
+            const u32 other = DIRECTED ? 1 - side : 0;
+            if (place->lists[other].degree > 0) side = other;
+            number = 0;
+        }
+        const Compressed& lists = lists_at(*field, *place, side);
+        const u32 count = neighbors_here();
+        const Tokens all = tokens_of(lists, segment_begin(lists, list(), number / SEGMENT), count);
+        tokens = all.count;
+        token = run = 0;
+        left = count;
+        before = place->vertex;
+        gaps = LaneValues::behind(all.classes, all.count);
+        if (!WEIGHTED) return;
+        u64 begin = gaps.at;
+        for (u32 first = 0; first < tokens; first += 32) {
+            const u32 there = min(tokens - first, 32u);
+            const u32 low = take(lists.words, gaps.lower + first, there);
+            begin += bits_of(lists.code.widths, low, take(lists.words, gaps.higher + first, there), there);
+        }
+        weights = LaneValues::behind(begin, count);
+    }
+};
+
+// Arc number `index` of a vertex, its outgoing ones first: decodes all of its segment that comes before.
+RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
+    return Cursor::at(field, place, index).next();
+}
+
+// Calls `visit(number, arc)` for the arcs from number `from` to `to` of a vertex, one a lane at a time: of `warps`
+// warps, each of which has its `rank`, each takes a segment in turn. All lanes call it.
+template <class Visit>
+RIPPLET_FN void each_arc_by_warps(const Field& field, const Place& place, u32 from, u32 to, u32 rank, u32 warps,
+                                  Visit visit) {
+    u32 base = 0;
+    for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) {
+        const List& list = place.lists[DIRECTED ? side : 0];
+        const Compressed& lists = lists_at(field, place, side);
+        const u32 begin = from > base ? (from - base) / SEGMENT : 0;
+        const u32 end = to > base ? min((to - base + SEGMENT - 1) / SEGMENT, segments(list)) : 0;
+        for (u32 segment = begin + rank; segment < end; segment += warps) {
+            const u32 count = min(list.degree - segment * SEGMENT, SEGMENT), before = base + segment * SEGMENT;
+            const Tokens tokens = tokens_of(lists, segment_begin(lists, list, segment), count);
+            u64 classes = 0, values = 0;
+            if (WEIGHTED) {
+                classes = warp_weights_begin(lists, tokens);
+                values = classes + 2 * (u64)count;
+            }
+            warp_decode_segment(lists, place.vertex, tokens, [&](u32 first, u32 there, u32 id) {
+                u32 weight = 1;
+                if (WEIGHTED)
+                    weight = next_values(lists.words, lists.code.weight_widths, classes + first,
+                                         classes + count + first, there, &values).value;
+                const u32 number = before + first + lane_id();
+                if (lane_id() < there && number >= from && number < to) visit(number, Arc{id, weight});
+            });
+        }
+        base += list.degree;
+    }
+}
+
+}  // namespace ripplet
