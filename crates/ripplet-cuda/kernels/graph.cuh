@@ -15,7 +15,11 @@ struct ShardStart {
 // The number of the shard that a vertex is in, which is how many offsets more than vertices come before.
 RIPPLET_FN u32 shard_of(const ShardStart* shards, u32 count, u32 v) {
     u32 shard = 0;
-    while (shard + 1 < count && shards[shard + 1].first <= v) shard++;
+    for (u32 left = count; left > 1;) {
+        const u32 half = left / 2;
+        if (shards[shard + half].first <= v) shard += half;
+        left -= half;
+    }
     return shard;
 }
 

@@ -14,6 +14,9 @@ use ripplet_graph::compressed::CompressedAdjacency;
 use ripplet_hooks::cpp;
 use std::ops::Range;
 
+/// Neighbours of a segment, as in `lists.cuh`.
+const SEGMENT: u32 = 1024;
+
 /// Threads of a block, as in `sums.cuh`.
 const THREADS: u32 = 256;
 
@@ -27,8 +30,9 @@ struct Sums {
     labels: Address,
     sums: Address,
     decoded: Address,
+    pieces: Address,
+    piece_count: u32,
     long_from: u32,
-    padding: u32,
 }
 
 /// Which lists are read.
@@ -68,6 +72,13 @@ pub fn source() -> Source {
     Source { name: "compressed lists".into(), text }
 }
 
+/// The segments of lists of several: vertex and number.
+fn pieces(lists: Neighbors<'_>) -> Vec<[u32; 2]> {
+    let degrees = lists.offsets().windows(2).map(|pair| pair[1] - pair[0]);
+    let several = (0..).zip(degrees).filter(|(_, degree)| *degree > SEGMENT);
+    several.flat_map(|(v, degree)| (0..degree.div_ceil(SEGMENT)).map(move |at| [v, at])).collect()
+}
+
 impl<'a, D: Device> DeviceLists<'a, D> {
     /// Moves the lists of a graph's only shard, and the same compressed, and a label of each vertex.
     ///
@@ -85,12 +96,14 @@ impl<'a, D: Device> DeviceLists<'a, D> {
         let (offsets, vertices) = (plain.offsets(), compressed.vertices());
         assert_eq!(offsets.len(), vertices.len() + 1, "the same vertices");
         assert_eq!(labels.len(), vertices.len(), "a label of each vertex");
-        let parts: [&[u8]; 5] = [
+        let pieces = pieces(plain);
+        let parts: [&[u8]; 6] = [
             bytemuck::cast_slice(compressed.begins()),
             bytemuck::cast_slice(compressed.words()),
             bytemuck::cast_slice(offsets),
             bytemuck::cast_slice(plain.neighbors()),
             bytemuck::cast_slice(labels),
+            bytemuck::cast_slice(&pieces),
         ];
         let mut places = Places::default();
         let at = parts.map(|bytes| places.take(1, bytes.len() as u64));
@@ -101,7 +114,8 @@ impl<'a, D: Device> DeviceLists<'a, D> {
             device.write(&memory, place.start, bytes)?;
         }
         let base = device.address(&memory);
-        let [begins, words, offsets, neighbors, labels] = at.map(|place| base.plus(place.start));
+        let [begins, words, offsets, neighbors, labels, its_pieces] =
+            at.map(|place| base.plus(place.start));
         let lists = Compressed::of(compressed, begins, words);
         let argument = Sums {
             lists,
@@ -110,6 +124,8 @@ impl<'a, D: Device> DeviceLists<'a, D> {
             labels,
             sums: base.plus(sums.start),
             decoded: base.plus(decoded.start),
+            pieces: its_pieces,
+            piece_count: pieces.len() as u32,
             ..Sums::default()
         };
         let (module, vertices) = (device.load(&source())?, vertices.len() as u32);

@@ -12,9 +12,10 @@ struct Sums {
     // Of each vertex; where it is null, a vertex is its own label.
     const u32* labels;
     u64* sums;
-    // Neighbours as they are in `neighbors`.
+    // Neighbours as they are in `neighbors`; and the segments of lists of several, vertex and number.
     u32* decoded;
-    u32 long_from, padding;
+    const uint2* pieces;
+    u32 piece_count, long_from;
 };
 
 RIPPLET_FN u64 label_of(const Sums& sums, u32 vertex) { return sums.labels ? __ldg(sums.labels + vertex) : vertex; }
@@ -86,25 +87,27 @@ RIPPLET_KERNEL(ripplet_sum_compressed, Sums, a, 256, 6) {
 
 RIPPLET_KERNEL(ripplet_decode, Sums, a, 256, 6) {
     using namespace ripplet;
-    const auto each_segment = [&](u32 v, auto decode) {
+    const auto decode = [&](u32 v, u32 segment) {
         const List list = list_of(a.lists, v);
-        u32* out = a.decoded + __ldg(a.offsets + v);
-        for (u32 segment = 0; segment < segments(list); segment++, out += SEGMENT)
-            decode(segment_begin(a.lists, list, segment), min(list.degree - segment * SEGMENT, SEGMENT), out);
+        u32* const out = a.decoded + __ldg(a.offsets + v) + segment * SEGMENT;
+        const u32 count = min(list.degree - segment * SEGMENT, SEGMENT);
+        const Tokens tokens = tokens_of(a.lists, segment_begin(a.lists, list, segment), count);
+        warp_decode_segment(a.lists, a.lists.first + v, tokens, [&](u32 first, u32 there, u32 u) {
+            if (lane_id() < there) out[first + lane_id()] = u;
+        });
     };
+    const u32 warp = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, warps = gridDim.x * (blockDim.x / 32);
+    for (u32 piece = warp; piece < a.piece_count; piece += warps) decode(a.pieces[piece].x, a.pieces[piece].y);
     each_vertex(
         a, [&](u32 v) { return list_of(a.lists, v).degree; },
         [&](u32 v) {
-            each_segment(v, [&](u64 begin, u32 count, u32* out) {
-                decode_segment(a.lists, a.lists.first + v, begin, count, [&](u32 u) { *out++ = u; });
-            });
+            const List list = list_of(a.lists, v);
+            u32* out = a.decoded + __ldg(a.offsets + v);
+            if (segments(list) == 1)
+                decode_segment(a.lists, a.lists.first + v, segment_begin(a.lists, list, 0), list.degree,
+                               [&](u32 u) { *out++ = u; });
         },
         [&](u32 v) {
-            each_segment(v, [&](u64 begin, u32 count, u32* out) {
-                const auto write = [&](u32 first, u32 there, u32 u) {
-                    if (lane_id() < there) out[first + lane_id()] = u;
-                };
-                warp_decode_segment(a.lists, a.lists.first + v, tokens_of(a.lists, begin, count), write);
-            });
+            if (segments(list_of(a.lists, v)) == 1) decode(v, 0);
         });
 }

@@ -20,7 +20,11 @@ RIPPLET_FN Place place_of(const Field& field, u32 v) {
     Place place = {};
     place.vertex = v;
     const CompressedShard* shards = (const CompressedShard*)field.shards;
-    while (SHARDED && place.shard + 1 < field.shard_count && shards[place.shard + 1].out.first <= v) place.shard++;
+    for (u32 left = SHARDED ? field.shard_count : 1; left > 1;) {
+        const u32 half = left / 2;
+        if (shards[place.shard + half].out.first <= v) place.shard += half;
+        left -= half;
+    }
     const CompressedShard& shard = shard_at(field, place.shard);
     place.lists[0] = list_of(shard.out, v - shard.out.first);
     if (DIRECTED) place.lists[DIRECTED ? 1 : 0] = list_of(shard.incoming, v - shard.incoming.first);
@@ -32,25 +36,38 @@ RIPPLET_FN const Compressed& lists_at(const Field& field, const Place& place, u3
     return DIRECTED && side > 0 ? shard.incoming : shard.out;
 }
 
-// Values of four classes, one by one, by this lane alone.
+// Values of four classes, one by one, by this lane alone: bits are read a word at a time, and kept until they are asked
+// for.
 struct LaneValues {
-    u64 lower, higher, at;
-    u32 low, high;
+    u64 lower, higher, bits;
+    const u32* word;
+    u32 held, low, high;
 
-    RIPPLET_FN static LaneValues behind(u64 classes, u32 count) {
-        return LaneValues{classes, classes + count, classes + 2 * (u64)count, 0, 0};
+    RIPPLET_FN static LaneValues behind(const u32* words, u64 classes, u32 count) {
+        const u64 at = classes + 2 * (u64)count;
+        LaneValues values = {classes, classes + count, 0, words + at / 32 + 1, 32 - (u32)(at % 32), 0, 0};
+        values.bits = __ldg(words + at / 32) >> (at % 32);
+        return values;
     }
-    // Value number `number` of `count`, each asked for in its turn; and its class.
-    RIPPLET_FN u32 next(const u32* words, const u32 (&widths)[4], u32 number, u32 count, u32* kind) {
+    // Value number `number` of `count`, each asked for in its turn; and whether it is of the last class.
+    RIPPLET_FN u32 next(const u32* words, const u32 (&widths)[4], u32 number, u32 count, bool* is_of_last) {
         if (number % 32 == 0) {
             const u32 there = min(count - number, 32u);
             low = take(words, lower + number, there);
             high = take(words, higher + number, there);
         }
-        *kind = (low & 1) | (high & 1) << 1;
+        const u32 of_low = (high & 1) ? widths[2] : widths[0], of_high = (high & 1) ? widths[3] : widths[1];
+        const u32 width = (low & 1) ? of_high : of_low;
+        *is_of_last = low & high & 1;
         low >>= 1, high >>= 1;
-        const u32 width = widths[*kind], value = take(words, at, width);
-        at += width;
+        if (held < width) {
+            // There is a word of zeros behind the last.
+            bits |= (u64)__ldg(word++) << held;
+            held += 32;
+        }
+        const u32 value = (u32)bits & (u32)((1ull << width) - 1);
+        bits >>= width;
+        held -= width;
         return value;
     }
 };
@@ -88,11 +105,11 @@ struct Cursor {
             run--;
             before++;
         } else {
-            u32 kind;
-            const u32 value = gaps.next(lists.words, lists.code.widths, token, tokens, &kind);
+            bool is_of_last;
+            const u32 value = gaps.next(lists.words, lists.code.widths, token, tokens, &is_of_last);
             if (token == 0) {
                 before += unfolded(value);
-            } else if (lists.code.has_runs && kind == 3) {
+            } else if (lists.code.has_runs && is_of_last) {
                 run = value + LEAST_RUN - 1;
                 before++;
             } else {
@@ -100,9 +117,10 @@ struct Cursor {
             }
             token++;
         }
-        u32 weight = 1, kind;
+        u32 weight = 1;
+        bool is_of_last;
         if (WEIGHTED)
-            weight = weights.next(lists.words, lists.code.weight_widths, number % SEGMENT, weights_here(), &kind);
+            weight = weights.next(lists.words, lists.code.weight_widths, number % SEGMENT, neighbors_here(), &is_of_last);
         number++;
         left--;
         return Arc{before, weight};
@@ -110,7 +128,6 @@ struct Cursor {
 
   private:
     RIPPLET_FN u32 neighbors_here() const { return min(list().degree - number / SEGMENT * SEGMENT, SEGMENT); }
-    RIPPLET_FN u32 weights_here() const { return neighbors_here(); }
     RIPPLET_FN const List& list() const { return place->lists[DIRECTED ? side : 0]; }
 
     // Begins the segment of the next arc, which is its first.
@@ -128,15 +145,15 @@ struct Cursor {
         token = run = 0;
         left = count;
         before = place->vertex;
-        gaps = LaneValues::behind(all.classes, all.count);
+        gaps = LaneValues::behind(lists.words, all.classes, all.count);
         if (!WEIGHTED) return;
-        u64 begin = gaps.at;
+        u64 begin = all.classes + 2 * (u64)all.count;
         for (u32 first = 0; first < tokens; first += 32) {
             const u32 there = min(tokens - first, 32u);
             const u32 low = take(lists.words, gaps.lower + first, there);
             begin += bits_of(lists.code.widths, low, take(lists.words, gaps.higher + first, there), there);
         }
-        weights = LaneValues::behind(begin, count);
+        weights = LaneValues::behind(lists.words, begin, count);
     }
 };
 

@@ -243,26 +243,27 @@ RIPPLET_FN Key key_if(const Run& run, const Member& member, const Arc& arc) {
     return key;
 }
 
-// The same from compressed lists: a lane decodes all of a vertex's, or a warp one vertex's after the other, and then
-// all lanes ask for votes.
+// The same from compressed lists: a lane decodes all of a vertex's, up to so many, or a warp one vertex's after the
+// other, and then all lanes ask for votes.
+constexpr u32 ALONE_ROOM = 64;
 template <u32 KEYS>
 RIPPLET_FN void decode_rows(const Run& run, const Member* batch, u32 room, Key* rows) {
-    if (room == KEYS) {
-        const Member member = batch[lane_id()];
+    const u32 vertices = 32 * KEYS / room;
+    if (room <= ALONE_ROOM) {
+        const Member member = lane_id() < vertices ? batch[lane_id()] : Member{};
         const Chooser v(run, member.id, member.label);
         Cursor cursor = Cursor::at(run.field, member.place, 0);
-        const u32 degree = member.place.degree();
-        Key* row = rows + lane_id() * (KEYS + 1);
+        const u32 degree = member.place.degree(), first = lane_id() * room;
 #pragma unroll 1
-        for (u32 at = 0; at < KEYS; at++) {
-            if (at < degree)
-                stage(row[at], v, cursor.next());
+        for (u32 slot = first; slot < first + room && lane_id() < vertices; slot++) {
+            if (slot - first < degree)
+                stage(rows[slot + slot / KEYS], v, cursor.next());
             else
-                stage_nothing(row[at]);
+                stage_nothing(rows[slot + slot / KEYS]);
         }
     } else {
 #pragma unroll 1
-        for (u32 number = 0; number < 32 * KEYS / room; number++) {
+        for (u32 number = 0; number < vertices; number++) {
             const Member member = batch[number];
             const Chooser v(run, member.id, member.label);
             const u32 degree = member.place.degree(), first = number * room;
