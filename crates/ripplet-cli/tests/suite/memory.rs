@@ -25,7 +25,7 @@ fn sandbox() -> (Sandbox, Vec<(&'static str, &'static str)>) {
     sandbox.write("plain.txt", plain);
     sandbox.write("names.csv", format!("source,target\n{names}"));
     sandbox.write("weighted.csv", format!("source,target,weight\n{weighted}"));
-    for out in ["a.txt.gz", "a.txt.zst", "a.e", "a.mtx", "a.rg", "a.parquet", "a.arrow"] {
+    for out in ["a.txt.gz", "a.txt.zst", "a.e", "a.mtx", "a.rg", "a.rgz", "a.parquet", "a.arrow"] {
         sandbox.ok(&format!("convert plain.txt {out}"));
     }
     sandbox.ok("convert a.mtx a.graph");
@@ -45,6 +45,8 @@ fn sandbox() -> (Sandbox, Vec<(&'static str, &'static str)>) {
         ("names.parquet", ""),
         ("names.arrow", ""),
         ("a.rg", ""),
+        ("a.rgz", "--storage plain"),
+        ("plain.txt", "--storage compressed"),
     ];
     (sandbox, files)
 }
