@@ -9,7 +9,7 @@ use std::fmt;
 pub enum Storage {
     /// As they are: 4 bytes an arc, 8 with weights.
     Plain,
-    /// In fewer bytes, which are decoded wherever they are read ([`graph::compressed`](crate::graph::compressed)).
+    /// In fewer bytes, decoded wherever they are read: [`graph::compressed`](crate::graph::compressed).
     Compressed,
 }
 

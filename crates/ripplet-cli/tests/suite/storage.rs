@@ -80,11 +80,16 @@ fn communities_are_the_same_bytes_however_lists_are_kept() {
 fn estimate_and_stats_name_the_storage_and_count_its_bytes() {
     let sandbox = sandbox();
     sandbox.ok("convert a.txt a.rgz --weighted");
-    let run = "communities a.rgz --weighted --device cpu";
     let mut of_graph = Vec::new();
-    for (flags, storage) in [("", "compressed"), ("--storage plain", "plain")] {
-        let estimate = parsed(&sandbox.ok(&format!("{run} {flags} --estimate=json")));
-        sandbox.ok(&format!("{run} {flags} -o out.txt --stats stats.json"));
+    for (input, storage) in [
+        ("a.rgz", "compressed"),
+        ("a.rgz --storage plain", "plain"),
+        ("a.txt --storage compressed", "compressed"),
+        ("a.txt", "plain"),
+    ] {
+        let run = format!("communities {input} --weighted --device cpu");
+        let estimate = parsed(&sandbox.ok(&format!("{run} --estimate=json")));
+        sandbox.ok(&format!("{run} -o out.txt --stats stats.json"));
         let stats = sandbox.json("stats.json");
         assert_eq!((&estimate["storage"], &stats["storage"]), (&storage.into(), &storage.into()));
         assert_eq!(estimate["graph_bytes"], stats["graph_bytes"]);
@@ -97,8 +102,10 @@ fn estimate_and_stats_name_the_storage_and_count_its_bytes() {
         of_graph.push(sum);
     }
     assert!(2 * of_graph[0] < of_graph[1], "{of_graph:?}");
+    assert_eq!(of_graph[..2], of_graph[2..]);
     let info = parsed(&sandbox.ok("info a.rgz --json"));
     assert_eq!((&info["storage"], &info["bytes"]), (&"compressed".into(), &of_graph[0].into()));
+    let run = "communities a.rgz --weighted --device cpu";
     let text = sandbox.ok(&format!("{run} --estimate"));
     assert!(text.contains("  compressed lists ") && !text.contains("neighbours"), "{text}");
     let text = sandbox.ok(&format!("{run} --storage plain --estimate"));
