@@ -16,7 +16,7 @@ use ripplet::io::{Format, WriteError, write};
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Convert a graph from one format into another; .rg opens in milliseconds.
+/// Convert a graph from one format into another; .rg opens in milliseconds, .rgz is smaller.
 ///
 /// A batch of many graphs (a folder or an archive of graph files, a TU data set, with --batch a table with a
 /// column `graph`) becomes a .swarm.
@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 pub struct Arguments {
     /// The graph.
     input: PathBuf,
-    /// Where it goes: .rg, .txt, .el, .tsv, .csv, .mtx, .graph, .e, .parquet or .arrow; text also
-    /// as .gz or .zst; a batch to .swarm.
+    /// Where it goes: .rg, .rgz, .txt, .el, .tsv, .csv, .mtx, .graph, .e, .parquet or .arrow; text
+    /// also as .gz or .zst; a batch to .swarm.
     output: PathBuf,
     #[command(flatten)]
     reading: ReadArguments,

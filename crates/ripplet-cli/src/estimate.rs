@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::json;
 use crate::stats::{Estimate, Shape};
 use clap::{Args, ValueEnum};
-use ripplet::graph::Graph;
+use ripplet::graph::GraphView;
 use ripplet::lp::Plan;
 use serde::Serialize;
 
@@ -36,9 +36,9 @@ pub enum EstimateForm {
 
 impl EstimateForm {
     /// Prints the plan of a run with these choices; `device` is who would compute.
-    pub fn print(
+    pub fn print<'g>(
         self,
-        graph: &Graph,
+        graph: impl Into<GraphView<'g>>,
         choices: impl Serialize,
         device: &str,
         plan: &Plan,

@@ -3,7 +3,7 @@
 use crate::console::{Console, print};
 use crate::failure::Failure;
 use crate::output::{is_standard, json};
-use crate::reading::{BuildArguments, ReadArguments, format, load};
+use crate::reading::{BuildArguments, ReadArguments, format, load_stored};
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::io::{self, Format, ReadOptions};
@@ -55,7 +55,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     }
     let options = arguments.reading.options(input, arguments.format, &arguments.building)?;
     arguments.threads.start()?;
-    let graph = load(input, &options, console)?.graph;
+    let stored = load_stored(input, &options, None, console)?.graph;
+    let graph = stored.view();
     let groups = |path: &PathBuf| {
         console.stage(format!("reading {}", path.display()));
         io::read_groups(path, &ReadOptions::default(), graph.ids())
@@ -63,7 +64,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let labels = groups(labels)?;
     let truth = truth.as_ref().map(groups).transpose()?;
     console.stage("measuring");
-    let mut quality = Quality::at_resolution(&graph, &labels, *resolution)?;
+    let mut quality = Quality::at_resolution(graph, &labels, *resolution)?;
     if let Some(truth) = truth {
         quality = quality.against(&labels, &truth)?;
     }

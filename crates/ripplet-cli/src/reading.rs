@@ -4,9 +4,9 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
 use clap::{Args, ValueEnum};
-use ripplet::graph::{Direction, Duplicates, Graph, SelfLoops};
+use ripplet::graph::{BuildError, Direction, Duplicates, Graph, SelfLoops};
 use ripplet::io::{Columns, Format, IdKind, ReadError, ReadOptions};
-use ripplet::{Input, LoadOptions};
+use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
 use std::time::Instant;
 
@@ -14,10 +14,11 @@ use std::time::Instant;
 #[derive(Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadArguments {
-    /// Edges have a direction (an .rg knows).
+    /// Edges have a direction (an .rg or .rgz knows).
     #[arg(long)]
     pub directed: bool,
-    /// Edges have weights: the third field of a line, the column `weight` of a table (an .rg knows).
+    /// Edges have weights: the third field of a line, the column `weight` of a table (an .rg or .rgz
+    /// knows).
     #[arg(long)]
     pub weighted: bool,
     /// What the ids of a text are.
@@ -53,9 +54,9 @@ enum Ids {
 }
 
 /// A graph, and the seconds it took.
-pub struct Loaded {
+pub struct Loaded<G = Graph> {
     /// The graph.
-    pub graph: Graph,
+    pub graph: G,
     /// Seconds to read the file.
     pub read: f64,
     /// Seconds to build the graph.
@@ -88,13 +89,13 @@ impl ReadArguments {
             self_loops: if build.keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },
             duplicates: if build.keep_duplicates { Duplicates::Keep } else { Duplicates::Merge },
         };
-        if options.format_of(path) == Some(Format::Rg) {
+        if options.format_of(path).is_some_and(Format::is_finished_graph) {
             self.check_finished(path, build)?;
         }
         Ok(options)
     }
 
-    /// An `.rg` is a finished graph: what says how to make one would be ignored.
+    /// Of a finished graph, what says how to make one would be ignored.
     fn check_finished(&self, path: &Path, build: &BuildArguments) -> Result<(), Failure> {
         let flags = [
             ("--ids", self.ids != Ids::Auto),
@@ -112,18 +113,28 @@ impl ReadArguments {
     }
 }
 
-/// Loads a graph, and says so meanwhile.
+/// Loads a graph, and says so meanwhile; compressed lists are decoded.
 pub fn load(path: &Path, options: &LoadOptions, console: &Console) -> Result<Loaded, Failure> {
-    load_with(path, options, || options.read(path), console)
+    load_with(path, || options.read(path), |input| options.build(input), console)
 }
 
-/// Loads a graph of what `read` returns; `path` is for the console.
-pub fn load_with(
+/// The same of a graph whose lists are kept as `storage` says, or else as the file has them.
+pub fn load_stored(
     path: &Path,
     options: &LoadOptions,
-    read: impl FnOnce() -> Result<Input, ReadError>,
+    storage: Option<Storage>,
     console: &Console,
-) -> Result<Loaded, Failure> {
+) -> Result<Loaded<StoredGraph>, Failure> {
+    load_with(path, || options.read(path), |input| options.store(input, storage), console)
+}
+
+/// What `build` makes of what `read` returns; `path` is for the console.
+pub fn load_with<G>(
+    path: &Path,
+    read: impl FnOnce() -> Result<Input, ReadError>,
+    build: impl FnOnce(Input) -> Result<G, BuildError>,
+    console: &Console,
+) -> Result<Loaded<G>, Failure> {
     console.stage(format!("reading {}", path.display()));
     let start = Instant::now();
     let input = read()?;
@@ -132,10 +143,10 @@ pub fn load_with(
     console.stage("building the graph");
     let rows = match &input {
         Input::Edges(edges) => Some(edges.len() as u64),
-        Input::Graph(_) => None,
+        Input::Graph(_) | Input::Compressed(_) => None,
     };
     let start = Instant::now();
-    let graph = options.build(input)?;
+    let graph = build(input)?;
     let build = start.elapsed().as_secs_f64();
     interrupt::check()?;
     Ok(Loaded { graph, read, build, rows })

@@ -1,7 +1,8 @@
 //! What `--stats` and `--estimate` tell: names that programs rely on.
 
 use crate::size::Size;
-use ripplet::graph::{Direction, Graph, GraphBytes};
+use ripplet::Storage;
+use ripplet::graph::{Direction, GraphBytes, GraphView};
 use ripplet::lp::quality::Summary;
 use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
@@ -46,6 +47,9 @@ pub struct Shape {
     pub weighted: bool,
     /// Bytes of the graph in the host's memory; a device has all of them but the ids.
     pub graph_bytes: Parts,
+    /// How the lists are kept: among the choices of those commands that leave it open.
+    #[serde(skip)]
+    pub storage: Storage,
 }
 
 /// Bytes of the parts of a graph.
@@ -53,9 +57,9 @@ pub struct Shape {
 pub struct Parts {
     /// The vertices' ids.
     pub ids: u64,
-    /// Where each vertex's neighbours begin.
+    /// Where each vertex's neighbours begin; of compressed lists, those of each 32.
     pub offsets: u64,
-    /// The neighbours.
+    /// The neighbours; compressed, with their weights.
     pub neighbors: u64,
     /// The weights of arcs.
     pub weights: u64,
@@ -212,7 +216,8 @@ impl fmt::Display for Need {
 
 impl Shape {
     /// The shape of a graph: one pass, for its self-loops.
-    pub fn of(graph: &Graph) -> Shape {
+    pub fn of<'g>(graph: impl Into<GraphView<'g>>) -> Shape {
+        let graph = graph.into();
         let GraphBytes { ids, offsets, neighbors, weights } = graph.bytes_by_part();
         Shape {
             graph_bytes: Parts { ids, offsets, neighbors, weights },
@@ -220,6 +225,7 @@ impl Shape {
             edges: graph.edges(),
             directed: graph.direction() == Direction::Directed,
             weighted: graph.is_weighted(),
+            storage: graph.into(),
         }
     }
 }
@@ -322,8 +328,12 @@ impl<C> Estimate<C> {
     /// The estimate as lines for a person; `device` is who computes.
     pub fn lines(&self, device: &str) -> String {
         let Parts { ids, offsets, neighbors, weights } = self.shape.graph_bytes;
+        let of_neighbors = match self.shape.storage {
+            Storage::Plain => "  neighbours",
+            Storage::Compressed => "  compressed lists",
+        };
         let lists =
-            [("  neighbours", neighbors), ("  where they begin", offsets), ("  weights", weights)];
+            [(of_neighbors, neighbors), ("  where they begin", offsets), ("  weights", weights)];
         let [a, b, c] = lists;
         let host = [("graph", self.graph_host), a, b, c, ("  ids", ids)];
         let mut text = table(&host, &self.plan, self.planned_host);

@@ -1,7 +1,7 @@
 //! A graph as an algorithm reads it, whichever way its lists are kept.
 
 use crate::compressed::{CompressedGraph, NeighborLists, ShardLists};
-use crate::{Direction, Graph, VertexId, VertexIds, WeightScale};
+use crate::{Direction, Graph, GraphBytes, VertexId, VertexIds, WeightScale};
 
 /// A borrowed graph of plain or of compressed lists. What an algorithm finds does not depend on which.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,16 @@ impl<'a> GraphView<'a> {
     /// The number of stored arcs, as [`Graph::arcs`] counts them.
     pub fn arcs(self) -> u64 {
         of_either!(self, graph => graph.arcs())
+    }
+
+    /// The number of edges, self-loops among them: one pass, for these.
+    pub fn edges(self) -> u64 {
+        of_either!(self, graph => graph.edges())
+    }
+
+    /// The number of self-loops: one pass over the lists.
+    pub fn self_loops(self) -> u64 {
+        of_either!(self, graph => graph.self_loops())
     }
 
     /// Whether edges have a direction.
@@ -104,5 +114,11 @@ impl<'a> GraphView<'a> {
     /// Bytes that the graph occupies, ids included.
     pub fn bytes(self) -> u64 {
         of_either!(self, graph => graph.bytes())
+    }
+
+    /// The same, each part for itself; of compressed lists, weights are among the neighbours
+    /// ([`CompressedGraph::bytes_by_part`]).
+    pub fn bytes_by_part(self) -> GraphBytes {
+        of_either!(self, graph => graph.bytes_by_part())
     }
 }

@@ -25,6 +25,8 @@ pub enum Format {
     Arrow,
     /// ripplet's own graph: `.rg`.
     Rg,
+    /// The same with compressed lists: `.rgz`.
+    Rgz,
 }
 
 /// How the bytes of a text file are compressed.
@@ -39,7 +41,7 @@ pub enum Compression {
     Zstd,
 }
 
-const NAMES: [(Format, &str, &[&str]); 10] = [
+const NAMES: [(Format, &str, &[&str]); 11] = [
     (Format::EdgeList, "edgelist", &["txt", "el", "edges", "edgelist", "wel"]),
     (Format::Tsv, "tsv", &["tsv"]),
     (Format::Csv, "csv", &["csv"]),
@@ -50,6 +52,7 @@ const NAMES: [(Format, &str, &[&str]); 10] = [
     (Format::Parquet, "parquet", &["parquet", "pq"]),
     (Format::Arrow, "arrow", &["arrow", "feather", "ipc"]),
     (Format::Rg, "rg", &["rg"]),
+    (Format::Rgz, "rgz", &["rgz"]),
 ];
 
 impl Format {
@@ -86,6 +89,11 @@ impl Format {
 
     /// Whether the format is text, which may be compressed or come from standard input.
     pub fn is_text(self) -> bool {
-        !matches!(self, Format::Parquet | Format::Arrow | Format::Rg)
+        !matches!(self, Format::Parquet | Format::Arrow) && !self.is_finished_graph()
+    }
+
+    /// Whether a file of this format is a finished graph, which is opened, and not edges that are read.
+    pub fn is_finished_graph(self) -> bool {
+        matches!(self, Format::Rg | Format::Rgz)
     }
 }

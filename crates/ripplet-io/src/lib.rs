@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .gml .parquet .arrow
-//!                                              └▶ rg::open   ─▶ Graph         .rg, memory-mapped
+//!                                              ├▶ rg::open   ─▶ Graph         .rg, memory-mapped
+//!                                              └▶ rgz::open  ─▶ CompressedGraph .rgz, memory-mapped
 //! folder of a TU data set ──▶ tu::read ──▶ GraphBatch                         DS_A.txt, DS_graph_indicator.txt
 //! batch in parts ────────────▶ swarm_file ─▶ GraphBatch, part by part         .swarm, memory-mapped
 //! many graphs ───────────────▶ batch ──────▶ GraphBatch, part by part         folder, .zip, .tar, a table, and the two above
-//! compressed ─▶ rgz::open ─▶ CompressedGraph                                  .rgz, memory-mapped
 //! labels ────▶ write ─▶ a whole file or none                                  .txt .tsv .csv .parquet .arrow
 //! ```
 //!

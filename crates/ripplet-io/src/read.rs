@@ -27,7 +27,7 @@ pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadE
     let standard_input = path == Path::new("-");
     match format_of(path, options)? {
         format @ (Format::Parquet | Format::Arrow) => columnar::read(path, format, options),
-        Format::Rg => Err(ReadError::content(path, Place::File, FINISHED)),
+        format if format.is_finished_graph() => Err(finished(path, format)),
         Format::Ldbc if standard_input => Err(ReadError::content(
             path,
             Place::File,
@@ -41,8 +41,13 @@ pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadE
     }
 }
 
-const FINISHED: &str =
-    "an .rg file is a finished graph, not a list of edges: it is opened, not read";
+fn finished(path: &Path, format: Format) -> ReadError {
+    let sentence = format!(
+        "an .{} file is a finished graph, not a list of edges: it is opened, not read",
+        format.name()
+    );
+    ReadError::content(path, Place::File, sentence)
+}
 
 /// The format that the options, or failing them the name, tell; standard input is an edge list.
 pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format, ReadError> {
@@ -65,8 +70,12 @@ pub(crate) fn read_bytes(
     most: u64,
 ) -> Result<EdgeTable, ReadError> {
     let format = format_of(path, options)?;
-    if let Format::Rg | Format::Ldbc = format {
-        return Err(ReadError::content(path, Place::File, FINISHED));
+    if format.is_finished_graph() {
+        return Err(finished(path, format));
+    }
+    if format == Format::Ldbc {
+        let sentence = "an LDBC graph is two files, and one alone cannot be read";
+        return Err(ReadError::content(path, Place::File, sentence));
     }
     if !format.is_text() {
         return columnar::parse_named(bytes, format, options, path);

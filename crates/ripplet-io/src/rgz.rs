@@ -40,7 +40,9 @@ use crate::parts::{
 use crate::sections::{aligned, pair, sealed, verify, word};
 use crate::{Place, ReadError, WriteError};
 use ripplet_graph::compressed::{Code, CompressedAdjacency, CompressedGraph, CompressedShard};
-use ripplet_graph::{Buffer, Direction, Graph, Names, VertexId, VertexIds, WeightScale, memory};
+use ripplet_graph::{
+    Buffer, Direction, Graph, Names, Shard, VertexId, VertexIds, WeightScale, memory,
+};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::Path;
@@ -55,11 +57,7 @@ const FORMAT: Format =
 /// As [`RgzWriter`].
 pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
     let mut writer = RgzWriter::create(path)?;
-    for shard in graph.shards() {
-        let refused = |refused| io::Error::new(ErrorKind::OutOfMemory, refused);
-        let shard = CompressedShard::of(shard).map_err(refused);
-        writer.append(&shard.map_err(|source| writer.file.error(source))?)?;
-    }
+    graph.shards().iter().try_for_each(|shard| writer.compress(shard))?;
     writer.finish(graph.ids(), graph.direction(), graph.weight_scale())
 }
 
@@ -316,6 +314,16 @@ impl RgzWriter {
             sections.push(bytemuck::cast_slice(lists.words()));
         }
         self.append_part(head, &sections)
+    }
+
+    /// Compresses the next shard of the graph and appends it; it is in memory compressed meanwhile.
+    ///
+    /// # Errors
+    /// As [`RgzWriter::append`]; also where memory is refused.
+    pub fn compress(&mut self, shard: &Shard) -> Result<(), WriteError> {
+        let refused = |refused| io::Error::new(ErrorKind::OutOfMemory, refused);
+        let shard = CompressedShard::of(shard).map_err(refused);
+        self.append(&shard.map_err(|source| self.file.error(source))?)
     }
 
     /// Makes the file appear: a graph of the shards that were appended, in their order.

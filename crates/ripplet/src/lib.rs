@@ -10,7 +10,8 @@
 //! | [`lp`] | label propagation: programs, schedules, executors, quality |
 //! | [`swarm`] | an analysis of every graph of a batch: reading, computing and writing at once |
 //!
-//! [`load`] is the short way from a file to a graph. From a file to communities in a file:
+//! [`load`] is the short way from a file to a graph; [`LoadOptions::store`] is the one to a graph that may
+//! have compressed lists. From a file to communities in a file:
 //!
 //! ```
 //! use ripplet::lp::{Executor, Settings, cpu::CpuExecutor, programs::Lpa, quality::Summary};
@@ -35,6 +36,7 @@
 //! Nothing here prints, and all that reads, builds and writes runs on rayon's current pool.
 
 mod load;
+mod storage;
 
 pub mod swarm;
 
@@ -46,6 +48,7 @@ pub use ripplet_hooks::{ProgramErrors, read_program};
 pub use ripplet_io as io;
 pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;
+pub use storage::{Storage, StoredGraph};
 
 /// The code of the guide, compiled and run.
 #[cfg(doctest)]

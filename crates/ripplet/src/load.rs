@@ -1,7 +1,11 @@
 //! From a file to a graph, whatever the format.
 
-use ripplet_graph::{BuildError, Direction, Duplicates, EdgeTable, Graph, GraphBuilder, SelfLoops};
-use ripplet_io::{Format, Place, ReadError, ReadOptions, read_edges, rg};
+use crate::{Storage, StoredGraph};
+use ripplet_graph::compressed::CompressedGraph;
+use ripplet_graph::{
+    BuildError, Direction, Duplicates, EdgeTable, Graph, GraphBuilder, GraphView, SelfLoops,
+};
+use ripplet_io::{Format, Place, ReadError, ReadOptions, read_edges, rg, rgz};
 use std::path::Path;
 use thiserror::Error;
 
@@ -24,10 +28,12 @@ pub struct LoadOptions {
 /// What a file holds: edges that are to become a graph, or a finished one.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// Edges, of any format but `.rg`.
+    /// Edges, of any format but `.rg` and `.rgz`.
     Edges(EdgeTable),
     /// The graph of an `.rg`.
     Graph(Graph),
+    /// The graph of an `.rgz`, with compressed lists.
+    Compressed(CompressedGraph),
 }
 
 /// Why a file does not become a graph.
@@ -43,10 +49,10 @@ pub enum LoadError {
 
 /// Loads a graph from a file of any format; `-` is standard input.
 ///
-/// An `.rg` is opened as it was stored, memory-mapped; anything else is read and built. The graph
-/// does not depend on the number of threads.
+/// An `.rg` is opened as it was stored, memory-mapped; an `.rgz` is opened, too, and its lists decoded;
+/// anything else is read and built. The graph does not depend on the number of threads.
 ///
-/// Memory: while reading, twice the edge table; then the table and the graph.
+/// Memory: while reading, twice the edge table; then the table and the graph. Of an `.rgz`, the graph.
 ///
 /// ```
 /// use ripplet::LoadOptions;
@@ -72,22 +78,32 @@ impl LoadOptions {
     /// The first half of [`load`]: what the file holds.
     ///
     /// # Errors
-    /// Where the file cannot be read, is not what its format asks for, or is an `.rg` without the
-    /// directions or weights that are asked for.
+    /// Where the file cannot be read, is not what its format asks for, or is an `.rg` or `.rgz` without
+    /// the directions or weights that are asked for.
     pub fn read(&self, path: &Path) -> Result<Input, ReadError> {
-        match self.format_of(path) {
-            Some(Format::Rg) => self.open(path).map(Input::Graph),
-            _ => read_edges(path, &self.read).map(Input::Edges),
-        }
+        Ok(match self.format_of(path) {
+            Some(Format::Rg) => {
+                let graph = rg::open(path)?;
+                self.check_stored((&graph).into(), path)?;
+                Input::Graph(graph)
+            }
+            Some(Format::Rgz) => {
+                let graph = rgz::open(path)?;
+                self.check_stored((&graph).into(), path)?;
+                Input::Compressed(graph)
+            }
+            _ => Input::Edges(read_edges(path, &self.read)?),
+        })
     }
 
-    /// The second half of [`load`]: a graph of what the file holds.
+    /// The second half of [`load`]: a graph of what the file holds. Memory: [`load`] tells it.
     ///
     /// # Errors
     /// Where one vertex has more arcs than a graph may hold, or memory is refused.
     pub fn build(&self, input: Input) -> Result<Graph, BuildError> {
         match input {
             Input::Graph(graph) => Ok(graph),
+            Input::Compressed(graph) => Ok(graph.into_plain()?),
             Input::Edges(edges) => GraphBuilder::new()
                 .direction(self.direction)
                 .self_loops(self.self_loops)
@@ -96,16 +112,53 @@ impl LoadOptions {
         }
     }
 
+    /// A graph of what the file holds whose lists are kept as `storage` says: `None` is as the file has
+    /// them, and plain lists for edges.
+    ///
+    /// Compressed lists that are opened are the file's pages. Memory where lists are compressed or decoded
+    /// here: those of both, and for edges what [`load`] takes before.
+    ///
+    /// ```
+    /// use ripplet::lp::{Executor, Settings, cpu::CpuExecutor, programs::Lpa};
+    /// use ripplet::{LoadOptions, Storage, io::rgz};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = |name: &str| folder.path().join(name);
+    /// std::fs::write(path("graph.txt"), "1 2\n2 3\n3 1\n3 4\n")?;
+    /// let options = LoadOptions::default();
+    /// rgz::write(&ripplet::load(&path("graph.txt"), &options)?, &path("graph.rgz"))?;
+    ///
+    /// let graph = options.store(options.read(&path("graph.rgz"))?, None)?;
+    /// assert_eq!(graph.storage(), Storage::Compressed);
+    /// let executor = CpuExecutor::new(None)?;
+    /// let found = executor.run(&graph, &Lpa::default(), &Settings::default(), &mut ())?;
+    /// assert_eq!(found.labels, [0, 0, 0, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`LoadOptions::build`].
+    pub fn store(&self, input: Input, storage: Option<Storage>) -> Result<StoredGraph, BuildError> {
+        let graph = match input {
+            Input::Compressed(graph) => StoredGraph::Compressed(graph),
+            input => StoredGraph::Plain(self.build(input)?),
+        };
+        Ok(match storage {
+            Some(storage) => graph.kept(storage)?,
+            None => graph,
+        })
+    }
+
     /// The format that the options or, failing them, the file's name tell.
     pub fn format_of(&self, path: &Path) -> Option<Format> {
         self.read.format.or_else(|| Format::of_path(path).map(|(format, _)| format))
     }
 
-    fn open(&self, path: &Path) -> Result<Graph, ReadError> {
-        let graph = rg::open(path)?;
+    /// Refuses a finished graph without what is asked for.
+    fn check_stored(&self, graph: GraphView<'_>, path: &Path) -> Result<(), ReadError> {
         let lacks = |what: &str| {
             let sentence = format!(
-                "this .rg was stored {what}, which cannot be undone: make it again from its source"
+                "this graph was stored {what}, which cannot be undone: make it again from its source"
             );
             Err(ReadError::content(path, Place::File, sentence))
         };
@@ -115,37 +168,75 @@ impl LoadOptions {
         if self.read.weighted && !graph.is_weighted() {
             return lacks("without weights");
         }
-        Ok(graph)
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ripplet_io::write;
 
     #[test]
-    fn an_rg_is_what_its_source_was() {
+    fn a_stored_graph_is_what_its_source_was() {
         let folder = tempfile::tempdir().unwrap();
-        let (text, stored) = (folder.path().join("a.txt"), folder.path().join("a.rg"));
+        let path = |name: &str| folder.path().join(name);
+        let text = path("a.txt");
         std::fs::write(&text, "5 7 2\n7 5 1\n7 7 1\n").unwrap();
         for direction in [Direction::Undirected, Direction::Directed] {
             for weighted in [false, true] {
                 let mut options = LoadOptions { direction, ..LoadOptions::default() };
                 options.read.weighted = weighted;
                 let graph = load(&text, &options).unwrap();
-                rg::write(&graph, &stored).unwrap();
-                assert_eq!(load(&stored, &options).unwrap(), graph);
-                assert_eq!(load(&stored, &LoadOptions::default()).unwrap(), graph);
+                for stored in [path("a.rg"), path("a.rgz")] {
+                    write::write_graph(&graph, &stored, None).unwrap();
+                    assert_eq!(load(&stored, &options).unwrap(), graph);
+                    assert_eq!(load(&stored, &LoadOptions::default()).unwrap(), graph);
+                }
             }
         }
     }
 
     #[test]
-    fn an_rg_lacks_what_was_not_stored() {
+    fn lists_are_kept_as_the_file_has_them_or_as_it_is_asked() {
         let folder = tempfile::tempdir().unwrap();
-        let (text, stored) = (folder.path().join("a.txt"), folder.path().join("a.rg"));
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("a.txt"), "5 7\n7 5\n9 5\n").unwrap();
+        let options = LoadOptions::default();
+        let graph = load(&path("a.txt"), &options).unwrap();
+        let compressed = CompressedGraph::of(graph.clone()).unwrap();
+        let of_file = |name: &str| match name {
+            "a.rgz" => Storage::Compressed,
+            _ => Storage::Plain,
+        };
+        for name in ["a.txt", "a.rg", "a.rgz"] {
+            if name != "a.txt" {
+                write::write_graph(&graph, &path(name), None).unwrap();
+            }
+            for asked in [None, Some(Storage::Plain), Some(Storage::Compressed)] {
+                let stored = options.store(options.read(&path(name)).unwrap(), asked).unwrap();
+                let expected = match asked.unwrap_or(of_file(name)) {
+                    Storage::Plain => StoredGraph::Plain(graph.clone()),
+                    Storage::Compressed => StoredGraph::Compressed(compressed.clone()),
+                };
+                assert_eq!(stored, expected, "{name} {asked:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stored_graph_lacks_what_was_not_stored() {
+        for name in ["a.rg", "a.rgz"] {
+            lacks_what_was_not_stored(name);
+        }
+    }
+
+    fn lacks_what_was_not_stored(name: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let (text, stored) = (folder.path().join("a.txt"), folder.path().join(name));
         std::fs::write(&text, "5 7 2\n").unwrap();
-        rg::write(&load(&text, &LoadOptions::default()).unwrap(), &stored).unwrap();
+        let graph = load(&text, &LoadOptions::default()).unwrap();
+        write::write_graph(&graph, &stored, None).unwrap();
         let directed = LoadOptions { direction: Direction::Directed, ..LoadOptions::default() };
         let error = load(&stored, &directed).unwrap_err().to_string();
         assert!(error.contains("stored undirected"), "{error}");

@@ -7,6 +7,7 @@ use crate::reading::{BuildArguments, ReadArguments, format};
 use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
+use ripplet::Storage;
 use ripplet::io::Format;
 use ripplet::lp::programs::{Gamma, MEMORY, Resolution, Slpa, THRESHOLD};
 use ripplet::lp::{Counter, DEFAULT_PHASES, Stop};
@@ -16,8 +17,8 @@ use std::path::PathBuf;
 /// Find the communities of a graph, or of each graph of a batch.
 ///
 /// INPUT is an edge list (.txt, .el, .tsv, .csv), LDBC (.e with its .v beside it), MatrixMarket
-/// (.mtx), METIS (.graph), GML (.gml), Parquet, Arrow, or ripplet's own .rg; the text ones also as
-/// .gz or .zst; `-` is standard input. A batch is a folder or an archive of such files, a TU data set,
+/// (.mtx), METIS (.graph), GML (.gml), Parquet, Arrow, or ripplet's own .rg and .rgz; the text ones
+/// also as .gz or .zst; `-` is standard input. A batch is a folder or an archive of such files, a TU data set,
 /// a .swarm or, with --batch, a table.
 ///
 /// OUT has a line or a row a vertex, its id and its community, which is called by the id of one of
@@ -107,9 +108,10 @@ pub struct ChoiceArguments {
         ]
     )]
     pub preset: Option<PresetName>,
-    /// How the adjacency is kept.
-    #[arg(long, value_enum, default_value_t = StorageName::Plain)]
-    pub storage: StorageName,
+    /// How the lists of neighbours are kept [default: as the file has them: an .rgz compressed,
+    /// anything else plain].
+    #[arg(long, value_enum)]
+    pub storage: Option<StorageName>,
     #[command(flatten)]
     pub device: DeviceArguments,
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
@@ -272,8 +274,19 @@ pub enum PresetName {
 /// The storages by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StorageName {
-    /// Neighbour lists as they are
+    /// As they are: 4 bytes an arc, 8 with weights
     Plain,
+    /// In fewer bytes, decoded wherever they are read: slower
+    Compressed,
+}
+
+impl From<StorageName> for Storage {
+    fn from(name: StorageName) -> Storage {
+        match name {
+            StorageName::Plain => Storage::Plain,
+            StorageName::Compressed => Storage::Compressed,
+        }
+    }
 }
 
 fn counter(text: &str) -> Result<CounterChoice, String> {

@@ -6,6 +6,7 @@ use crate::batch::{BatchArguments, Done, Opened, PartNeeds, Source};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::output::{begin_table, is_standard};
+use ripplet::Storage;
 use ripplet::analytics::RunError;
 use ripplet::graph::batch::BatchSlice;
 use ripplet::graph::{OutOfMemory, VertexId, memory};
@@ -63,6 +64,11 @@ fn check(job: &Job<'_>) -> Result<(), Failure> {
         (job.labels.is_some(), "--labels are of the vertices of one graph", "labels"),
         (reads.is_some(), "--vertex-table is about the vertices of one graph", "vertex-table"),
         (writes.is_some(), "--columns-out is about the vertices of one graph", "columns-out"),
+        (
+            job.storage == Some(Storage::Compressed),
+            "--storage compressed is of the lists of one graph",
+            "storage",
+        ),
         (job.finds_counter, "--counter auto looks at the memory for one graph", "counter"),
     ];
     if let Some((_, sentence, flag)) = flags.iter().find(|(is_given, ..)| *is_given) {
@@ -98,7 +104,7 @@ impl Work<'_> {
     fn run<P: ripplet::lp::Program + Send + 'static>(&self, program: P) -> Result<Ending, Failure> {
         let Work { job, console, threads, .. } = *self;
         let worker = CommunitiesWorker::new(program, job.settings.clone(), threads)?;
-        let choices = job.choices(&job.settings, "cpu".into(), threads);
+        let choices = job.choices(&job.settings, Storage::Plain, "cpu".into(), threads);
         let source = Source {
             input: &job.input,
             batch: self.batch,

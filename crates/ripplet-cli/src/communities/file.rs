@@ -145,7 +145,7 @@ impl Visitor for Run<'_> {
     type Result = Result<(), Failure>;
 
     fn visit<P: Program + 'static>(self, program: &P) -> Result<(), Failure> {
-        let ids = self.work.loaded.graph.ids();
+        let ids = self.work.graph.ids();
         self.work.run_for(program, |outcome| {
             self.job.write_columns(outcome, ids)?;
             Ok(Rows::of_labels(outcome))

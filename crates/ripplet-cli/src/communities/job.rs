@@ -1,7 +1,7 @@
 //! What the flags mean together: the five choices and the places, before any data is touched.
 
 use super::Arguments;
-use super::arguments::{CounterChoice, PresetName, ProgramName, StorageName};
+use super::arguments::{CounterChoice, PresetName, ProgramName};
 use super::program::Program;
 use crate::estimate::EstimateForm;
 use crate::failure::Failure;
@@ -10,9 +10,9 @@ use crate::output::is_standard;
 use crate::size::Size;
 use crate::stats::Choices;
 use crate::threads::ThreadArguments;
-use ripplet::LoadOptions;
 use ripplet::lp::programs::Resolution;
 use ripplet::lp::{Counter, Order, Settings};
+use ripplet::{LoadOptions, Storage};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -29,7 +29,8 @@ pub struct Job<'a> {
     pub settings: Settings,
     /// Whether the counter is what the memory allows, instead of the settings'.
     pub finds_counter: bool,
-    pub storage: StorageName,
+    /// How the graph's lists are kept, where it is not as the file has them.
+    pub storage: Option<Storage>,
     pub device: &'a DeviceArguments,
     pub host_memory: Option<Size>,
     pub threads: &'a ThreadArguments,
@@ -75,7 +76,7 @@ impl Arguments {
             settings,
             finds_counter: choices.counter == Some(CounterChoice::Auto),
             program,
-            storage: choices.storage,
+            storage: choices.storage.map(Storage::from),
             device: &choices.device,
             host_memory: choices.host_memory,
             threads: &self.threads,
@@ -112,7 +113,13 @@ impl Arguments {
 
 impl Job<'_> {
     /// The choices by their names.
-    pub fn choices(&self, settings: &Settings, device: String, threads: usize) -> Choices {
+    pub fn choices(
+        &self,
+        settings: &Settings,
+        storage: Storage,
+        device: String,
+        threads: usize,
+    ) -> Choices {
         let Settings { schedule, counter, seed, .. } = settings;
         Choices {
             program: self.program.name().into(),
@@ -126,9 +133,7 @@ impl Job<'_> {
                 Order::Sync | Order::Phased { .. } => None,
             },
             counter: counter.to_string(),
-            storage: match self.storage {
-                StorageName::Plain => "plain",
-            },
+            storage: storage.name(),
             device,
             threads,
             seed: *seed,

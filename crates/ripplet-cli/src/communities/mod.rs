@@ -21,12 +21,12 @@ use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::Machine;
 use crate::output::{check_place, is_standard, write_json};
-use crate::reading::{Loaded, load};
+use crate::reading::{Loaded, load_stored};
 use crate::stats::{Bytes, Choices, Shape, Stages, Stats, peak_memory};
 use crate::{interrupt, memory};
 use job::Job;
 use program::{Program, rows_of_seeded};
-use ripplet::graph::{Graph, VertexIds};
+use ripplet::graph::{GraphView, VertexIds};
 use ripplet::io::{self, ReadOptions, write};
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::lp::{Counter, Executor, Outcome, Plan, Settings, Sketch, quality::Summary};
@@ -55,21 +55,23 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let open = start.elapsed().as_secs_f64();
     let reading = format!("reading {}", job.input.display());
     let loaded = memory::within(job.host_memory, &reading, memory::OF_A_GRAPH, || {
-        load(&job.input, &job.load, console)
+        load_stored(&job.input, &job.load, job.storage, console)
     })?;
+    let graph = loaded.graph.view();
     if let Some(output) = &job.output {
-        write::check_communities(output, loaded.graph.ids()).map_err(Failure::Place)?;
+        write::check_communities(output, graph.ids()).map_err(Failure::Place)?;
     }
     if let Some(labels) = &job.labels {
         console.stage(format!("reading {}", labels.display()));
         let options = ReadOptions::default();
-        job.settings.initial = Some(io::read_labels(labels, &options, loaded.graph.ids())?);
+        job.settings.initial = Some(io::read_labels(labels, &options, graph.ids())?);
     }
     interrupt::check()?;
     let machine = opened.start(job.threads, console)?;
     let settings = std::mem::take(&mut job.settings);
-    let loaded = &loaded;
-    let mut work = Work { job: &job, settings, console, loaded, threads, open, machine };
+    let Loaded { read, build, .. } = loaded;
+    let before = Stages { open, read, build, ..Stages::default() };
+    let mut work = Work { job: &job, settings, console, graph, threads, before, machine };
     match &job.program {
         Program::Lpa(resolution) => work.run(&Lpa::new(*resolution)),
         Program::Cdlp => work.run(&Cdlp),
@@ -77,11 +79,11 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
         Program::Sweep(sweep) => work.sweep(sweep),
         Program::Slpa(slpa) => work.run_for(&slpa.program, |outcome| slpa.rows(outcome)),
         Program::File(file) => {
-            work.settings = file.fill(work.settings, loaded.graph.ids(), console)?;
+            work.settings = file.fill(work.settings, graph.ids(), console)?;
             file.run(&work)
         }
         Program::Seeded(seeded) => {
-            let planted = seeded.plant(&loaded.graph, work.settings, console)?;
+            let planted = seeded.plant(graph, work.settings, console)?;
             work.settings = planted.settings;
             work.run_for(&planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }
@@ -112,10 +114,10 @@ struct Work<'a> {
     job: &'a Job<'a>,
     settings: Settings,
     console: &'a Console,
-    loaded: &'a Loaded,
+    graph: GraphView<'a>,
     threads: usize,
-    /// Seconds that opening the device took.
-    open: f64,
+    /// Seconds that it took until there was a graph.
+    before: Stages,
     machine: Machine,
 }
 
@@ -156,7 +158,7 @@ impl Work<'_> {
         machine: &Machine,
         program: &P,
     ) -> Result<Option<Run>, Failure> {
-        let graph = &self.loaded.graph;
+        let graph = self.graph;
         let settings = self.settings_on(machine, program);
         let plan = machine.plan(graph, program, &settings);
         if self.is_estimate(machine, &settings, &plan)? {
@@ -180,7 +182,7 @@ impl Work<'_> {
         if !self.job.finds_counter || !program.follows_frequency() {
             return exact;
         }
-        let plan = machine.plan(&self.loaded.graph, program, &exact);
+        let plan = machine.plan(self.graph, program, &exact);
         let refused = check_memory(&plan, self.job, machine)
             .and_then(|()| machine.check_memory(&plan).map_err(Failure::from));
         let Err(why) = refused else { return exact };
@@ -205,7 +207,7 @@ impl Work<'_> {
             machine.check_memory(plan)?;
         }
         let choices = self.choices(machine, settings);
-        form.print(&self.loaded.graph, &choices, &choices.device, plan)?;
+        form.print(self.graph, &choices, &choices.device, plan)?;
         Ok(true)
     }
 
@@ -216,10 +218,10 @@ impl Work<'_> {
         sweep: Option<Sweep>,
         rows: impl FnOnce(&'a Outcome) -> Result<Rows<'a>, Failure>,
     ) -> Result<(), Failure> {
-        let Work { job, console, loaded, .. } = &self;
-        let (graph, outcome) = (&loaded.graph, &run.outcome);
+        let Work { job, console, graph, .. } = *self;
+        let outcome = &run.outcome;
         let peak = peak_memory();
-        let (open, read, build) = (self.open, loaded.read, loaded.build);
+        let Stages { open, read, build, .. } = self.before;
         let mut seconds = Stages { open, read, build, ..run.seconds };
         let told = job.stats.is_some() || !console.is_quiet();
         let summary = match &sweep {
@@ -246,7 +248,7 @@ impl Work<'_> {
     }
 
     fn choices(&self, machine: &Machine, settings: &Settings) -> Choices {
-        self.job.choices(settings, machine.name(), self.threads)
+        self.job.choices(settings, self.graph.into(), machine.name(), self.threads)
     }
 
     /// Writes the communities; returns the seconds that it took.
@@ -257,7 +259,7 @@ impl Work<'_> {
         if is_standard(path) {
             self.console.close();
         }
-        rows.write(path, self.loaded.graph.ids(), self.job.consecutive)?;
+        rows.write(path, self.graph.ids(), self.job.consecutive)?;
         Ok(start.elapsed().as_secs_f64())
     }
 
@@ -284,7 +286,7 @@ impl Work<'_> {
     }
 }
 
-fn judge(console: &Console, graph: &Graph, outcome: &Outcome) -> Result<Summary, Failure> {
+fn judge(console: &Console, graph: GraphView<'_>, outcome: &Outcome) -> Result<Summary, Failure> {
     console.stage("measuring modularity");
     Ok(Summary::of(graph, &outcome.labels)?)
 }

@@ -7,7 +7,7 @@ use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
 use clap::ValueEnum;
-use ripplet::graph::Graph;
+use ripplet::graph::GraphView;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{
     Gamma, ROUNDS, Resolution, Seed, Seeded, Seeding, Slpa, THRESHOLD, memberships, strengths,
@@ -278,7 +278,7 @@ impl SeededJob {
     /// Reads the seeds and begins with them.
     pub fn plant(
         &self,
-        graph: &Graph,
+        graph: GraphView<'_>,
         settings: Settings,
         console: &Console,
     ) -> Result<Planted, Failure> {

@@ -37,13 +37,13 @@ impl Work<'_> {
         if let (Some(order), Some(path)) = (order, &job.order) {
             let values = ColumnData::U32(order.places());
             let places = VertexColumn { name: "place", len: 1, values };
-            written(write_vertex_table(path, self.loaded.graph.ids(), &[places]))?;
+            written(write_vertex_table(path, self.graph.ids(), &[places]))?;
         }
         self.finish(&run, Some(sweep), |outcome| Ok(Rows::of_labels(outcome)))
     }
 
     fn sweep_on(&self, machine: &Machine, job: &SweepJob) -> Result<Option<Swept>, Failure> {
-        let graph = &self.loaded.graph;
+        let graph = self.graph;
         let gammas = Gamma::halved(job.halvings);
         let mut plan = machine.plan(graph, &Llp::new(Gamma::ZERO), &self.settings);
         plan = plan.with("the best labels so far", 4 * u64::from(graph.vertices()));

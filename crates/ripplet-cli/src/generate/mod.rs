@@ -45,7 +45,7 @@ enum Generator {
 /// Where a graph goes, and what it is drawn by.
 #[derive(Args)]
 struct OutputArguments {
-    /// Where the graph goes: .rg, .el, .csv or any other format of `ripplet convert`.
+    /// Where the graph goes: .rg, .rgz, .el, .csv or any other format of `ripplet convert`.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// The output's format, where its name does not tell.

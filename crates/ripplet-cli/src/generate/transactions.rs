@@ -9,8 +9,9 @@ use crate::output::{check_place, is_standard, written};
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::graph::generate::{GenerateError, Market, Sales, SalesPart, Transactions};
-use ripplet::graph::{OutOfMemory, Shard, VertexIds, memory};
+use ripplet::graph::{Direction, OutOfMemory, Shard, VertexIds, WeightScale, memory};
 use ripplet::io::rg::{RgShape, RgWriter};
+use ripplet::io::rgz::RgzWriter;
 use ripplet::io::write::{
     self, ColumnData, ColumnKind, Communities, Naming, Part, Rows, Subject, TableShape, TableWriter,
 };
@@ -22,12 +23,12 @@ use std::path::{Path, PathBuf};
 /// Buyers and items over days, with rings of fraud: sizes of the CGLP paper's Table 8.
 ///
 /// Of 10 days, 460 million vertices and 1.7 thousand million edges; of 100 days, 1010 million and
-/// 11.6 thousand million; --scale is a share of that. An .rg is written shard by shard; a table
+/// 11.6 thousand million; --scale is a share of that. An .rg or .rgz is written shard by shard; a table
 /// (.csv, .tsv, .parquet, .arrow) gets each transaction: source, target, day, amount; another
 /// format takes the whole graph's memory.
 #[derive(Args)]
 pub struct TransactionsArguments {
-    /// Where the graph goes, an .rg best; or its transactions, a table.
+    /// Where the graph goes, an .rg or .rgz best; or its transactions, a table.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// How many days, from 1 to 100.
@@ -48,7 +49,7 @@ pub struct TransactionsArguments {
     /// Leave out the weights, which tell how many transactions an edge is of.
     #[arg(long)]
     no_weights: bool,
-    /// Arcs of a shard at most: the memory is about 16 bytes for each.
+    /// Arcs of a shard at most: the memory is about 16 bytes for each, for an .rgz 24.
     #[arg(long, value_name = "N", default_value_t = 1 << 27,
         value_parser = clap::value_parser!(u64).range(1..=1 << 31))]
     shard_arcs: u64,
@@ -71,8 +72,8 @@ pub struct TransactionsArguments {
 /// What becomes of the market.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Product {
-    /// An `.rg`, shard by shard.
-    Shards,
+    /// An `.rg` or `.rgz`, shard by shard.
+    Shards { compressed: bool },
     /// A row for each transaction.
     Table,
     /// A graph that is whole before it is written.
@@ -81,6 +82,8 @@ enum Product {
 
 /// Bytes of an arc while a shard is written and the next one drawn.
 const BYTES_PER_SHARD_ARC: u64 = 16;
+/// Bytes of an arc and its weight compressed, about: as many as plain where nothing can be saved.
+const BYTES_PER_COMPRESSED_ARC: u64 = 8;
 /// Bytes of an edge of a graph in memory: two arcs with their weights.
 const BYTES_PER_EDGE: u64 = 16;
 
@@ -93,7 +96,7 @@ pub fn run(arguments: &TransactionsArguments, console: &Console) -> Result<(), F
     let market = transactions.market()?;
     let output = &arguments.output;
     let what = match arguments.product() {
-        Product::Shards => arguments.write_shards(&market, console)?,
+        Product::Shards { compressed } => arguments.write_shards(compressed, &market, console)?,
         Product::Table => arguments.write_table(&market, console)?,
         Product::Graph => {
             console.stage("drawing the lists");
@@ -125,7 +128,8 @@ impl TransactionsArguments {
 
     fn product(&self) -> Product {
         match Format::of_path(&self.output) {
-            Some((Format::Rg, _)) => Product::Shards,
+            Some((Format::Rg, _)) => Product::Shards { compressed: false },
+            Some((Format::Rgz, _)) => Product::Shards { compressed: true },
             Some((Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow, _)) => {
                 Product::Table
             }
@@ -153,25 +157,32 @@ impl TransactionsArguments {
     fn check_memory(&self, transactions: &Transactions) -> Result<(), Failure> {
         let (vertices, edges) = transactions.size()?;
         match self.product() {
-            Product::Shards => {
-                let needed = self.shard_arcs.min(2 * edges) * BYTES_PER_SHARD_ARC;
+            Product::Shards { compressed } => {
+                let more = if compressed { BYTES_PER_COMPRESSED_ARC } else { 0 };
+                let needed = self.shard_arcs.min(2 * edges) * (BYTES_PER_SHARD_ARC + more);
                 check_fits("two shards", needed, "give fewer --shard-arcs")
             }
             Product::Table => Ok(()),
             Product::Graph => {
                 let needed = edges * BYTES_PER_EDGE + vertices * BYTES_PER_VERTEX;
                 let what = format!("{vertices} vertices and {edges} edges");
-                check_fits(&what, needed, "write an .rg, which goes shard by shard")
+                check_fits(&what, needed, "write an .rg or .rgz, which goes shard by shard")
             }
         }
     }
 
     /// Writes the graph shard by shard: one is written while the next is drawn.
-    fn write_shards(&self, market: &Market, console: &Console) -> Result<String, Failure> {
+    fn write_shards(
+        &self,
+        compressed: bool,
+        market: &Market,
+        console: &Console,
+    ) -> Result<String, Failure> {
         let ranges = market.shard_ranges(self.shard_arcs)?;
         let (vertices, shards) = (market.vertices(), ranges.len() as u32);
         let shape = RgShape { vertices, shards, weighted: !self.no_weights };
-        let mut writer = RgWriter::create(&self.output, shape).map_err(Failure::Write)?;
+        let writer = ShardWriter::create(&self.output, compressed, shape);
+        let mut writer = writer.map_err(Failure::Write)?;
         let mut arcs = 0;
         let draw = |range: Range<u32>| {
             console.stage(format!("drawing vertex {} of {vertices}", range.end));
@@ -184,7 +195,7 @@ impl TransactionsArguments {
         in_turns(ranges.into_iter(), draw, append)?;
         interrupt::check()?;
         console.stage(format!("writing {}", self.output.display()));
-        written(writer.finish())?;
+        written(writer.finish(vertices))?;
         Ok(format!("{} edges in {shards} shards", arcs / 2))
     }
 
@@ -240,6 +251,39 @@ impl TransactionsArguments {
         let ids = VertexIds::Consecutive { first: 0, count: market.vertices() };
         let rows = Communities { vertices: Some(&vertices), communities: &rings, strengths: None };
         written(write::write_communities(path, &ids, &rows, Naming::VertexId))
+    }
+}
+
+/// A graph that is written shard by shard.
+enum ShardWriter {
+    Plain(RgWriter),
+    Compressed(RgzWriter),
+}
+
+impl ShardWriter {
+    fn create(path: &Path, compressed: bool, shape: RgShape) -> Result<ShardWriter, WriteError> {
+        Ok(match compressed {
+            false => ShardWriter::Plain(RgWriter::create(path, shape)?),
+            true => ShardWriter::Compressed(RgzWriter::create(path)?),
+        })
+    }
+
+    fn append(&mut self, shard: &Shard) -> Result<(), WriteError> {
+        match self {
+            ShardWriter::Plain(writer) => writer.append(shard),
+            ShardWriter::Compressed(writer) => writer.compress(shard),
+        }
+    }
+
+    /// Makes the file of so many vertices appear.
+    fn finish(self, vertices: u32) -> Result<(), WriteError> {
+        match self {
+            ShardWriter::Plain(writer) => writer.finish(),
+            ShardWriter::Compressed(writer) => {
+                let ids = VertexIds::Consecutive { first: 0, count: vertices };
+                writer.finish(&ids, Direction::Undirected, WeightScale::ONE)
+            }
+        }
     }
 }
 

@@ -6,13 +6,14 @@ use crate::batch::BatchArguments;
 use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
 use crate::output::json;
-use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load};
+use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load_stored};
 use crate::size::Size;
-use crate::stats::Shape;
+use crate::stats::{Parts, Shape};
 use crate::threads::ThreadArguments;
 use clap::Args;
-use ripplet::graph::VertexIds;
+use ripplet::graph::{Direction, VertexIds};
 use ripplet::io::Format;
+use ripplet::{Storage, StoredGraph};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -55,6 +56,11 @@ struct Info {
     max_degree: u64,
     mean_degree: f64,
     shards: usize,
+    /// How the lists are kept: plain or compressed.
+    storage: &'static str,
+    /// What the lists take, weights and all that finds them included, for each place where an arc is
+    /// listed; null without arcs.
+    bits_per_arc: Option<f64>,
     ids: &'static str,
     first_id: Option<String>,
     last_id: Option<String>,
@@ -71,28 +77,32 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     }
     arguments.batch.check_unused()?;
     arguments.threads.start()?;
-    let info = Info::of(&load(file, &options, console)?);
+    let info = Info::of(&load_stored(file, &options, None, console)?);
     print(&if arguments.json { json(&info) } else { info.lines() })?;
     Ok(Ending::Whole)
 }
 
 impl Info {
-    fn of(Loaded { graph, rows, .. }: &Loaded) -> Info {
-        let (ids, vertices) = (graph.ids(), graph.vertices());
+    fn of(Loaded { graph, rows, .. }: &Loaded<StoredGraph>) -> Info {
+        let graph = graph.view();
+        let (ids, vertices, shape) = (graph.ids(), graph.vertices(), Shape::of(graph));
         let id = |vertex: Option<u32>| vertex.map(|vertex| ids.get(vertex).to_string());
         let arcs = graph.arcs();
         // An arc touches two vertices; undirected ones are stored twice.
-        let touches =
-            if graph.shards().iter().any(|shard| shard.incoming().is_some()) { 2 } else { 1 };
+        let touches = if graph.direction() == Direction::Directed { 2 } else { 1 };
+        let Parts { offsets, neighbors, weights, .. } = shape.graph_bytes;
+        let bits = 8.0 * (offsets + neighbors + weights) as f64;
         Info {
-            shape: Shape::of(graph),
+            shape,
             arcs,
             rows: *rows,
             self_loops: graph.self_loops(),
             isolated: (0..vertices).filter(|&vertex| graph.degree(vertex) == 0).count() as u64,
             max_degree: graph.max_degree(),
             mean_degree: (touches * arcs) as f64 / f64::from(vertices.max(1)),
-            shards: graph.shards().len(),
+            shards: graph.shards(),
+            storage: shape.storage.name(),
+            bits_per_arc: (arcs > 0).then(|| bits / (touches * arcs) as f64),
             ids: match ids {
                 VertexIds::Consecutive { .. } => "consecutive",
                 VertexIds::Unsigned(_) => "unsigned",
@@ -111,6 +121,11 @@ impl Info {
             (Some(first), Some(last)) => format!(", {first} to {last}"),
             _ => String::new(),
         };
+        let lists = match (self.shape.storage, self.bits_per_arc) {
+            (Storage::Compressed, Some(bits)) => format!(", compressed to {bits:.2} bits each"),
+            (Storage::Compressed, None) => ", compressed".into(),
+            (Storage::Plain, _) => String::new(),
+        };
         let mut text = String::new();
         for (name, value) in [
             ("vertices", self.shape.vertices.to_string()),
@@ -121,7 +136,7 @@ impl Info {
             ("isolated", self.isolated.to_string()),
             ("degree", format!("{:.2} on average, {} at most", self.mean_degree, self.max_degree)),
             ("ids", format!("{}{ends}", self.ids)),
-            ("arcs", format!("{} in {} shards", self.arcs, self.shards)),
+            ("arcs", format!("{} in {} shards{lists}", self.arcs, self.shards)),
             ("memory", Size(self.bytes).to_string()),
         ] {
             let _ = writeln!(text, "{name:<12}{value}");

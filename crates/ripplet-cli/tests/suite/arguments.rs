@@ -42,7 +42,7 @@ fn values_that_are_not_there() {
         ("--preset nu-mg9", ["nu-mg8", "--preset"]),
         ("--preset nu-bm --counter bm", ["--preset", "--counter"]),
         ("--preset nu-bm --gamma 2", ["--gamma", "llp"]),
-        ("--storage compressed", ["plain", "--storage"]),
+        ("--storage packed", ["--storage", "packed"]),
         ("--schedule phases", ["phased", "--schedule"]),
         ("--threads 0", ["0", "--threads"]),
         ("--threads 5000", ["5000", "--threads"]),
@@ -70,6 +70,7 @@ fn values_that_are_not_there() {
 fn flags_that_would_be_ignored() {
     let sandbox = sandbox();
     sandbox.ok("convert a.txt a.rg");
+    sandbox.ok("convert a.txt a.rgz");
     for (run, parts) in [
         ("communities a.txt -o b.txt --schedule sync --phases 4", ["--phases", "phased"]),
         ("communities a.rg -o b.txt --keep-loops", ["finished graph", "convert"]),
@@ -78,6 +79,11 @@ fn flags_that_would_be_ignored() {
         ("quality a.rg a.txt --keep-duplicates", ["finished graph", "convert"]),
         ("communities a.rg -o b.txt --directed", ["a.rg", "stored undirected"]),
         ("communities a.rg -o b.txt --weighted", ["a.rg", "stored without weights"]),
+        ("communities a.rgz -o b.txt --keep-loops", ["finished graph", "convert"]),
+        ("communities a.rgz -o b.txt --directed", ["a.rgz", "stored undirected"]),
+        ("lcc a.rgz -o b.txt --ids names", ["finished graph", "convert"]),
+        ("quality a.rgz a.txt --weighted", ["a.rgz", "stored without weights"]),
+        ("communities a.txt --batch -o b.txt --storage compressed", ["--storage", "batch"]),
         ("communities - -o b.txt --labels -", ["standard input", "name a file"]),
         ("quality - -", ["standard input", "name files"]),
     ] {

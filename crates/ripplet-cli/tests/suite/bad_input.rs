@@ -123,22 +123,39 @@ fn compressed_files_that_are_damaged() {
 }
 
 #[test]
-fn rg_files_that_are_damaged() {
+fn finished_graphs_that_are_damaged() {
     let sandbox = Sandbox::new();
-    sandbox.ok("generate road --scale 10 -o whole.rg");
+    for whole in ["whole.rg", "whole.rgz"] {
+        sandbox.ok(&format!("generate road --scale 10 -o {whole}"));
+    }
+    let refuse = |name: &str, bytes: &[u8]| {
+        sandbox.write(name, bytes);
+        all_refuse(&sandbox, name, "", &[name]);
+    };
     let whole = fs::read(sandbox.path("whole.rg")).unwrap();
-    for at in [0, 9, 40, 70, whole.len() / 2, whole.len() - 20, whole.len() - 1] {
-        let mut flipped = whole.clone();
+    let flipped = |whole: &[u8], at: usize| {
+        let mut flipped = whole.to_vec();
         flipped[at] ^= 0x10;
-        sandbox.write("flipped.rg", &flipped);
-        all_refuse(&sandbox, "flipped.rg", "", &["flipped.rg"]);
+        flipped
+    };
+    for at in [0, 9, 40, 70, whole.len() / 2, whole.len() - 20, whole.len() - 1] {
+        refuse("flipped.rg", &flipped(&whole, at));
     }
     for length in [0, 1, 63, 64, 100, whole.len() / 2, whole.len() - 1] {
-        sandbox.write("cut.rg", &whole[..length]);
-        all_refuse(&sandbox, "cut.rg", "", &["cut.rg"]);
+        refuse("cut.rg", &whole[..length]);
     }
-    sandbox.write("text.rg", "1 2\n2 3\n");
-    all_refuse(&sandbox, "text.rg", "", &["text.rg"]);
+    refuse("text.rg", b"1 2\n2 3\n");
+    // That each byte counts is held by the reader's own tests.
+    refuse("plain.rgz", &whole);
+    let whole = fs::read(sandbox.path("whole.rgz")).unwrap();
+    for at in [9, whole.len() / 2, whole.len() - 1] {
+        refuse("flipped.rgz", &flipped(&whole, at));
+    }
+    for length in [0, whole.len() / 2] {
+        refuse("cut.rgz", &whole[..length]);
+    }
+    sandbox.write("flipped.rgz", flipped(&whole, whole.len() / 2));
+    all_refuse(&sandbox, "flipped.rgz", "", &["shard 0: "]);
 }
 
 #[test]

@@ -106,6 +106,7 @@ fn transactions_as_a_graph_and_as_a_table() {
     let said = sandbox.run(&format!("{generate} -o a.rg {places} --threads 1"));
     assert!(said.error.contains("vertices, ") && said.error.contains(" in 1 shards"), "{said:?}");
     sandbox.ok(&format!("{generate} -o b.rg --shard-arcs 20000 --threads 7"));
+    sandbox.ok(&format!("{generate} -o b.rgz --shard-arcs 20000 --threads 3"));
     sandbox.ok(&format!("{generate} -o plain.rg --no-weights"));
     sandbox.ok(&format!("{generate} -o whole.txt"));
     sandbox.ok(&format!("{generate} -o sales.csv --threads 1"));
@@ -120,6 +121,11 @@ fn transactions_as_a_graph_and_as_a_table() {
     let graph = edges("a.rg");
     assert_eq!(edges("b.rg"), graph);
     assert_eq!(edges("whole.txt"), graph);
+    let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+    sandbox.ok("convert b.rg compressed.rgz");
+    assert!(bytes("b.rgz") == bytes("compressed.rgz"));
+    sandbox.ok("convert b.rgz plain_again.rg");
+    assert!(bytes("b.rg") == bytes("plain_again.rg"));
     sandbox.ok("convert plain.rg plain.txt");
     assert!(sandbox.read("plain.txt").lines().count() == graph.lines().count());
     let mut times = BTreeMap::new();

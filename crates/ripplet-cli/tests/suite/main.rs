@@ -23,4 +23,5 @@ mod outputs;
 mod programs;
 mod regression;
 mod sandbox;
+mod storage;
 mod swarm;

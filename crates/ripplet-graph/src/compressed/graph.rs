@@ -2,8 +2,8 @@
 
 use super::{CompressedAdjacency, InvalidCompressed};
 use crate::{
-    Direction, Graph, InvalidGraph, MAX_SHARD_ARCS, OutOfMemory, Shard, VertexId, VertexIds,
-    WeightScale,
+    Direction, Graph, GraphBytes, InvalidGraph, MAX_SHARD_ARCS, OutOfMemory, Shard, VertexId,
+    VertexIds, WeightScale,
 };
 use rayon::prelude::*;
 use std::ops::Range;
@@ -139,6 +139,27 @@ impl CompressedGraph {
         self.shards.iter().map(|shard| shard.out.arcs()).sum()
     }
 
+    /// The number of edges, self-loops among them. Counts self-loops first: one pass.
+    pub fn edges(&self) -> u64 {
+        match self.direction {
+            Direction::Directed => self.arcs(),
+            Direction::Undirected => (self.arcs() + self.self_loops()) / 2,
+        }
+    }
+
+    /// The number of self-loops: one pass that decodes each list up to its own vertex.
+    pub fn self_loops(&self) -> u64 {
+        let in_shard = |shard: &CompressedShard| -> u64 {
+            let (out, first) = (shard.out.view(), shard.vertices().start);
+            let loops_of = |local: usize| {
+                let own = first + local as u32;
+                out.of(local).take_while(|&u| u <= own).filter(|&u| u == own).count() as u64
+            };
+            (0..shard.vertices().len()).into_par_iter().map(loops_of).sum()
+        };
+        self.shards.iter().map(in_shard).sum()
+    }
+
     /// Whether edges have a direction.
     pub fn direction(&self) -> Direction {
         self.direction
@@ -193,6 +214,17 @@ impl CompressedGraph {
     pub fn bytes(&self) -> u64 {
         let lists = self.shards.iter().flat_map(CompressedShard::lists);
         self.ids.bytes() + lists.map(CompressedAdjacency::bytes).sum::<u64>()
+    }
+
+    /// The same, each part for itself: `offsets` are where blocks begin, `neighbors` the words of the
+    /// lists, among which weights are.
+    pub fn bytes_by_part(&self) -> GraphBytes {
+        let mut bytes = GraphBytes { ids: self.ids.bytes(), ..GraphBytes::default() };
+        for lists in self.shards.iter().flat_map(CompressedShard::lists) {
+            bytes.offsets += size_of_val(lists.begins()) as u64;
+            bytes.neighbors += size_of_val(lists.words()) as u64;
+        }
+        bytes
     }
 
     /// Compresses a graph's lists, in parallel, and takes over its ids. Memory: both graphs' lists.

@@ -1,6 +1,9 @@
 use super::*;
 use crate::generate::{Rmat, Road, Web};
-use crate::{Adjacency, Direction, EdgeTable, Graph, GraphBuilder, Neighbors, SelfLoops};
+use crate::{
+    Adjacency, Direction, Duplicates, EdgeTable, Graph, GraphBuilder, GraphBytes, GraphView,
+    Neighbors, SelfLoops, VertexIds,
+};
 use proptest::prelude::*;
 
 /// Plain lists, and their first vertex.
@@ -261,6 +264,32 @@ fn directed_and_weighted_graphs_in_both_directions() {
         same_as(&compressed, list);
         assert_eq!(compressed.check(graph.vertices()), Ok(()));
         assert!(compressed.bytes() < 5 * compressed.arcs(), "small weights take few bits");
+    }
+}
+
+#[test]
+fn a_graph_is_told_of_alike_in_either_form() {
+    for direction in [Direction::Undirected, Direction::Directed] {
+        // Loops at both ends of lists, twice at one vertex, and alone.
+        let ids = VertexIds::Consecutive { first: 0, count: 6 };
+        let rows = [(0, 0), (0, 5), (5, 5), (5, 1), (2, 2), (2, 2), (3, 3), (1, 3), (3, 3)];
+        let (sources, targets) = rows.into_iter().unzip();
+        let table = EdgeTable::new(ids, sources, targets).unwrap();
+        let table = table.with_weights(vec![1.0; 9]).unwrap();
+        let graph = GraphBuilder::new()
+            .direction(direction)
+            .self_loops(SelfLoops::Keep)
+            .duplicates(Duplicates::Keep)
+            .shard_arcs(4)
+            .build(table)
+            .unwrap();
+        let compressed = CompressedGraph::of(graph.clone()).unwrap();
+        assert!(compressed.shards().len() > 1);
+        for view in [GraphView::from(&graph), GraphView::from(&compressed)] {
+            assert_eq!((view.self_loops(), view.edges()), (6, 9), "{view:?}");
+            let GraphBytes { ids, offsets, neighbors, weights } = view.bytes_by_part();
+            assert_eq!(ids + offsets + neighbors + weights, view.bytes(), "{view:?}");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::arcs::{Arcs, Slot};
 use super::text::{Fields, decimal, push_integer, push_weight, write_text};
 use super::{AtomicFile, columnar, refused, whole_file};
-use crate::{Compression, Format, WriteError, rg};
+use crate::{Compression, Format, WriteError, rg, rgz};
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, VertexIds};
 use std::io::{self, Write};
@@ -32,6 +32,7 @@ pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result
     let (format, compression) = plan(graph, path, format).map_err(error)?;
     match format {
         Format::Rg => rg::write(graph, path).map(|()| 0),
+        Format::Rgz => rgz::write(graph, path).map(|()| 0),
         Format::Ldbc => write_ldbc(graph, path, compression).map(|()| 0),
         _ => {
             whole_file(path, |out| write_to(out, graph, format, compression))?;
@@ -63,7 +64,7 @@ fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Forma
             return Err(refused("LDBC's ids are integers, but these are names: write .csv"));
         }
         Format::Gml => {
-            let names = ".txt, .tsv, .csv, .mtx, .graph, .e, .parquet, .arrow or .rg";
+            let names = ".txt, .tsv, .csv, .mtx, .graph, .e, .parquet, .arrow, .rg or .rgz";
             return Err(refused(format!("GML is read, but not written: choose one of {names}")));
         }
         Format::Metis => check_metis(graph)?,

@@ -67,6 +67,8 @@ proptest! {
         let opened = rgz::open(&path).unwrap();
         prop_assert_eq!((opened.vertices(), opened.arcs()), (graph.vertices(), graph.arcs()));
         prop_assert_eq!(opened.shards().len(), graph.shards().len());
+        let loops = (opened.self_loops(), opened.edges());
+        prop_assert_eq!(loops, (graph.self_loops(), graph.edges()));
         prop_assert_eq!(opened.into_plain().unwrap(), graph);
     }
 

@@ -373,7 +373,8 @@ fn files_are_found_or_refused() {
     assert!(message(folder.path()).contains("does not tell the format"));
     fs::create_dir(path("folder.txt")).unwrap();
     assert!(message(&path("folder.txt")).contains("is a directory"));
-    assert!(message(&path("graph.rg")).contains(".rg"));
+    assert!(message(&path("graph.rg")).contains("an .rg file is a finished graph"));
+    assert!(message(&path("graph.rgz")).contains("an .rgz file is a finished graph"));
     fs::write(path("g.e"), "1 2\n").unwrap();
     assert!(message(&path("g.e")).contains("the vertex file"));
     fs::write(path("g.v.gz"), zstd::encode_all(&b"1\n2\n"[..], 1).unwrap()).unwrap();

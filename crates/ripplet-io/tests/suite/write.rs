@@ -11,7 +11,7 @@ use ripplet_graph::{
     Direction, Duplicates, EdgeTable, ExternalId, Graph, GraphBuilder, Names, SelfLoops, VertexIds,
 };
 use ripplet_io::write::{Communities, Naming, write_communities, write_graph};
-use ripplet_io::{Format, IdKind, ReadOptions, read_edges, read_groups, read_labels, rg};
+use ripplet_io::{Format, IdKind, ReadOptions, read_edges, read_groups, read_labels, rg, rgz};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -116,7 +116,10 @@ proptest! {
         }
         let path = folder.path().join("g.rg");
         write_graph(&graph, &path, None).unwrap();
-        prop_assert_eq!(rg::open(&path).unwrap(), graph);
+        prop_assert_eq!(rg::open(&path).unwrap(), graph.clone());
+        let path = folder.path().join("g.rgz");
+        write_graph(&graph, &path, None).unwrap();
+        prop_assert_eq!(rgz::open(&path).unwrap().into_plain().unwrap(), graph);
     }
 
     #[test]
