@@ -228,7 +228,7 @@ impl RunIdentity {
     }
 
     fn add(&mut self, name: &str, value: impl fmt::Display) {
-        let line = |text: String| text.escape_debug().to_string();
+        let line = |text: String| text.replace(char::is_control, " ");
         self.entries.push([line(name.into()), line(value.to_string())]);
     }
 
