@@ -196,10 +196,11 @@ fn keep(
     done: &[Round],
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
-    let Some(keeper) = observer.keeper() else { return Ok(()) };
-    if !keeper.is_due(done) {
+    if !observer.keeper().is_some_and(|keeper| keeper.is_due(done)) {
         return Ok(());
     }
-    let kept = keeper.keep(done, rounds.state()?);
+    observer.on_stage("writing a checkpoint");
+    let state = rounds.state()?;
+    let kept = observer.keeper().map_or(Ok(()), |keeper| keeper.keep(done, state));
     kept.map_err(|source| RunError::NotKept { rounds: done.len(), source })
 }
