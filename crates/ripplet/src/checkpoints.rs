@@ -141,7 +141,11 @@ impl Checkpoints {
         let failed = |error| ReadError::io(&self.folder, Place::File, error);
         let mut rounds = Vec::new();
         for entry in fs::read_dir(&self.folder).map_err(failed)? {
-            let name = entry.map_err(failed)?.file_name();
+            let entry = entry.map_err(failed)?;
+            if !entry.file_type().map_err(failed)?.is_file() {
+                continue;
+            }
+            let name = entry.file_name();
             let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
             let number = number.and_then(|name| name.strip_suffix(SUFFIX));
             rounds.extend(number.and_then(|number| number.parse::<u32>().ok()));
@@ -279,4 +283,111 @@ fn read(kept: Kept, path: &Path) -> Result<(RunIdentity, Checkpoint), ReadError>
         ReadError::content(path, Place::File, "this is no checkpoint of a run: remove it")
     })?;
     Ok((run, Checkpoint { rounds, labels, active, columns }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{GraphBuilder, generate::Web};
+    use crate::lp::{Settings, programs::Lpa};
+    use std::borrow::Cow;
+
+    fn run(seed: u64) -> RunIdentity {
+        let graph = GraphBuilder::new().build(Web::new(6).generate().unwrap()).unwrap();
+        RunIdentity::of(&graph, &Lpa::default(), &Settings { seed, ..Settings::default() })
+    }
+
+    fn rounds_of(count: usize) -> Vec<Round> {
+        let round = |index: usize| Round {
+            changed: index as u64,
+            visited: 7,
+            scanned: u64::MAX,
+            nan_scores: 1,
+            fingerprint: (!index.is_multiple_of(2)).then_some(index as u64),
+            seconds: 0.25,
+        };
+        (0..count).map(round).collect()
+    }
+
+    fn keep(keeper: &mut FileKeeper, rounds: usize) {
+        let state = State {
+            labels: Cow::Owned(vec![rounds as u32, 0]),
+            active: Cow::Borrowed(&[0b11]),
+            columns: vec![Cow::Borrowed(&[4, 5])],
+        };
+        keeper.keep(&rounds_of(rounds), state).unwrap();
+    }
+
+    #[test]
+    fn the_newest_two_stand_in_for_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoints = Checkpoints::open(&folder.path().join("new")).unwrap();
+        assert!(checkpoints.newest(&run(0)).unwrap().is_none());
+        let mut keeper = checkpoints.keeper(&run(0), Every::Rounds(NonZeroU32::MIN));
+        for round in [1, 2, 3, 9, 12] {
+            keep(&mut keeper, round);
+        }
+        assert_eq!(checkpoints.rounds().unwrap(), [12, 9]);
+        let newest = checkpoints.newest(&run(0)).unwrap().unwrap();
+        assert_eq!(newest.checkpoint.rounds, rounds_of(12));
+        assert_eq!(&*newest.checkpoint.labels, [12, 0]);
+        assert_eq!(&*newest.checkpoint.columns[0], [4, 5]);
+        let bytes = fs::metadata(&newest.path).unwrap().len();
+        assert_eq!(keeper.written.checkpoints, 5);
+        assert!(keeper.written.bytes > 4 * bytes && keeper.written.seconds > 0.0);
+
+        // The newest is cut short: the one before is taken, and what follows it replaces both.
+        let cut = fs::read(&newest.path).unwrap();
+        fs::write(&newest.path, &cut[..cut.len() - 1]).unwrap();
+        let before = checkpoints.newest(&run(0)).unwrap().unwrap();
+        assert_eq!(before.checkpoint.rounds.len(), 9);
+        assert_eq!(before.damaged.len(), 1);
+        keep(&mut keeper, 10);
+        assert_eq!(checkpoints.rounds().unwrap(), [10, 9]);
+        fs::write(checkpoints.path(10), "").unwrap();
+        fs::write(checkpoints.path(9), "no checkpoint").unwrap();
+        assert!(matches!(checkpoints.newest(&run(0)), Err(ResumeError::Damaged(_))));
+        checkpoints.remove().unwrap();
+        assert!(checkpoints.newest(&run(0)).unwrap().is_none());
+    }
+
+    #[test]
+    fn another_run_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoints = Checkpoints::open(folder.path()).unwrap();
+        keep(&mut checkpoints.keeper(&run(0), Every::Rounds(NonZeroU32::MIN)), 1);
+        let error = checkpoints.newest(&run(5)).unwrap_err().to_string();
+        assert!(error.contains("another run: seed: 0 there, 5 here"), "{error}");
+    }
+
+    #[test]
+    fn what_is_due() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoints = Checkpoints::open(folder.path()).unwrap();
+        let mut keeper = checkpoints.keeper(&run(0), Every::Rounds(NonZeroU32::new(3).unwrap()));
+        let due: Vec<usize> = (1..9).filter(|&n| keeper.is_due(&rounds_of(n))).collect();
+        assert_eq!(due, [3, 6]);
+        let mut often = checkpoints.keeper(&run(0), Every::Time(Duration::ZERO));
+        let mut rarely = checkpoints.keeper(&run(0), Every::Time(Duration::MAX));
+        assert!(often.is_due(&rounds_of(1)) && !rarely.is_due(&rounds_of(1)));
+    }
+
+    #[test]
+    fn words_that_are_no_rounds() {
+        let all = words(&rounds_of(4));
+        assert_eq!(rounds(&all), Some(rounds_of(4)));
+        assert_eq!(rounds(&all[1..]), None);
+        let mut odd = all;
+        odd[4] = 2;
+        assert_eq!(rounds(&odd), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(Checkpoints::open(&file).is_err());
+        assert!(Checkpoints::open(&folder.path().join("no/where")).is_err());
+    }
 }
