@@ -1,9 +1,9 @@
 //! Runs that are killed at any moment, go on, and write what they would have written.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Said, Sandbox};
 use serde_json::Value;
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -104,6 +104,27 @@ fn killed_at_any_moment() {
         assert_eq!(whole["checkpoints"], Value::Null);
         assert_eq!(names(&sandbox, "kept"), [""; 0], "{flags}");
     }
+}
+
+#[test]
+fn an_interrupt_leaves_what_was_kept() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("generate road --scale 13 -o graph.rg");
+    let line = "communities graph.rg -o out.txt --device cpu --program slpa --iterations 4000000000 \
+                --checkpoint kept --checkpoint-every 2";
+    let mut child = sandbox.command(line).stderr(Stdio::piped()).spawn().unwrap();
+    assert!(comes_further(&sandbox, &mut child, 4, Duration::from_millis(3)));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let said = Said::of(child.wait_with_output().unwrap());
+    said.must_fail(
+        line,
+        1,
+        &["interrupted; nothing was written; the run can --resume after round"],
+    );
+    let kept = rounds(&sandbox, "kept");
+    assert!(kept.len() == 2 && names(&sandbox, "kept").len() == 2, "{:?}", names(&sandbox, "kept"));
+    assert!(said.error.trim_end().ends_with(&kept[1].to_string()), "{said:?}: {kept:?}");
 }
 
 /// A graph whose vertices remember for as long as they are asked to.
