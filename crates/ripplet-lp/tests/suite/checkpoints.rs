@@ -120,7 +120,8 @@ fn interrupted_after_any_round() {
 fn graphs_of_any_shape() {
     let runs = runs();
     for (_, edges) in shapes() {
-        for each in some(all(), 5).into_iter().filter(|(.., counting)| *counting == Counting::Exact)
+        for each in
+            some(all(), 11).into_iter().filter(|(.., counting)| *counting == Counting::Exact)
         {
             check(&runs, &edges, rules(each));
         }
