@@ -8,8 +8,8 @@
 //! 64 bits, not cryptographic: two graphs at hand have the same with a chance of 2⁻⁶⁴, but who wants to
 //! can make them so. Cost: one pass over the lists, in parallel; no memory.
 
-use crate::compressed::{CompressedGraph, CompressedShard, NeighborLists};
-use crate::{Direction, ExternalId, Graph, VertexId, VertexIds, WeightScale};
+use crate::compressed::{NeighborLists, ShardLists};
+use crate::{Direction, ExternalId, GraphView, VertexId, VertexIds};
 use rayon::prelude::*;
 
 /// What is hashed apart: equal numbers in different places are not the same.
@@ -43,52 +43,41 @@ impl Domain {
     }
 }
 
-impl Graph {
+impl GraphView<'_> {
     /// A number by which a file made for this graph is told from another graph's: the same for the same
-    /// ids, direction, scale of weights and arcs with their weights, whatever the shards and the threads,
-    /// plain or compressed ([`CompressedGraph::identity`]).
+    /// ids, direction, scale of weights and arcs with their weights, whatever the shards, the threads and
+    /// the storage.
     ///
     /// Not cryptographic: two graphs at hand have the same with a chance of 2⁻⁶⁴, but who wants to can make
     /// them so. Cost: one pass over the outgoing lists, in parallel; no memory.
-    pub fn identity(&self) -> u64 {
-        let lists = self.shards().iter().map(|shard| of_lists(shard.vertices().start, shard.out()));
-        let weighted = self.is_weighted();
-        whole(self.ids(), self.direction(), self.weight_scale(), weighted, lists)
+    pub fn identity(self) -> u64 {
+        fn of<S: ShardLists>(shards: &[S]) -> u64 {
+            let of_shard = |shard: &S| of_lists(shard.vertices().start, shard.out());
+            shards.iter().map(of_shard).fold(0, u64::wrapping_add)
+        }
+        let lists = match self {
+            GraphView::Plain(graph) => of(graph.shards()),
+            GraphView::Compressed(graph) => of(graph.shards()),
+        };
+        lists.wrapping_add(of_ids(self.ids())).wrapping_add(self.kind())
+    }
+
+    fn kind(self) -> u64 {
+        let (directed, weighted) = (self.direction() == Direction::Directed, self.is_weighted());
+        // Without weights, nothing is scaled.
+        let exponent = if weighted { u64::from(self.weight_scale().exponent() as u32) } else { 0 };
+        let flags = u64::from(directed) | u64::from(weighted) << 1;
+        Domain::Kind.hash(self.vertices().into(), exponent << 32 | flags)
     }
 }
 
-impl CompressedGraph {
-    /// The graph's identity: that of the same graph with plain lists, [`Graph::identity`].
-    pub fn identity(&self) -> u64 {
-        let of = |shard: &CompressedShard| of_lists(shard.vertices().start, shard.out().view());
-        let weights = |shard: &CompressedShard| shard.out().code().weight_widths.is_some();
-        let weighted = self.shards().first().is_some_and(weights);
-        let lists = self.shards().iter().map(of);
-        whole(self.ids(), self.direction(), self.weight_scale(), weighted, lists)
-    }
-}
-
-/// A number by which values in their order are told from others; as [`Graph::identity`], and made in
+/// A number by which values in their order are told from others; as [`GraphView::identity`], and made in
 /// parallel.
 pub fn identity_of_values(values: impl IndexedParallelIterator<Item = u32>) -> u64 {
     let count = Domain::Kind.hash(values.len() as u64, 0);
     let hash = |(place, value): (usize, u32)| Domain::Value.hash(place as u64, u64::from(value));
     let sum = values.with_min_len(TASK).enumerate().map(hash).reduce(|| 0, u64::wrapping_add);
     count.wrapping_add(sum)
-}
-
-fn whole(
-    ids: &VertexIds,
-    direction: Direction,
-    scale: WeightScale,
-    weighted: bool,
-    lists: impl Iterator<Item = u64>,
-) -> u64 {
-    let kind = u64::from(direction == Direction::Directed) | u64::from(weighted) << 1;
-    // Without weights, nothing is scaled.
-    let exponent = if weighted { u64::from(scale.exponent() as u32) } else { 0 };
-    let kind = Domain::Kind.hash(ids.len() as u64, exponent << 32 | kind);
-    lists.fold(kind.wrapping_add(of_ids(ids)), u64::wrapping_add)
 }
 
 /// The sum over the vertices' ids.
@@ -137,8 +126,9 @@ fn of_lists(first: VertexId, lists: impl NeighborLists) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compressed::CompressedGraph;
     use crate::generate::Web;
-    use crate::{EdgeTable, GraphBuilder, Names};
+    use crate::{EdgeTable, Graph, GraphBuilder, Names};
     use std::collections::BTreeSet;
 
     fn graph(builder: GraphBuilder, ids: VertexIds, weights: Option<Vec<f64>>) -> Graph {
@@ -149,6 +139,10 @@ mod tests {
             None => edges,
         };
         builder.build(edges).unwrap()
+    }
+
+    fn identity<'g>(graph: impl Into<GraphView<'g>>) -> u64 {
+        graph.into().identity()
     }
 
     fn four() -> VertexIds {
@@ -171,17 +165,17 @@ mod tests {
             graph(GraphBuilder::new(), four(), Some(vec![1.0, 1.0, 1.0, 2.0])),
             graph(GraphBuilder::new(), four(), Some(vec![0.5; 4])),
         ];
-        let identities: BTreeSet<u64> = all.iter().map(Graph::identity).collect();
+        let identities: BTreeSet<u64> = all.iter().map(identity).collect();
         assert_eq!(identities.len(), all.len());
     }
 
     #[test]
     fn how_ids_are_kept_does_not_matter() {
-        let one = graph(GraphBuilder::new(), four(), None).identity();
+        let one = identity(&graph(GraphBuilder::new(), four(), None));
         let unsigned = VertexIds::Unsigned(vec![7, 8, 9, 10].into());
         let signed = VertexIds::Signed(vec![7, 8, 9, 10].into());
-        assert_eq!(graph(GraphBuilder::new(), unsigned, None).identity(), one);
-        assert_eq!(graph(GraphBuilder::new(), signed, None).identity(), one);
+        assert_eq!(identity(&graph(GraphBuilder::new(), unsigned, None)), one);
+        assert_eq!(identity(&graph(GraphBuilder::new(), signed, None)), one);
     }
 
     #[test]
@@ -190,19 +184,13 @@ mod tests {
             let edges = Web::new(10).generate().unwrap();
             GraphBuilder::new().shard_arcs(shard_arcs).build(edges).unwrap()
         };
-        let one = web(1 << 20).identity();
+        let one = identity(&web(1 << 20));
         for (threads, shard_arcs) in [(1, 1 << 20), (2, 1000), (7, 77)] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let graph = web(shard_arcs);
-            assert_eq!(pool.install(|| graph.identity()), one);
-            let shards = graph.shards().iter().map(|shard| CompressedShard::of(shard).unwrap());
-            let compressed = CompressedGraph::from_shards(
-                graph.ids().clone(),
-                graph.direction(),
-                graph.weight_scale(),
-                shards.collect(),
-            );
-            assert_eq!(pool.install(|| compressed.unwrap().identity()), one);
+            assert_eq!(pool.install(|| identity(&graph)), one);
+            let compressed = CompressedGraph::of(graph).unwrap();
+            assert_eq!(pool.install(|| identity(&compressed)), one);
         }
     }
 

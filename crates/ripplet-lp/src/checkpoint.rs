@@ -15,7 +15,7 @@
 use crate::columns::{self, ColumnSpec};
 use crate::{ColumnValues, Label, NO_LABEL, Order, Program, Round, Settings, StopReason, Ties};
 use rayon::prelude::*;
-use ripplet_graph::{Buffer, Direction, Graph, identity_of_values};
+use ripplet_graph::{Buffer, Direction, GraphView, identity_of_values};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
@@ -158,7 +158,7 @@ impl Checkpoint {
 
 /// What decides the labels of a run, by name: a checkpoint of one run is none of another.
 ///
-/// These are the graph ([`Graph::identity`]), the program (its name, its parameters and, where it has
+/// These are the graph ([`GraphView::identity`]), the program (its name, its parameters and, where it has
 /// one, its text; of a program in Rust alone, the name is all that is known), schedule, counter, seed, what
 /// labels and columns begin with, and the version of this crate. Threads and devices are not among them,
 /// nor are the stop rules: a run may go on for longer than it was meant to.
@@ -174,7 +174,12 @@ pub struct BadIdentity;
 
 impl RunIdentity {
     /// The identity of a run: one pass over the graph, in parallel.
-    pub fn of<P: Program>(graph: &Graph, program: &P, settings: &Settings) -> RunIdentity {
+    pub fn of<'g, P: Program>(
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> RunIdentity {
+        let graph = graph.into();
         let mut identity = RunIdentity { entries: Vec::new() };
         let direction = match graph.direction() {
             Direction::Directed => "directed",

@@ -5,11 +5,11 @@ use crate::conformance::{
     Asked, begin, bits, cases, counts, of_cdlp, of_llp, of_lpa, of_probe, of_seeded, of_sketches,
     of_slpa, rules, run_watched,
 };
-use crate::graphs::{Edges, any_edges, bipartite, cliques, grid, shapes};
-use crate::machines::{machines, takes};
+use crate::graphs::{Edges, Storage, Stored, any_edges, bipartite, cliques, grid, shapes};
+use crate::machines::{Machine, machines, takes};
 use crate::oracle::{self, Counting, Rules, Wake};
 use proptest::prelude::*;
-use ripplet_graph::{Graph, MAX_SHARD_ARCS};
+use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Lpa, Resolution, Slpa};
 use ripplet_lp::{
@@ -47,27 +47,54 @@ impl Observer for All {
     }
 }
 
-/// Runs the program of some rules on an executor.
-type Run = Box<dyn Fn(&Graph, Rules, &Settings, &mut dyn Observer) -> Outcome>;
-
 /// Who runs: those under test, and the CPU.
-fn runs() -> Vec<Run> {
-    fn of<E: Executor + 'static>(executor: E) -> Run {
-        Box::new(move |graph, rules, settings, watch| {
-            run_watched(&executor, graph, rules, settings, watch)
-        })
-    }
-    let under_test = machines().into_iter().map(|machine| of(machine.executor));
-    under_test.chain([of(CpuExecutor::new(Some(3)).unwrap())]).collect()
+enum Runner {
+    UnderTest(Machine),
+    Cpu(CpuExecutor),
 }
 
-fn check(runs: &[Run], edges: &Edges, rules: Rules) {
+fn runners() -> Vec<Runner> {
+    let under_test = machines().into_iter().map(Runner::UnderTest);
+    under_test.chain([Runner::Cpu(CpuExecutor::new(Some(3)).unwrap())]).collect()
+}
+
+impl Runner {
+    fn takes(&self, edges: &Edges, rules: Rules) -> bool {
+        match self {
+            Runner::UnderTest(machine) => machine.takes(edges, rules),
+            Runner::Cpu(_) => true,
+        }
+    }
+
+    /// The graph as it reads it.
+    fn stored(&self, edges: &Edges, shard_arcs: u64) -> Stored {
+        match self {
+            Runner::UnderTest(machine) => edges.stored(shard_arcs, machine.storage),
+            Runner::Cpu(_) => edges.stored(shard_arcs, Storage::Plain),
+        }
+    }
+
+    fn run(&self, graph: &Stored, rules: Rules, settings: &Settings, watch: &mut All) -> Outcome {
+        let graph = graph.view();
+        match self {
+            Runner::UnderTest(machine) => {
+                run_watched(&machine.executor, graph, rules, settings, watch)
+            }
+            Runner::Cpu(executor) => run_watched(executor, graph, rules, settings, watch),
+        }
+    }
+}
+
+fn check(runners: &[Runner], edges: &Edges, rules: Rules) {
     if !takes(edges, rules) {
         return;
     }
     let (start, settings) = begin(edges.vertices, rules, None);
     let expected = oracle::run(&edges.lists(), start, rules);
-    let graphs = [7, MAX_SHARD_ARCS].map(|shard_arcs| edges.graph(shard_arcs));
+    let runners = runners.iter().filter(|runner| runner.takes(edges, rules));
+    let shard_arcs = [7, MAX_SHARD_ARCS].into_iter().cycle();
+    let stored = |(runner, arcs): (_, u64)| (runner, Runner::stored(runner, edges, arcs));
+    let all: Vec<(&Runner, Stored)> = runners.zip(shard_arcs).map(stored).collect();
     let judge = |found: &Outcome| {
         assert_eq!(found.labels, expected.state.labels, "{rules:?}");
         assert_eq!(counts(found), expected.rounds, "{rules:?}");
@@ -76,18 +103,18 @@ fn check(runs: &[Run], edges: &Edges, rules: Rules) {
         }
     };
     let mut kept: Option<Vec<Checkpoint>> = None;
-    for (run, graph) in runs.iter().zip(graphs.iter().cycle()) {
-        let mut all = All::default();
-        judge(&run(graph, rules, &settings, &mut all));
-        assert_eq!(all.0.len(), expected.rounds.len().saturating_sub(1), "{rules:?}");
-        assert_eq!(kept.get_or_insert_with(|| all.0.clone()), &all.0, "{rules:?}");
+    for (runner, graph) in &all {
+        let mut states = All::default();
+        judge(&runner.run(graph, rules, &settings, &mut states));
+        assert_eq!(states.0.len(), expected.rounds.len().saturating_sub(1), "{rules:?}");
+        assert_eq!(kept.get_or_insert_with(|| states.0.clone()), &states.0, "{rules:?}");
     }
     let kept = kept.expect("somebody runs");
     for (index, checkpoint) in kept.iter().enumerate() {
-        let (run, graph) = (&runs[index % runs.len()], &graphs[index % 2]);
+        let (runner, graph) = &all[index % all.len()];
         let settings = Settings { resume: Some(checkpoint.clone()), ..settings.clone() };
         let mut rest = All::default();
-        judge(&run(graph, rules, &settings, &mut rest));
+        judge(&runner.run(graph, rules, &settings, &mut rest));
         assert_eq!(rest.0, kept[index + 1..], "{rules:?}, from round {}", index + 1);
     }
 }
@@ -106,24 +133,24 @@ fn all() -> Asked {
 
 #[test]
 fn interrupted_after_any_round() {
-    let runs = runs();
+    let runners = runners();
     let weights = |edges: Edges| {
         let weights = (0..edges.pairs.len() as u32).map(|row| 1 + row * 7 % 5).collect();
         Edges { weights: Some(weights), ..edges }
     };
     for edges in [grid(9), bipartite(13, 7), weights(cliques(5, 6)), cliques(5, 6).directed()] {
-        all().into_iter().for_each(|each| check(&runs, &edges, rules(each)));
+        all().into_iter().for_each(|each| check(&runners, &edges, rules(each)));
     }
 }
 
 #[test]
 fn graphs_of_any_shape() {
-    let runs = runs();
+    let runners = runners();
     for (_, edges) in shapes() {
         for each in
             some(all(), 11).into_iter().filter(|(.., counting)| *counting == Counting::Exact)
         {
-            check(&runs, &edges, rules(each));
+            check(&runners, &edges, rules(each));
         }
     }
 }
@@ -133,9 +160,9 @@ proptest! {
 
     #[test]
     fn any_graph_goes_on(edges in any_edges(), seed: u64, step in 3usize..9) {
-        let runs = runs();
+        let runners = runners();
         for each in some(all(), step) {
-            check(&runs, &edges, Rules { seed, ..rules(each) });
+            check(&runners, &edges, Rules { seed, ..rules(each) });
         }
     }
 }
