@@ -1,5 +1,6 @@
 //! Runs that are killed at any moment, go on, and write what they would have written.
 
+use crate::driver::{FAKE, FAKE_NVRTC, compiler, driver, run};
 use crate::sandbox::{Said, Sandbox};
 use serde_json::Value;
 use std::fs;
@@ -168,6 +169,21 @@ fn a_full_disk_leaves_what_was_kept() {
     // The folder was there before the runs, and stays.
     assert_eq!(sandbox.names(), ["graph.txt", "kept", "out.txt", "s.json", "whole.txt"]);
     assert_eq!(names(&sandbox, "kept"), [""; 0]);
+}
+
+#[test]
+fn where_a_gpu_fails_the_cpu_goes_on() {
+    let sandbox = stopped();
+    driver(&sandbox, FAKE);
+    compiler(&sandbox, FAKE_NVRTC);
+    let line = format!("{RUN} {SLPA} --resume").replace("--device cpu", "--device auto");
+    let said = run(&sandbox, &line, &[("FAKE_LAUNCHES", "2")]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    for part in ["running on the CPU: the GPU failed", "going on after round 4"] {
+        assert!(said.error.contains(part), "no `{part}` in {said:?}");
+    }
+    assert_eq!(sandbox.read("out.txt"), sandbox.read("whole.txt"));
+    assert_eq!(sandbox.json("s.json")["checkpoints"]["resumed_after"], 4);
 }
 
 #[test]
