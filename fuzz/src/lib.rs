@@ -68,6 +68,43 @@ impl AsRef<[u8]> for Aligned {
     }
 }
 
+/// A file of parts of which the index says nothing but where they are, with every checksum made right: those
+/// of its parts, of its index, of its footer. Nothing of what is too short, or has more than one block under
+/// a checksum.
+pub fn resealed(input: &[u8]) -> Option<Vec<u8>> {
+    const HEADER: usize = 64;
+    const FOOTER: usize = 64;
+    /// What the index says of a part.
+    const ENTRY: usize = 16;
+    const BLOCK: usize = 1 << 20;
+    if input.len() < HEADER + ENTRY + FOOTER || input.len() > BLOCK {
+        return None;
+    }
+    let mut bytes = input.to_vec();
+    let end = bytes.len() - FOOTER;
+    let word = |bytes: &[u8], at: usize| {
+        u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes")) as usize
+    };
+    let index = word(&bytes, end).clamp(HEADER, end);
+    for entry in (index..end).step_by(ENTRY).take_while(|entry| entry + ENTRY <= end) {
+        let (begin, length) = (word(&bytes, entry), word(&bytes, entry + 8));
+        let part = begin.checked_add(length).and_then(|to| bytes.get_mut(begin..to));
+        let Some((data, sums)) = part.and_then(|part| part.split_last_chunk_mut::<8>()) else {
+            continue;
+        };
+        let sum = crc32fast::hash(data).to_le_bytes();
+        sums[..4].copy_from_slice(&sum);
+        sums[4..].copy_from_slice(&crc32fast::hash(&sum).to_le_bytes());
+    }
+    let mut of_index = crc32fast::Hasher::new();
+    of_index.update(&bytes[..HEADER]);
+    of_index.update(&bytes[index..end]);
+    bytes[end + 48..end + 52].copy_from_slice(&of_index.finalize().to_le_bytes());
+    let own = crc32fast::hash(&bytes[end..end + 52]).to_le_bytes();
+    bytes[end + 52..end + 56].copy_from_slice(&own);
+    Some(bytes)
+}
+
 /// Checks that an error is a sentence.
 pub fn check_error(error: &ReadError) {
     let sentence = error.to_string();

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
-use ripplet::lp::{Observer, Round};
+use ripplet::lp::{Keeper, Observer, Round};
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -83,7 +83,7 @@ impl Console {
 
     /// The watcher of a run: shows its rounds, and ends it at an interrupt.
     pub fn watch(&self) -> Watch<'_> {
-        Watch { console: self }
+        Watch { console: self, keeper: None }
     }
 }
 
@@ -104,9 +104,15 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Shows a run's rounds, and ends it at an interrupt.
 pub struct Watch<'a> {
     console: &'a Console,
+    keeper: Option<&'a mut dyn Keeper>,
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    /// The same for a run whose states are kept.
+    pub fn keeping(self, keeper: Option<&'a mut dyn Keeper>) -> Watch<'a> {
+        Watch { keeper, ..self }
+    }
+
     /// What is being done now.
     pub fn show(&self, what: String) {
         self.console.stage(what);
@@ -121,6 +127,13 @@ impl Observer for Watch<'_> {
     fn on_round(&mut self, index: usize, round: &Round) {
         let (round_number, changed) = (index + 1, round.changed);
         self.console.stage(format!("round {round_number}: {changed} vertices changed"));
+    }
+
+    fn keeper(&mut self) -> Option<&mut dyn Keeper> {
+        match &mut self.keeper {
+            Some(keeper) => Some(&mut **keeper),
+            None => None,
+        }
     }
 
     fn is_cancelled(&self) -> bool {

@@ -5,6 +5,7 @@ use crate::output::unwritten;
 use crate::size::Size;
 use miette::Diagnostic;
 use ripplet::ProgramErrors;
+use ripplet::checkpoints::ResumeError;
 use ripplet::cuda::DeviceError;
 use ripplet::graph::{BuildError, generate::GenerateError};
 use ripplet::io::{ReadError, WriteError};
@@ -77,6 +78,12 @@ pub enum Failure {
     /// A run that ended without labels.
     #[error(transparent)]
     Run(RunError),
+    /// A checkpoint that could not be written.
+    #[error(transparent)]
+    #[diagnostic(help(
+        "what was kept before stands: make room and go on with --resume, or leave --checkpoint out"
+    ))]
+    Checkpoint(RunError),
     /// An analysis that ended without a result.
     #[error(transparent)]
     Analytics(ripplet::analytics::RunError),
@@ -187,6 +194,7 @@ impl Failure {
             | Failure::Threads(_)
             | Failure::Device { .. }
             | Failure::Run(_)
+            | Failure::Checkpoint(_)
             | Failure::Analytics(_) => FAILED,
             Failure::Validation { .. } | Failure::Interrupted(_) => FAILED,
         })
@@ -209,6 +217,7 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
         match error {
             RunError::Cancelled => Interrupted.into(),
+            RunError::NotKept { .. } => Failure::Checkpoint(error),
             RunError::Device(sentence) => Failure::Device { sentence, help: WITHOUT_A_GPU.into() },
             RunError::DeviceMemory { device, needed, graph, room, limited } => {
                 let [all, graph, room] = [needed, graph, room].map(Size);
@@ -226,6 +235,19 @@ impl From<RunError> for Failure {
             }
             error => Failure::Run(error),
         }
+    }
+}
+
+impl From<ResumeError> for Failure {
+    fn from(error: ResumeError) -> Failure {
+        let help = match error {
+            ResumeError::Read(error) => return Failure::Read(error),
+            ResumeError::Damaged(_) => "remove the checkpoints to begin anew",
+            ResumeError::OtherRun { .. } => {
+                "bring the same graph and options, or name another --checkpoint folder for this run"
+            }
+        };
+        Failure::refused(error.to_string(), help)
     }
 }
 

@@ -6,8 +6,8 @@
 use ripplet::io::write::remove_unfinished;
 use std::io::{Write, stderr};
 use std::process::exit;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::thread::sleep;
 use std::time::Duration;
 use thiserror::Error;
@@ -17,6 +17,8 @@ const GRACE: Duration = Duration::from_millis(400);
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 static WRITTEN: AtomicBool = AtomicBool::new(false);
+/// The last round whose state is kept; 0 where none is.
+static KEPT: AtomicUsize = AtomicUsize::new(0);
 static SAID: AtomicBool = AtomicBool::new(false);
 
 /// Somebody wants this process to end.
@@ -52,6 +54,11 @@ pub fn has_written() {
     WRITTEN.store(true, SeqCst);
 }
 
+/// Notes that a run can go on after so many rounds, for the last words.
+pub fn has_kept(rounds: usize) {
+    KEPT.store(rounds, SeqCst);
+}
+
 /// The last words, once.
 pub fn say_goodbye() {
     if !SAID.swap(true, SeqCst) {
@@ -60,6 +67,11 @@ pub fn say_goodbye() {
             true => "what was written before is whole",
         };
         // Where nobody listens to standard error, the exit code has to do.
-        let _ = writeln!(stderr(), "interrupted; {what}");
+        let _ = match KEPT.load(SeqCst) {
+            0 => writeln!(stderr(), "interrupted; {what}"),
+            round => {
+                writeln!(stderr(), "interrupted; {what}; the run can --resume after round {round}")
+            }
+        };
     }
 }

@@ -106,6 +106,19 @@ pub struct Bytes {
     pub peak_device: u64,
 }
 
+/// What checkpoints came to.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct CheckpointFigures {
+    /// Checkpoints written.
+    pub written: u64,
+    /// Bytes of their files.
+    pub bytes: u64,
+    /// Seconds of finding the graph's identity and of writing; not in those of computing.
+    pub seconds: f64,
+    /// Rounds that were done before this process began; null where it did all of them.
+    pub resumed_after: Option<usize>,
+}
+
 /// What one γ of a sweep found.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Layer {
@@ -152,6 +165,8 @@ pub struct Stats {
     pub unlabelled: u64,
     /// How often a vertex met a label whose score is no number.
     pub nan_scores: u64,
+    /// What was kept of the run, and what it went on from; null where nothing was to be kept.
+    pub checkpoints: Option<CheckpointFigures>,
     /// What each γ of a sweep found; null where there was one run.
     pub sweep: Option<Vec<Layer>>,
     /// Where the time went.
@@ -299,6 +314,7 @@ impl Stats {
             summary,
             unlabelled: outcome.labels.iter().filter(|&&label| label == NO_LABEL).count() as u64,
             nan_scores: outcome.nan_scores(),
+            checkpoints: None,
             sweep: None,
             seconds,
             shares: seconds.shares(),

@@ -1,6 +1,6 @@
-//! Exclusive slices seen as atomics, for loops in which several threads write one array.
+//! Exclusive slices seen as atomics, for loops in which several threads write one array, and back.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Views an exclusively borrowed slice as atomics, so that several threads may write it at once.
 ///
@@ -10,6 +10,20 @@ pub fn as_atomic(slice: &mut [u32]) -> &[AtomicU32] {
     // SAFETY: `AtomicU32` has the size, alignment and bit validity of `u32` (documented), and the
     // exclusive borrow, which the result inherits, guarantees that no plain access overlaps.
     unsafe { &*(std::ptr::from_mut::<[u32]>(slice) as *const [AtomicU32]) }
+}
+
+/// Views exclusively borrowed atomics as what they hold: between two loops that write them, nobody else does.
+pub fn as_plain(slice: &mut [AtomicU32]) -> &mut [u32] {
+    // SAFETY: `AtomicU32` has the size, alignment and bit validity of `u32` (documented), and the
+    // exclusive borrow, which the result inherits, guarantees that no atomic access overlaps.
+    unsafe { &mut *(std::ptr::from_mut::<[AtomicU32]>(slice) as *mut [u32]) }
+}
+
+/// As [`as_plain`], for words of 64 bits.
+pub fn as_plain_words(slice: &mut [AtomicU64]) -> &mut [u64] {
+    // SAFETY: `AtomicU64` has the size and bit validity of `u64` and at least its alignment (documented),
+    // and the exclusive borrow, which the result inherits, guarantees that no atomic access overlaps.
+    unsafe { &mut *(std::ptr::from_mut::<[AtomicU64]>(slice) as *mut [u64]) }
 }
 
 #[cfg(test)]
@@ -32,5 +46,14 @@ mod tests {
         });
         assert_eq!(values, [6; 8]);
         assert!(as_atomic(&mut []).is_empty());
+    }
+
+    #[test]
+    fn atomics_are_seen_as_what_they_hold() {
+        let mut values = [AtomicU32::new(3), AtomicU32::new(u32::MAX)];
+        assert_eq!(as_plain(&mut values), [3, u32::MAX]);
+        as_plain(&mut values)[0] = 5;
+        assert_eq!(values[0].load(Relaxed), 5);
+        assert_eq!(as_plain_words(&mut [AtomicU64::new(1 << 40)]), [1 << 40]);
     }
 }

@@ -7,6 +7,7 @@
 //! folder of a TU data set ──▶ tu::read ──▶ GraphBatch                         DS_A.txt, DS_graph_indicator.txt
 //! batch in parts ────────────▶ swarm_file ─▶ GraphBatch, part by part         .swarm, memory-mapped
 //! many graphs ───────────────▶ batch ──────▶ GraphBatch, part by part         folder, .zip, .tar, a table, and the two above
+//! run between two rounds ─▶ checkpoint ─▶ the same, later                      .checkpoint, memory-mapped
 //! labels ────▶ write ─▶ a whole file or none                                  .txt .tsv .csv .parquet .arrow
 //! ```
 //!
@@ -35,6 +36,7 @@ mod values;
 mod vertex_table;
 
 pub mod batch;
+pub mod checkpoint;
 pub mod columnar;
 pub mod rg;
 pub mod rgz;

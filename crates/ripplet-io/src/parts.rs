@@ -1,4 +1,5 @@
-//! Files of parts that are written and read one by one, under an index: what `.swarm` and `.rgz` are made of.
+//! Files of parts that are written and read one by one, under an index: what `.swarm`, `.rgz` and checkpoints are
+//! made of.
 //!
 //! ```text
 //! 0         header, 64 bytes: magic [u8; 8], version u32, zeros
@@ -9,10 +10,10 @@
 //!           bytes 0 to 52 of the footer u32, magic [u8; 8]
 //! ```
 
-use crate::sections::{ALIGNMENT, Sections, aligned, pair, sealed, word};
+use crate::sections::{ALIGNMENT, Sections, aligned, pair, sealed, verify, word};
 use crate::write::AtomicFile;
 use crate::{Place, ReadError, ReadErrorKind, WriteError};
-use ripplet_graph::{OutOfMemory, memory};
+use ripplet_graph::{Buffer, OutOfMemory, memory};
 use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -169,6 +170,66 @@ fn lie_close(bytes: &[u8], index: u64, parts: &[Range<u64>]) -> bool {
 
 pub(crate) fn out_of_memory(path: &Path, refused: OutOfMemory) -> ReadError {
     ReadError { path: path.into(), place: Place::File, kind: ReadErrorKind::OutOfMemory(refused) }
+}
+
+/// The error of a part that is damaged; `what` it is, where it begins, and why nobody can have written it.
+pub(crate) fn damaged_part(path: &Path, what: &str, at: u64, why: &str) -> ReadError {
+    let sentence = format!("{what} of the file is damaged: {why}; copy the file or make it again");
+    ReadError::content(path, Place::Byte(at), sentence)
+}
+
+/// Takes the sections of a verified part one after the other; counts from the file's begin.
+pub(crate) struct Part<'a> {
+    owner: &'a Owner,
+    at: u64,
+    end: u64,
+}
+
+impl<'a> Part<'a> {
+    /// A part, which is compared with its checksums, and its header; `what` it is stands in the error.
+    ///
+    /// # Errors
+    /// Where the header does not fit the part, or the bytes not their checksums.
+    pub fn open(
+        owner: &'a Owner,
+        path: &Path,
+        part: Range<u64>,
+        what: &str,
+    ) -> Result<(Part<'a>, &'a [u8]), ReadError> {
+        let Range { start, end } = part;
+        let bytes = &(**owner).as_ref()[start as usize..end as usize];
+        let head = bytes.get(..PART_HEADER_BYTES as usize);
+        let fits = |head: &&[u8]| {
+            word(head, 0) >= PART_HEADER_BYTES && sealed(word(head, 0)) == Some(end - start)
+        };
+        let Some(head) = head.filter(fits) else {
+            return Err(damaged_part(path, what, start, "its header does not fit it"));
+        };
+        let data_end = word(head, 0);
+        verify(bytes, data_end as usize, path, start).map_err(|error| ReadError {
+            kind: format!("{what}: {}", error.kind).into(),
+            ..error
+        })?;
+        let (at, end) = (start + PART_HEADER_BYTES, start + data_end);
+        Ok((Part { owner, at, end }, head))
+    }
+
+    /// The next section, of so many values.
+    pub fn section<T: bytemuck::Pod>(&mut self, values: u64) -> Option<Buffer<T>> {
+        // Parts begin at multiples of 64.
+        let begin = aligned(self.at);
+        let end = values.checked_mul(size_of::<T>() as u64)?.checked_add(begin)?;
+        if end > self.end {
+            return None;
+        }
+        self.at = end;
+        Buffer::shared(self.owner.clone(), begin as usize..end as usize)
+    }
+
+    /// Whether all sections are taken.
+    pub fn is_taken(&self) -> bool {
+        self.at == self.end
+    }
 }
 
 /// Where the sections of a part end, behind its header: what that says.

@@ -35,14 +35,13 @@
 
 use crate::map::map;
 use crate::parts::{
-    Format, Index, Owner, PART_HEADER_BYTES, PartsWriter, Words, data_end, out_of_memory,
+    Format, Index, Owner, PART_HEADER_BYTES, Part, PartsWriter, Words, damaged_part, data_end,
+    out_of_memory,
 };
-use crate::sections::{aligned, pair, sealed, verify, word};
+use crate::sections::{pair, word};
 use crate::{Place, ReadError, WriteError};
 use ripplet_graph::compressed::{Code, CompressedAdjacency, CompressedGraph, CompressedShard};
-use ripplet_graph::{
-    Buffer, Direction, Graph, Names, Shard, VertexId, VertexIds, WeightScale, memory,
-};
+use ripplet_graph::{Direction, Graph, Names, Shard, VertexId, VertexIds, WeightScale, memory};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::Path;
@@ -188,38 +187,14 @@ struct Reader<'a> {
     parts: Vec<Range<u64>>,
 }
 
-/// Takes the sections of a verified part one after the other; counts from the file's begin.
-struct Part<'a> {
-    owner: &'a Owner,
-    at: u64,
-    end: u64,
-}
-
 impl Reader<'_> {
     fn wrong(&self, what: &str, at: u64, why: &str) -> ReadError {
-        let sentence =
-            format!("{what} of the file is damaged: {why}; copy the file or make it again");
-        ReadError::content(self.path, Place::Byte(at), sentence)
+        damaged_part(self.path, what, at, why)
     }
 
     /// Checks a part's checksums; `what` it is stands in the error.
     fn part(&self, part: usize, what: &str) -> Result<(Part<'_>, &[u8]), ReadError> {
-        let Range { start, end } = self.parts[part].clone();
-        let bytes = &(**self.owner).as_ref()[start as usize..end as usize];
-        let head = bytes.get(..PART_HEADER_BYTES as usize);
-        let fits = |head: &&[u8]| {
-            word(head, 0) >= PART_HEADER_BYTES && sealed(word(head, 0)) == Some(end - start)
-        };
-        let Some(head) = head.filter(fits) else {
-            return Err(self.wrong(what, start, "its header does not fit it"));
-        };
-        let data_end = word(head, 0);
-        verify(bytes, data_end as usize, self.path, start).map_err(|error| ReadError {
-            kind: format!("{what}: {}", error.kind).into(),
-            ..error
-        })?;
-        let (at, end) = (start + PART_HEADER_BYTES, start + data_end);
-        Ok((Part { owner: self.owner, at, end }, head))
+        Part::open(self.owner, self.path, self.parts[part].clone(), what)
     }
 
     fn shard(&self, shard: usize, first: VertexId) -> Result<CompressedShard, ReadError> {
@@ -244,7 +219,7 @@ impl Reader<'_> {
             0 => return Err(misfit()),
             _ => Some(lists(7).code().and_then(|code| take(lists(7), code)).ok_or_else(misfit)?),
         };
-        if part.at != part.end {
+        if !part.is_taken() {
             return Err(wrong("it has bytes that belong to no list"));
         }
         Ok(CompressedShard::new(out, incoming))
@@ -265,26 +240,12 @@ impl Reader<'_> {
                 .and_then(|(offsets, bytes)| Names::from_parts(offsets, bytes))
                 .map(VertexIds::Names),
         };
-        let rest = (1..16).all(|at| word(head, at) == 0) && part.at == part.end;
+        let rest = (1..16).all(|at| word(head, at) == 0) && part.is_taken();
         let misfit = || {
             let why = "it does not fit the footer";
             self.wrong("the part of the ids", self.parts[shards].start, why)
         };
         ids.filter(|_| rest).ok_or_else(misfit)
-    }
-}
-
-impl Part<'_> {
-    /// The next section, of so many values.
-    fn section<T: bytemuck::Pod>(&mut self, values: u64) -> Option<Buffer<T>> {
-        // Parts begin at multiples of 64.
-        let begin = aligned(self.at);
-        let end = values.checked_mul(size_of::<T>() as u64)?.checked_add(begin)?;
-        if end > self.end {
-            return None;
-        }
-        self.at = end;
-        Buffer::shared(self.owner.clone(), begin as usize..end as usize)
     }
 }
 

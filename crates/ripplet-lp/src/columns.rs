@@ -8,10 +8,11 @@
 //!
 //! Memory: 4 bytes a value.
 
+use crate::Settings;
 use crate::program::Scalar;
 use rayon::prelude::*;
-use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::{VertexId, as_plain};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
@@ -258,6 +259,15 @@ pub(crate) fn values_of(spec: &ColumnSpec, vertices: u32) -> u64 {
     u64::from(spec.len) * u64::from(vertices)
 }
 
+/// Values that several threads write.
+fn atomics(
+    values: impl IndexedParallelIterator<Item = u32>,
+) -> Result<Vec<AtomicU32>, OutOfMemory> {
+    let mut array = memory::with_room(values.len())?;
+    array.par_extend(values.map(AtomicU32::new));
+    Ok(array)
+}
+
 /// The columns of a run, in the program's order.
 ///
 /// A vertex's written columns, one behind the other, are its *draft* while `update_vertex` runs
@@ -278,35 +288,39 @@ struct Store {
 }
 
 impl Columns {
-    /// The columns before the first round; `given` is checked.
+    /// The columns before the first round that is done here; the settings are checked.
     pub fn new(
         specs: &[ColumnSpec],
-        given: &BTreeMap<String, ColumnValues>,
+        settings: &Settings,
         vertices: u32,
     ) -> Result<Columns, OutOfMemory> {
         let mut columns = Columns::default();
+        let mut kept = settings.resume.iter().flat_map(|checkpoint| &checkpoint.columns);
         for spec in specs {
-            let count = usize::try_from(values_of(spec, vertices)).unwrap_or(usize::MAX);
-            let mut values = memory::with_room(count)?;
-            match given.get(&*spec.name) {
-                Some(ColumnValues::U32(bits)) => {
-                    values.par_extend(bits.par_iter().map(|&bits| AtomicU32::new(bits)));
+            let kept = if spec.written { kept.next() } else { None };
+            let values = match (kept, settings.columns.get(&*spec.name)) {
+                (Some(bits), _) => atomics(bits.par_iter().copied())?,
+                (None, Some(ColumnValues::U32(given))) => atomics(given.par_iter().copied())?,
+                (None, Some(ColumnValues::F32(given))) => {
+                    atomics(given.par_iter().map(|number| number.to_bits()))?
                 }
-                Some(ColumnValues::F32(numbers)) => {
-                    let bits = numbers.par_iter().map(|number| AtomicU32::new(number.to_bits()));
-                    values.par_extend(bits);
-                }
-                None => {
+                (None, None) => {
+                    let count = usize::try_from(values_of(spec, vertices)).unwrap_or(usize::MAX);
                     let bits = spec.default_bits().ok().flatten().unwrap_or(0);
-                    let all = (0..count).into_par_iter().map(|_| AtomicU32::new(bits));
-                    values.par_extend(all);
+                    atomics(rayon::iter::repeat_n(bits, count))?
                 }
-            }
+            };
             let draft = spec.written.then_some(columns.draft_len);
             columns.draft_len += if spec.written { spec.len as usize } else { 0 };
             columns.stores.push(Store { values, len: spec.len, draft });
         }
         Ok(columns)
+    }
+
+    /// What the written columns hold, in the program's order.
+    pub fn state(&mut self) -> Vec<Cow<'_, [u32]>> {
+        let written = self.stores.iter_mut().filter(|store| store.draft.is_some());
+        written.map(|store| Cow::Borrowed(&*as_plain(&mut store.values))).collect()
     }
 
     /// Values of a vertex's draft.

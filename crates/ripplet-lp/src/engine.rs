@@ -15,6 +15,11 @@ pub fn bytes_of_splitting(vertices: u32) -> u64 {
     crate::communities::bytes_for(vertices)
 }
 
+/// Bytes of a run's [`State`](crate::State), of a program with these columns.
+pub fn bytes_of_state(vertices: u32, columns: &[ColumnSpec]) -> u64 {
+    crate::checkpoint::bytes_of_state(vertices, columns)
+}
+
 /// Values of a column of so many vertices.
 pub fn values_of(column: &ColumnSpec, vertices: u32) -> u64 {
     crate::columns::values_of(column, vertices)

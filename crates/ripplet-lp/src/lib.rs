@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod checkpoint;
 mod columns;
 mod communities;
 mod hash;
@@ -45,6 +46,9 @@ pub mod hooks;
 pub mod programs;
 pub mod quality;
 
+pub use checkpoint::{
+    BadIdentity, Checkpoint, CheckpointError, Keeper, NotKept, RunIdentity, State,
+};
 pub use columns::{Column, ColumnError, ColumnKind, ColumnSpec, ColumnValues};
 pub use counter::{Counter, Sketch};
 pub use hash::Clock;

@@ -1,7 +1,10 @@
 //! The run loop, once for all executors: rounds until a stop rule holds, then the finish.
 
 use crate::communities::split_disconnected;
-use crate::{Column, DeviceSeconds, Label, Outcome, Plan, Program, Round, Settings, SettingsError};
+use crate::{
+    Column, DeviceSeconds, Keeper, Label, NotKept, Outcome, Plan, Program, Round, Settings,
+    SettingsError, State,
+};
 use ripplet_graph::GraphView;
 use std::time::Instant;
 use thiserror::Error;
@@ -40,6 +43,11 @@ pub trait Observer: Sync + Send {
     /// Called after each round, from 0.
     fn on_round(&mut self, _index: usize, _round: &Round) {}
 
+    /// Who keeps the run's states, where anybody does.
+    fn keeper(&mut self) -> Option<&mut dyn Keeper> {
+        None
+    }
+
     /// Asked often, from any thread, also within a round: true ends the run within milliseconds.
     fn is_cancelled(&self) -> bool {
         false
@@ -57,6 +65,14 @@ pub enum RunError {
     /// The observer cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// A state could not be kept: those kept before it stand.
+    #[error("the state after round {rounds} could not be kept: {source}")]
+    NotKept {
+        /// Rounds that were done.
+        rounds: usize,
+        /// Why.
+        source: NotKept,
+    },
     /// The system refused memory.
     #[error("the run needs {bytes} bytes beside the graph, which this machine refused")]
     OutOfMemory {
@@ -112,6 +128,12 @@ pub trait Rounds {
     /// Where the observer cancels, or a device fails.
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError>;
 
+    /// The state, between two rounds.
+    ///
+    /// # Errors
+    /// Where a device fails, or memory is refused for what lies there.
+    fn state(&mut self) -> Result<State<'_>, RunError>;
+
     /// Gives labels and written columns back and frees everything else.
     ///
     /// # Errors
@@ -130,21 +152,26 @@ pub struct Finished {
     pub transfer_seconds: f64,
 }
 
-/// Runs rounds until a stop rule holds, then splits what is not connected.
+/// Runs rounds until a stop rule holds, then splits what is not connected. Goes on behind the rounds of
+/// [`Settings::resume`], and has the observer's [`Keeper`] keep the states that are due.
 ///
 /// # Errors
-/// As the rounds do.
+/// As the rounds do, and where a state cannot be kept.
 pub fn run_rounds(
     mut rounds: impl Rounds,
     graph: GraphView<'_>,
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, RunError> {
-    observer.on_stage("round 1");
-    let mut done: Vec<Round> = Vec::new();
+    let mut done = settings.resume.as_ref().map_or_else(Vec::new, |start| start.rounds.clone());
+    observer.on_stage(if done.is_empty() { "round 1" } else { "going on" });
+    let begun = done.len();
     let reason = loop {
         if let Some(reason) = settings.stop.reason(&done, graph.vertices(), settings.schedule) {
             break reason;
+        }
+        if done.len() > begun {
+            keep(&mut rounds, &done, observer)?;
         }
         let start = Instant::now();
         let mut round = rounds.round(done.len() as u32, observer)?;
@@ -161,4 +188,19 @@ pub fn run_rounds(
     };
     let device_seconds = DeviceSeconds { transfer: transfer_seconds, ..DeviceSeconds::default() };
     Ok(Outcome { labels, columns, rounds: done, reason, split, device_seconds })
+}
+
+/// Has the state after these rounds kept, where that is due.
+fn keep(
+    rounds: &mut impl Rounds,
+    done: &[Round],
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    if !observer.keeper().is_some_and(|keeper| keeper.is_due(done)) {
+        return Ok(());
+    }
+    observer.on_stage("writing a checkpoint");
+    let state = rounds.state()?;
+    let kept = observer.keeper().map_or(Ok(()), |keeper| keeper.keep(done, state));
+    kept.map_err(|source| RunError::NotKept { rounds: done.len(), source })
 }

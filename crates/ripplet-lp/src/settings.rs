@@ -1,7 +1,10 @@
 //! The choices of a run, beside graph and program.
 
 use crate::columns::{self, ColumnError, ColumnValues};
-use crate::{Counter, Label, NO_LABEL, Order, Program, Schedule, Sketch, Stop, Ties};
+use crate::{
+    Checkpoint, CheckpointError, Counter, Label, NO_LABEL, Order, Program, Schedule, Sketch, Stop,
+    Ties,
+};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use thiserror::Error;
@@ -21,6 +24,9 @@ pub struct Settings {
     pub initial: Option<Vec<Label>>,
     /// The program's columns to begin with, by name; their defaults where absent.
     pub columns: BTreeMap<String, ColumnValues>,
+    /// The state to go on from, of a run with the same choices; what labels and written columns begin with
+    /// is then not looked at.
+    pub resume: Option<Checkpoint>,
     /// Whether communities that are not connected stay as they are.
     ///
     /// Otherwise each connected part becomes a community, named by its smallest vertex.
@@ -58,6 +64,9 @@ pub enum SettingsError {
     /// The columns do not fit the program.
     #[error(transparent)]
     Columns(#[from] ColumnError),
+    /// The checkpoint does not fit the run.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// An initial label is neither a vertex nor [`NO_LABEL`].
     #[error("vertex {vertex} begins with label {label}, but labels are vertices, 0 to {last}")]
     NoSuchLabel {
@@ -115,6 +124,9 @@ impl Settings {
             return Err(SettingsError::NeedsEveryLabel { program, counter });
         }
         columns::check(&program.columns(), &self.columns, vertices)?;
+        if let Some(checkpoint) = &self.resume {
+            checkpoint.check(vertices, program, self)?;
+        }
         let Some(labels) = &self.initial else { return Ok(()) };
         if labels.len() != vertices as usize {
             return Err(SettingsError::LabelCount { labels: labels.len(), vertices });

@@ -6,7 +6,9 @@ use ripplet_graph::generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
-use ripplet_lp::{Executor, Program, Schedule, Settings, Stop};
+use ripplet_lp::{
+    Executor, Keeper, NotKept, Observer, Program, Round, Schedule, Settings, State, Stop,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -34,6 +36,26 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Is lent the state after each round.
+struct Looks;
+
+impl Keeper for Looks {
+    fn is_due(&mut self, _: &[Round]) -> bool {
+        true
+    }
+
+    fn keep(&mut self, _: &[Round], state: State<'_>) -> Result<(), NotKept> {
+        assert_eq!(state.active.len(), state.labels.len().div_ceil(64));
+        Ok(())
+    }
+}
+
+impl Observer for Looks {
+    fn keeper(&mut self) -> Option<&mut dyn Keeper> {
+        Some(self)
+    }
+}
+
 /// What rayon's queues and the list of rounds may take beside the plan.
 const SLACK: u64 = 64 << 10;
 
@@ -44,7 +66,7 @@ fn check<P: Program>(graph: &Graph, program: &P, settings: &Settings, state: (f6
     let plan = executor.plan(graph, program, settings);
     let before = LIVE.load(SeqCst);
     PEAK.store(before, SeqCst);
-    let found = executor.run(graph, program, settings, &mut ()).unwrap();
+    let found = executor.run(graph, program, settings, &mut Looks).unwrap();
     let used = PEAK.load(SeqCst) - before;
     assert_eq!(found.labels.len(), graph.vertices() as usize);
 

@@ -3,6 +3,7 @@
 //! | module | what it has |
 //! |---|---|
 //! | [`analytics`] | what else is asked of a graph: clustering coefficients, distances, centralities |
+//! | [`checkpoints`] | runs that are killed and go on: their states in a folder |
 //! | [`cuda`] | GPUs: which are here, the way to them, and the executor on one |
 //! | [`graph`] | graphs, the builder that makes them of edges, generators |
 //! | [`io`] | every file format, in and out |
@@ -38,6 +39,7 @@
 mod load;
 mod storage;
 
+pub mod checkpoints;
 pub mod swarm;
 
 pub use load::{Input, LoadError, LoadOptions, load};

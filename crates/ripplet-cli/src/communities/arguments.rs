@@ -1,5 +1,6 @@
 //! The flags of `ripplet communities`.
 
+use super::checkpoint::CheckpointArguments;
 use crate::batch::BatchArguments;
 use crate::estimate::EstimateArguments;
 use crate::machine::DeviceArguments;
@@ -61,6 +62,8 @@ pub struct Arguments {
     /// Write figures of the run (rounds, seconds, bytes, modularity) to this JSON file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub stats: Option<PathBuf>,
+    #[command(flatten)]
+    pub checkpoint: CheckpointArguments,
     #[command(flatten)]
     pub estimate: EstimateArguments,
     #[command(flatten)]

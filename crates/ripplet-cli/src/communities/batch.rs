@@ -63,6 +63,7 @@ fn check(job: &Job<'_>) -> Result<(), Failure> {
     let flags = [
         (job.labels.is_some(), "--labels are of the vertices of one graph", "labels"),
         (reads.is_some(), "--vertex-table is about the vertices of one graph", "vertex-table"),
+        (job.checkpoint.is_some(), "--checkpoint keeps the state of one run", "checkpoint"),
         (writes.is_some(), "--columns-out is about the vertices of one graph", "columns-out"),
         (
             job.storage == Some(Storage::Compressed),

@@ -2,6 +2,7 @@
 
 use super::Arguments;
 use super::arguments::{CounterChoice, PresetName, ProgramName};
+use super::checkpoint::CheckpointJob;
 use super::program::Program;
 use crate::estimate::EstimateForm;
 use crate::failure::Failure;
@@ -25,6 +26,7 @@ pub struct Job<'a> {
     pub consecutive: bool,
     pub stats: Option<PathBuf>,
     pub estimate: Option<EstimateForm>,
+    pub checkpoint: Option<CheckpointJob>,
     pub program: Program,
     pub settings: Settings,
     /// Whether the counter is what the memory allows, instead of the settings'.
@@ -58,6 +60,7 @@ impl Arguments {
                 "leave --pick-less out, or use --schedule async",
             ));
         }
+        let checkpoint = self.resolve_checkpoint(&program)?;
         let files = [Some(&*self.input), self.labels.as_deref(), program.files().0];
         if files.into_iter().flatten().filter(|path| is_standard(path)).count() > 1 {
             return Err(Failure::refused(
@@ -73,6 +76,7 @@ impl Arguments {
             consecutive: self.consecutive,
             stats: self.stats.clone().filter(|_| self.estimate.estimate.is_none()),
             estimate: self.estimate.estimate,
+            checkpoint,
             settings,
             finds_counter: choices.counter == Some(CounterChoice::Auto),
             program,

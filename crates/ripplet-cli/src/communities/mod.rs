@@ -9,6 +9,7 @@
 
 mod arguments;
 mod batch;
+mod checkpoint;
 mod file;
 mod job;
 mod program;
@@ -22,16 +23,19 @@ use crate::failure::{Ending, Failure};
 use crate::machine::Machine;
 use crate::output::{check_place, is_standard, write_json};
 use crate::reading::{Loaded, load_stored};
-use crate::stats::{Bytes, Choices, Shape, Stages, Stats, peak_memory};
+use crate::stats::{Bytes, CheckpointFigures, Choices, Shape, Stages, Stats, peak_memory};
 use crate::{interrupt, memory};
+use checkpoint::{Keeping, Store};
 use job::Job;
 use program::{Program, rows_of_seeded};
 use ripplet::graph::{GraphView, VertexIds};
 use ripplet::io::{self, ReadOptions, write};
+use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
-use ripplet::lp::{Counter, Executor, Outcome, Plan, Settings, Sketch, quality::Summary};
+use ripplet::lp::{Counter, Executor, Keeper, Outcome, Plan, Settings, Sketch, quality::Summary};
 use rows::Rows;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 use sweep::Sweep;
@@ -50,6 +54,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 
 fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let threads = job.threads.start()?;
+    let store = job.open_store()?;
     let start = Instant::now();
     let opened = job.device.open()?;
     let open = start.elapsed().as_secs_f64();
@@ -71,7 +76,8 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let settings = std::mem::take(&mut job.settings);
     let Loaded { read, build, .. } = loaded;
     let before = Stages { open, read, build, ..Stages::default() };
-    let mut work = Work { job: &job, settings, console, graph, threads, before, machine };
+    let settings = RefCell::new(settings);
+    let mut work = Work { job: &job, settings, store, console, graph, threads, before, machine };
     match &job.program {
         Program::Lpa(resolution) => work.run(&Lpa::new(*resolution)),
         Program::Cdlp => work.run(&Cdlp),
@@ -79,12 +85,14 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
         Program::Sweep(sweep) => work.sweep(sweep),
         Program::Slpa(slpa) => work.run_for(&slpa.program, |outcome| slpa.rows(outcome)),
         Program::File(file) => {
-            work.settings = file.fill(work.settings, graph.ids(), console)?;
+            let settings = work.settings.into_inner();
+            work.settings = file.fill(settings, graph.ids(), console)?.into();
             file.run(&work)
         }
         Program::Seeded(seeded) => {
-            let planted = seeded.plant(graph, work.settings, console)?;
-            work.settings = planted.settings;
+            let settings = work.settings.into_inner();
+            let planted = seeded.plant(graph, settings, console)?;
+            work.settings = planted.settings.into();
             work.run_for(&planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }
     }
@@ -106,13 +114,20 @@ fn check_places(job: &Job) -> Result<(), Failure> {
         check_place(table, &others)?;
         others.push(table);
     }
-    job.stats.iter().try_for_each(|stats| check_place(stats, &others))
+    if let Some(stats) = &job.stats {
+        check_place(stats, &others)?;
+        others.push(stats);
+    }
+    job.checkpoint.iter().try_for_each(|checkpoint| checkpoint.check_place(&others))
 }
 
 /// A job and what it works on.
 struct Work<'a> {
     job: &'a Job<'a>,
-    settings: Settings,
+    /// Changed where a run goes on, which may be after a GPU failed.
+    settings: RefCell<Settings>,
+    /// Where states are kept.
+    store: Option<Store>,
     console: &'a Console,
     graph: GraphView<'a>,
     threads: usize,
@@ -127,6 +142,7 @@ struct Run {
     plan: Plan,
     outcome: Outcome,
     seconds: Stages,
+    checkpoints: Option<CheckpointFigures>,
 }
 
 impl Work<'_> {
@@ -142,7 +158,10 @@ impl Work<'_> {
         rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
         let run = self.on_machine(|machine| self.compute(machine, program))?;
-        run.map_or(Ok(()), |run| self.finish(&run, None, rows))
+        let Some(run) = run else { return Ok(()) };
+        self.finish(&run, None, rows)?;
+        self.store.iter().for_each(|store| store.remove(self.console));
+        Ok(())
     }
 
     /// Does `work` on the machine that was chosen; where that is a GPU which fails, and was not
@@ -159,26 +178,54 @@ impl Work<'_> {
         program: &P,
     ) -> Result<Option<Run>, Failure> {
         let graph = self.graph;
-        let settings = self.settings_on(machine, program);
-        let plan = machine.plan(graph, program, &settings);
+        let mut own = self.settings.borrow_mut();
+        let store = self.store.as_ref();
+        let keeping = store.map(|store| store.begin(graph, program, &mut own, self.console));
+        let mut keeping = keeping.transpose()?;
+        let settings = self.settings_on(machine, program, &own);
+        let plan = self.plan(machine, program, &settings);
         if self.is_estimate(machine, &settings, &plan)? {
             return Ok(None);
         }
         let start = Instant::now();
-        let outcome = machine.run(graph, program, &settings, &mut self.console.watch())?;
+        let keeper = keeping.as_mut().map(|keeping| keeping as &mut dyn Keeper);
+        let watch = &mut self.console.watch().keeping(keeper);
+        let outcome = machine.run(graph, program, &settings, watch)?;
+        let all = start.elapsed().as_secs_f64();
         let mut seconds = Stages::default();
-        seconds.add_run(start.elapsed().as_secs_f64(), &outcome);
-        Ok(Some(Run { choices: self.choices(machine, &settings), plan, outcome, seconds }))
+        seconds.add_run(all - keeping.as_ref().map_or(0.0, Keeping::seconds), &outcome);
+        let checkpoints = keeping.map(|keeping| keeping.figures());
+        let choices = self.choices(machine, &settings);
+        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints }))
+    }
+
+    /// What a run will need, with the copy of its state that a checkpoint takes of a GPU's.
+    fn plan<P: ripplet::lp::Program>(
+        &self,
+        machine: &Machine,
+        program: &P,
+        settings: &Settings,
+    ) -> Plan {
+        let graph = self.graph;
+        let plan = machine.plan(graph, program, settings);
+        match self.job.checkpoint {
+            Some(_) if !machine.is_cpu() => {
+                let bytes = bytes_of_state(graph.vertices(), &program.columns());
+                plan.with("a checkpoint", bytes)
+            }
+            _ => plan,
+        }
     }
 
     /// The settings, with the counter that is to be found for a machine's memory: the exact one is the
     /// fastest and misses nothing, and only its tables, which grow with degrees, speak for a sketch.
-    fn settings_on<P: ripplet::lp::Program>(
+    fn settings_on<'s, P: ripplet::lp::Program>(
         &self,
         machine: &Machine,
         program: &P,
-    ) -> Cow<'_, Settings> {
-        let exact = Cow::Borrowed(&self.settings);
+        settings: &'s Settings,
+    ) -> Cow<'s, Settings> {
+        let exact = Cow::Borrowed(settings);
         if !self.job.finds_counter || !program.follows_frequency() {
             return exact;
         }
@@ -188,7 +235,7 @@ impl Work<'_> {
         let Err(why) = refused else { return exact };
         let counter = Counter::Sketch(Sketch::of_eight());
         self.console.remark(&format!("counting by {counter}, as exact does not fit: {why}"));
-        Cow::Owned(Settings { counter, ..self.settings.clone() })
+        Cow::Owned(Settings { counter, ..settings.clone() })
     }
 
     /// Prints the plan where only that is asked for; otherwise refuses a run that will not fit.
@@ -241,7 +288,8 @@ impl Work<'_> {
             let bytes = Bytes::new(&run.plan, peak);
             let (shape, choices) = (Shape::of(graph), run.choices.clone());
             let stats = Stats::new(shape, choices, outcome, summary, seconds, bytes);
-            write_json(path, &Stats { sweep: sweep.map(|sweep| sweep.layers), ..stats })?;
+            let (sweep, checkpoints) = (sweep.map(|sweep| sweep.layers), run.checkpoints);
+            write_json(path, &Stats { sweep, checkpoints, ..stats })?;
         }
         console.say(&self.last_line(run, summary));
         Ok(())

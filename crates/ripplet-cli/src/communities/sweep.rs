@@ -43,14 +43,14 @@ impl Work<'_> {
     }
 
     fn sweep_on(&self, machine: &Machine, job: &SweepJob) -> Result<Option<Swept>, Failure> {
-        let graph = self.graph;
+        let (graph, settings) = (self.graph, &*self.settings.borrow());
         let gammas = Gamma::halved(job.halvings);
-        let mut plan = machine.plan(graph, &Llp::new(Gamma::ZERO), &self.settings);
+        let mut plan = machine.plan(graph, &Llp::new(Gamma::ZERO), settings);
         plan = plan.with("the best labels so far", 4 * u64::from(graph.vertices()));
         if job.order.is_some() {
             plan = plan.with("the layered order", LayeredOrder::bytes_for(graph.vertices()));
         }
-        if self.is_estimate(machine, &self.settings, &plan)? {
+        if self.is_estimate(machine, settings, &plan)? {
             return Ok(None);
         }
         let refused = |_| Failure::Run(RunError::OutOfMemory { bytes: plan.algorithm_host() });
@@ -61,7 +61,7 @@ impl Work<'_> {
         let (mut layers, mut best): (Vec<Layer>, Option<(Summary, Outcome)>) = (Vec::new(), None);
         let (mut judged, mut seconds, mut start) = (Ok(()), Stages::default(), Instant::now());
         let watch = &mut self.console.watch();
-        sweep(machine, graph, &gammas, &self.settings, watch, |gamma, outcome| {
+        sweep(machine, graph, &gammas, settings, watch, |gamma, outcome| {
             if let Some(order) = &mut order {
                 order.refine(&outcome.labels);
             }
@@ -79,9 +79,9 @@ impl Work<'_> {
             start = Instant::now();
         })?;
         judged?;
-        let choices = self.choices(machine, &self.settings);
+        let choices = self.choices(machine, settings);
         Ok(best.map(|(best, outcome)| Swept {
-            run: Run { choices, plan, outcome, seconds },
+            run: Run { choices, plan, outcome, seconds, checkpoints: None },
             sweep: Sweep { layers, best },
             order,
         }))

@@ -163,6 +163,15 @@ fn an_estimate_tells_of_the_gpu() {
             assert_eq!(number("planned_device"), number("graph_device") + sum);
             assert!(number("graph_device") > 0 && sum > 0, "{estimate}");
         }
+        if command == "communities" {
+            // The state comes to the host: 4 bytes and a bit for each vertex.
+            let kept = &estimate("--device cuda --checkpoint kept")["plan"];
+            let is_kept = |item: &&Value| item["purpose"] == "a checkpoint";
+            let kept = kept.as_array().unwrap().iter().find(is_kept).expect("it is planned");
+            assert_eq!(kept["bytes"], 6 * 4 + 8);
+            let on_cpu = &estimate("--device cpu --checkpoint kept")["plan"];
+            assert!(!on_cpu.as_array().unwrap().iter().any(|item| is_kept(&item)));
+        }
         // What would be run is what is told.
         let estimate = estimate("--device-memory 1KiB");
         assert_eq!((&estimate["device"], &estimate["planned_device"]), (&"cpu".into(), &0.into()));

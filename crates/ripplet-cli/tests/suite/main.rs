@@ -6,6 +6,8 @@ mod bad_input;
 #[cfg(target_os = "linux")]
 mod bench;
 mod centrality;
+#[cfg(target_os = "linux")]
+mod checkpoints;
 mod devices;
 #[cfg(target_os = "linux")]
 mod driver;

@@ -10,9 +10,10 @@ use ripplet_graph::memory;
 use ripplet_graph::{GraphView, VertexId};
 use ripplet_lp::engine::{Finished, Rounds, VolumeUnit};
 use ripplet_lp::{
-    Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, Observer, Order, Program, Round,
-    RunError, Scalar, Schedule, Settings, Wake,
+    Checkpoint, Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, Observer, Order, Program,
+    Round, RunError, Scalar, Schedule, Settings, State, Wake,
 };
+use std::borrow::Cow;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -49,6 +50,9 @@ const WAKE_SHARED: u32 = 256 * 8;
 
 /// Where less than one vertex in so many was visited in a round, many grains are idle in the next.
 const FEW: u64 = 4;
+
+/// Active vertices that are copied at a time: bytes there, bits here.
+const ACTIVE_AT_A_TIME: usize = 1 << 20;
 
 /// What a column that is not written has for its place in a draft.
 const NO_DRAFT: u32 = u32::MAX;
@@ -92,7 +96,7 @@ pub(super) struct DeviceRounds<'a, D: Device> {
 }
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
-    /// The state before the first round, on the device.
+    /// The state before the first round that is done here, on the device.
     pub fn new<P: Program>(
         device: &'a D,
         module: &'a D::Module,
@@ -200,6 +204,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     fn upload_columns(&mut self, settings: &Settings) -> Result<(), DeviceError> {
         let base = self.device.address(&self.memory);
         let mut draft = 0;
+        let mut kept = settings.resume.iter().flat_map(|checkpoint| &checkpoint.columns);
         for (spec, place) in self.specs.iter().zip(&self.layout.columns) {
             let values = base.plus(place.start);
             let column = Column {
@@ -209,6 +214,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             };
             self.tail.extend_from_slice(bytemuck::bytes_of(&column));
             draft += if spec.written { spec.len } else { 0 };
+            if let Some(kept) = if spec.written { kept.next() } else { None } {
+                self.write(place, 0, bytemuck::cast_slice(kept))?;
+                continue;
+            }
             match settings.columns.get(&*spec.name) {
                 Some(ColumnValues::U32(given)) => {
                     self.write(place, 0, bytemuck::cast_slice(given))?
@@ -231,7 +240,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     fn start(&mut self, settings: &Settings) -> Result<(), DeviceError> {
-        match &settings.initial {
+        let resume = settings.resume.as_ref();
+        let initial = resume.map(|checkpoint| &*checkpoint.labels).or(settings.initial.as_deref());
+        match initial {
             Some(labels) => self.write(&self.layout.labels, 0, bytemuck::cast_slice(labels))?,
             None => self.launch_fill(&Fill {
                 values: self.field.labels,
@@ -249,9 +260,51 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
                 self.launch(&self.kernels.find_most, &self.run())?;
             }
         }
+        if let Some(checkpoint) = resume {
+            self.go_on(checkpoint)?;
+        }
         self.seen = self.tallies()?;
         self.field.grand_total = self.seen.grand_total;
         Ok(())
+    }
+
+    /// Makes active who was, and the fingerprint what it was.
+    fn go_on(&self, checkpoint: &Checkpoint) -> Result<(), DeviceError> {
+        let place = std::mem::offset_of!(Tallies, fingerprint) as u64;
+        let fingerprint = checkpoint.fingerprint();
+        self.write(&self.layout.tallies, place, bytemuck::bytes_of(&fingerprint))?;
+        let (vertices, mut bytes) = (self.field.vertices as usize, Vec::new());
+        for first in (0..vertices).step_by(ACTIVE_AT_A_TIME) {
+            let bit = |v: usize| (checkpoint.active[v / 64] >> (v % 64) & 1) as u8;
+            bytes.clear();
+            bytes.extend((first..vertices.min(first + ACTIVE_AT_A_TIME)).map(bit));
+            self.write(&self.layout.active, first as u64, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// A bit for each active vertex.
+    fn active(&self) -> Result<Vec<u64>, RunError> {
+        let vertices = self.field.vertices as usize;
+        let mut words =
+            memory::with_room(State::words(self.field.vertices)).map_err(self.refused())?;
+        let mut bytes = vec![0u8; ACTIVE_AT_A_TIME.min(vertices)];
+        for first in (0..vertices).step_by(ACTIVE_AT_A_TIME) {
+            let bytes = &mut bytes[..ACTIVE_AT_A_TIME.min(vertices - first)];
+            let place = self.layout.active.start + first as u64;
+            self.device.read(&self.memory, place, bytes).map_err(failed)?;
+            words.extend(bytes.chunks(64).map(|bytes| {
+                let bits = bytes.iter().enumerate();
+                bits.fold(0u64, |word, (bit, &byte)| word | u64::from(byte != 0) << bit)
+            }));
+        }
+        Ok(words)
+    }
+
+    /// The error where memory is refused.
+    fn refused(&self) -> impl Fn(memory::OutOfMemory) -> RunError + use<D> {
+        let bytes = self.layout.plan.algorithm_host();
+        move |_| RunError::OutOfMemory { bytes }
     }
 
     /// A `Run`.
@@ -376,9 +429,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     /// Copies labels or columns from the device.
     fn download<T: Pod>(&self, place: &Range<u64>) -> Result<Vec<T>, RunError> {
         let count = ((place.end - place.start) / size_of::<T>() as u64) as usize;
-        let planned = self.layout.plan.algorithm_host();
-        let mut values =
-            memory::with_room(count).map_err(|_| RunError::OutOfMemory { bytes: planned })?;
+        let mut values = memory::with_room(count).map_err(self.refused())?;
         values.resize(count, T::zeroed());
         let bytes = bytemuck::cast_slice_mut(&mut values);
         self.device.read(&self.memory, place.start, bytes).map_err(failed)?;
@@ -410,6 +461,16 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
             nan_scores: now.nan_scores - before.nan_scores,
             fingerprint: (self.field.traced != 0).then_some(now.fingerprint),
             seconds: 0.0,
+        })
+    }
+
+    fn state(&mut self) -> Result<State<'_>, RunError> {
+        let written = self.specs.iter().zip(&self.layout.columns).filter(|(spec, _)| spec.written);
+        let columns = written.map(|(_, place)| self.download(place).map(Cow::Owned));
+        Ok(State {
+            labels: Cow::Owned(self.download(&self.layout.labels)?),
+            active: Cow::Owned(self.active()?),
+            columns: columns.collect::<Result<_, RunError>>()?,
         })
     }
 

@@ -1,6 +1,8 @@
 //! The GPU engine: on a machine without a GPU, and where `RIPPLET_GPU` is set, on the first GPU.
 
 mod cache;
+#[path = "../../../ripplet-lp/tests/suite/checkpoints.rs"]
+mod checkpoints;
 mod compressed;
 #[path = "../../../ripplet-lp/tests/suite/conformance.rs"]
 mod conformance;

@@ -55,6 +55,24 @@ pub fn try_remove_unfinished() {
     }
 }
 
+/// The temporary files in a folder, those of processes that were killed among them, and of those that are
+/// writing now.
+///
+/// # Errors
+/// Where the folder cannot be listed.
+pub fn left_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut left = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        if name.starts_with(b".ripplet-") && name.ends_with(b".part") {
+            left.push(entry.path());
+        }
+    }
+    Ok(left)
+}
+
 /// Writes a file through `write`, whole or not at all; `-` is standard output.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ mod text;
 mod vertex_table;
 
 pub use atomic_file::{
-    AtomicFile, OutputsStopped, remove_unfinished, try_remove_unfinished, whole_file,
+    AtomicFile, OutputsStopped, left_in, remove_unfinished, try_remove_unfinished, whole_file,
 };
 pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;

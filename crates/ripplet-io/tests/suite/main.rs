@@ -2,6 +2,7 @@
 
 mod atomic_file;
 mod batch;
+mod checkpoint;
 mod columnar;
 mod gml;
 mod graphs;

@@ -17,8 +17,8 @@ fn written(graph: &Graph) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-/// Opens bytes as a mapping would: aligned for every value.
-fn opened(bytes: &[u8]) -> Result<CompressedGraph, ReadError> {
+/// Bytes as a mapping has them: aligned for every value.
+pub fn mapped(bytes: &[u8]) -> Arc<dyn AsRef<[u8]> + Send + Sync> {
     struct Aligned(Vec<u64>, usize);
     impl AsRef<[u8]> for Aligned {
         fn as_ref(&self) -> &[u8] {
@@ -27,15 +27,19 @@ fn opened(bytes: &[u8]) -> Result<CompressedGraph, ReadError> {
     }
     let mut words = vec![0u64; bytes.len().div_ceil(8)];
     bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
-    rgz::from_bytes(Arc::new(Aligned(words, bytes.len())), Path::new("x.rgz"))
+    Arc::new(Aligned(words, bytes.len()))
 }
 
-fn word(bytes: &[u8], at: usize) -> usize {
+fn opened(bytes: &[u8]) -> Result<CompressedGraph, ReadError> {
+    rgz::from_bytes(mapped(bytes), Path::new("x.rgz"))
+}
+
+pub fn word(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..][..8].try_into().unwrap()) as usize
 }
 
 /// The file with every checksum made right again: those of its parts, of its index, its footer.
-fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
+pub fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 64;
     let index = word(&bytes, end);
     for entry in (index..end).step_by(16).take_while(|entry| entry + 16 <= end) {

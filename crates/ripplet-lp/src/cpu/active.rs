@@ -1,7 +1,7 @@
 //! The vertices that must be looked at again: one bit each.
 
-use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::{VertexId, as_plain_words};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,6 +20,17 @@ impl ActiveSet {
             words.push(AtomicU64::new((1 << (vertices % 64)) - 1));
         }
         Ok(ActiveSet { words })
+    }
+
+    /// The set that had these words, as [`ActiveSet::state`] gave them.
+    pub fn of(words: &[u64]) -> Result<ActiveSet, OutOfMemory> {
+        let words = memory::collected(words.iter().map(|&word| AtomicU64::new(word)))?;
+        Ok(ActiveSet { words })
+    }
+
+    /// Its words.
+    pub fn state(&mut self) -> &[u64] {
+        as_plain_words(&mut self.words)
     }
 
     /// Bytes that the set of so many vertices needs.

@@ -20,7 +20,7 @@
 use super::field::{Choice, Desk, Field, Sheet};
 use crate::hash::Clock;
 use crate::rounds::{Finished, Observer, Rounds};
-use crate::{Program, Round, RunError, Schedule, Wake};
+use crate::{Program, Round, RunError, Schedule, State, Wake};
 use ripplet_graph::VertexId;
 use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
@@ -105,6 +105,10 @@ impl<P: Program> Rounds for AsyncRounds<'_, P> {
         })?;
         self.field.end_round();
         Ok(round)
+    }
+
+    fn state(&mut self) -> Result<State<'_>, RunError> {
+        Ok(self.field.state())
     }
 
     fn finish(self) -> Result<Finished, RunError> {

@@ -11,12 +11,13 @@ use crate::hash::{Clock, Stream, mix};
 use crate::rounds::{Finished, Observer};
 use crate::views::{Scene, Total};
 use crate::{
-    Candidate, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings, Ties,
-    Vertex, VertexMut, Vote, Wake,
+    Candidate, Label, NO_LABEL, NeighborList, Program, Round, RunError, Score, Settings, State,
+    Ties, Vertex, VertexMut, Vote, Wake,
 };
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{GraphView, VertexId};
+use ripplet_graph::{GraphView, VertexId, as_plain};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -118,27 +119,34 @@ impl Desk {
 }
 
 impl<'a, P: Program> Field<'a, P> {
-    /// The field before the first round: every vertex active, with its initial label.
+    /// The field before the first round that is done here: every vertex active, with its initial label, or
+    /// all as the checkpoint has it.
     pub fn new(
         graph: GraphView<'a>,
         program: &'a P,
         settings: &Settings,
     ) -> Result<Self, OutOfMemory> {
         let mut labels = memory::with_room(graph.vertices() as usize)?;
-        match &settings.initial {
+        let resume = settings.resume.as_ref();
+        let initial = resume.map(|checkpoint| &*checkpoint.labels).or(settings.initial.as_deref());
+        match initial {
             Some(initial) => labels.par_extend(initial.par_iter().map(|&l| AtomicU32::new(l))),
             None => labels.par_extend((0..graph.vertices()).into_par_iter().map(AtomicU32::new)),
         }
         let lists = Lists::new(graph);
         let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed)?;
         let specs = if program.has_columns() { program.columns() } else { Vec::new() };
-        let columns = Columns::new(&specs, &settings.columns, graph.vertices())?;
+        let columns = Columns::new(&specs, settings, graph.vertices())?;
+        let active = match resume {
+            Some(checkpoint) => ActiveSet::of(&checkpoint.active)?,
+            None => ActiveSet::all(graph.vertices())?,
+        };
         Ok(Field {
             graph,
             program,
             lists,
             labels,
-            active: ActiveSet::all(graph.vertices())?,
+            active,
             columns,
             totals,
             ties: settings.schedule.ties,
@@ -721,6 +729,15 @@ impl<'a, P: Program> Field<'a, P> {
     pub fn end_round(&self) {
         if self.wake() == Wake::Always {
             self.active.insert_all(self.labels.len() as u32);
+        }
+    }
+
+    /// What a run needs to go on from here.
+    pub fn state(&mut self) -> State<'_> {
+        State {
+            labels: Cow::Borrowed(as_plain(&mut self.labels)),
+            active: Cow::Borrowed(self.active.state()),
+            columns: self.columns.state(),
         }
     }
 

@@ -16,7 +16,9 @@ mod votes;
 use crate::columns::{self, ColumnSpec};
 use crate::communities;
 use crate::rounds::{Observer, run_rounds};
-use crate::{Counter, Executor, LabelTotal, Order, Outcome, Plan, Program, RunError, Settings};
+use crate::{
+    Checkpoint, Counter, Executor, LabelTotal, Order, Outcome, Plan, Program, RunError, Settings,
+};
 use asynchronous::AsyncRounds;
 use field::Field;
 use phased::PhasedRounds;
@@ -151,7 +153,8 @@ impl CpuExecutor {
             let field = Field::new(graph, program, settings).map_err(refused)?;
             match settings.schedule.order {
                 Order::Sync => {
-                    let rounds = SyncRounds::new(field).map_err(refused)?;
+                    let fingerprint = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
+                    let rounds = SyncRounds::new(field, fingerprint).map_err(refused)?;
                     run_rounds(rounds, graph, settings, observer)
                 }
                 Order::Phased { phases } => {

@@ -28,7 +28,7 @@ use super::drafts::Drafts;
 use super::field::{Desk, Field};
 use crate::hash::{Clock, Stream, mix, part_of};
 use crate::rounds::{Finished, Observer, Rounds};
-use crate::{Label, NO_LABEL, Program, Round, RunError};
+use crate::{Label, NO_LABEL, Program, Round, RunError, State};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, VertexId};
@@ -274,6 +274,10 @@ impl<P: Program> Rounds for PhasedRounds<'_, P> {
         }
         self.field.end_round();
         Ok(round)
+    }
+
+    fn state(&mut self) -> Result<State<'_>, RunError> {
+        Ok(self.field.state())
     }
 
     fn finish(self) -> Result<Finished, RunError> {

@@ -12,7 +12,7 @@ use super::drafts::Drafts;
 use super::field::{Desk, Field};
 use crate::hash::{Clock, mix};
 use crate::rounds::{Finished, Observer, Rounds};
-use crate::{Label, Program, Round, RunError};
+use crate::{Label, Program, Round, RunError, State};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
@@ -28,12 +28,13 @@ pub(super) struct SyncRounds<'a, P> {
 }
 
 impl<'a, P: Program> SyncRounds<'a, P> {
-    pub fn new(field: Field<'a, P>) -> Result<Self, OutOfMemory> {
+    /// Rounds that go on with this fingerprint.
+    pub fn new(field: Field<'a, P>, fingerprint: u64) -> Result<Self, OutOfMemory> {
         let mut next = memory::with_room(field.labels.len())?;
         next.par_extend(field.labels.par_iter().map(|l| AtomicU32::new(l.load(Relaxed))));
         let drafts = Drafts::new(next.len(), field.columns.draft_len())?;
         (0..next.len()).into_par_iter().for_each(|v| drafts.copy(v, &field.columns));
-        Ok(SyncRounds { field, next, drafts, fingerprint: 0 })
+        Ok(SyncRounds { field, next, drafts, fingerprint })
     }
 
     /// Chooses for the active vertices of some words, which stop being active.
@@ -118,6 +119,10 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
         round.changed = changed;
         round.fingerprint = Some(self.fingerprint);
         Ok(round)
+    }
+
+    fn state(&mut self) -> Result<State<'_>, RunError> {
+        Ok(self.field.state())
     }
 
     fn finish(self) -> Result<Finished, RunError> {

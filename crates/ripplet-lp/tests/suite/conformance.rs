@@ -10,16 +10,17 @@ use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
 use ripplet_lp::counter::{Parts, Rule, Scans, Sketch, Slots, Start};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
-    Column, ColumnValues, Counter, Executor, Order, Outcome, Schedule, Settings, Stop, Ties,
+    Column, ColumnValues, Counter, Executor, Observer, Order, Outcome, Schedule, Settings, Stop,
+    Ties,
 };
 
 /// What is asked of a program: a variant with phases, whether the smallest label wins ties, and how
 /// votes are counted.
-type Asked = Vec<(Variant, u32, bool, Counting)>;
+pub type Asked = Vec<(Variant, u32, bool, Counting)>;
 
 const EXACT: Counting = Counting::Exact;
 
-fn of_lpa() -> Asked {
+pub fn of_lpa() -> Asked {
     let mut all = Vec::new();
     for variant in [0, 49152, 65536, 98304].map(|resolution| Variant::Lpa { resolution }) {
         for phases in [1, 2, 5, 32] {
@@ -29,7 +30,7 @@ fn of_lpa() -> Asked {
     all
 }
 
-fn of_cdlp() -> Asked {
+pub fn of_cdlp() -> Asked {
     vec![(Variant::Cdlp, 1, true, EXACT), (Variant::Cdlp, 16, false, EXACT)]
 }
 
@@ -40,24 +41,24 @@ fn of(variants: impl IntoIterator<Item = Variant>) -> Asked {
     variants.into_iter().flat_map(with).collect()
 }
 
-fn of_llp() -> Asked {
+pub fn of_llp() -> Asked {
     of([0, 1 << 14, 1 << 16, 5 << 16].map(|gamma| Variant::Llp { gamma }))
 }
 
-fn of_slpa() -> Asked {
+pub fn of_slpa() -> Asked {
     of([1, 2, 5].map(|memory| Variant::Slpa { memory }))
 }
 
-fn of_seeded() -> Asked {
+pub fn of_seeded() -> Asked {
     of([1.0, 0.625, 0.001].map(|attenuation| Variant::Seeded { attenuation }))
 }
 
-fn of_probe(wake: Wake) -> Asked {
+pub fn of_probe(wake: Wake) -> Asked {
     of([Total::Members, Total::Volume].map(|total| Variant::Probe { wake, total }))
 }
 
 /// Sketches of all kinds for programs that take them.
-fn of_sketches() -> Asked {
+pub fn of_sketches() -> Asked {
     let mut all = Vec::new();
     let variants = [
         Variant::Lpa { resolution: 0 },
@@ -94,7 +95,9 @@ fn counter(counting: Counting) -> Counter {
     })
 }
 
-fn rules((variant, phases, smallest_wins_ties, counting): (Variant, u32, bool, Counting)) -> Rules {
+pub fn rules(
+    (variant, phases, smallest_wins_ties, counting): (Variant, u32, bool, Counting),
+) -> Rules {
     Rules {
         variant,
         counting,
@@ -134,7 +137,7 @@ fn seeds(vertices: u32) -> Vec<Seed> {
 }
 
 /// What a run begins with, as the oracle and as the engine see it.
-fn begin(vertices: u32, rules: Rules, initial: Option<&[u32]>) -> (State, Settings) {
+pub fn begin(vertices: u32, rules: Rules, initial: Option<&[u32]>) -> (State, Settings) {
     let mut state = State::new(vertices, rules.variant);
     let mut settings = settings(rules, initial);
     if let Some(labels) = initial {
@@ -177,27 +180,37 @@ fn run(
     rules: Rules,
     settings: &Settings,
 ) -> Outcome {
+    run_watched(executor, graph, rules, settings, &mut ())
+}
+
+pub fn run_watched(
+    executor: &impl Executor,
+    graph: GraphView<'_>,
+    rules: Rules,
+    settings: &Settings,
+    watch: &mut dyn Observer,
+) -> Outcome {
     match rules.variant {
-        Variant::Cdlp => executor.run(graph, &Cdlp, settings, &mut ()),
+        Variant::Cdlp => executor.run(graph, &Cdlp, settings, watch),
         Variant::Lpa { resolution } => {
             let resolution = Resolution::new(resolution as f64 / 65536.0).unwrap();
-            executor.run(graph, &Lpa::new(resolution), settings, &mut ())
+            executor.run(graph, &Lpa::new(resolution), settings, watch)
         }
         Variant::Llp { gamma } => {
             let gamma = Gamma::new(gamma as f64 / 65536.0).unwrap();
-            executor.run(graph, &Llp::new(gamma), settings, &mut ())
+            executor.run(graph, &Llp::new(gamma), settings, watch)
         }
         Variant::Slpa { memory } => {
-            executor.run(graph, &Slpa::new(memory as u32).unwrap(), settings, &mut ())
+            executor.run(graph, &Slpa::new(memory as u32).unwrap(), settings, watch)
         }
         Variant::Seeded { attenuation } => {
             let seeded = Seeded::new(graph, attenuation.into()).unwrap();
-            executor.run(graph, &seeded, settings, &mut ())
+            executor.run(graph, &seeded, settings, watch)
         }
         Variant::Probe { wake, total } => {
             // Both are numbered as its parameters are.
             let program = Probe { wake: wake as u32, total: total as u32 };
-            executor.run(graph, &program, settings, &mut ())
+            executor.run(graph, &program, settings, watch)
         }
     }
     .unwrap()
@@ -212,8 +225,19 @@ fn written(variant: Variant) -> usize {
     }
 }
 
+/// What happened round by round, as the oracle has it.
+pub fn counts(found: &Outcome) -> Vec<Counts> {
+    let counts = found.rounds.iter().map(|round| Counts {
+        changed: round.changed,
+        visited: round.visited,
+        scanned: round.scanned,
+        nan_scores: round.nan_scores,
+    });
+    counts.collect()
+}
+
 /// A column as the oracle has it.
-fn bits(column: &Column) -> Vec<Vec<u32>> {
+pub fn bits(column: &Column) -> Vec<Vec<u32>> {
     let bits: Vec<u32> = match &column.values {
         ColumnValues::U32(values) => values.clone(),
         ColumnValues::F32(values) => values.iter().map(|value| value.to_bits()).collect(),
@@ -240,13 +264,7 @@ fn check(machines: &[Machine], edges: &Edges, initial: Option<&[u32]>, rules: Ru
         let found = run(&machine.executor, graph.view(), rules, &settings);
         let context = format!("{rules:?} {}", machine.name);
         assert_eq!(found.labels, expected.state.labels, "{context}");
-        let rounds = found.rounds.iter().map(|round| Counts {
-            changed: round.changed,
-            visited: round.visited,
-            scanned: round.scanned,
-            nan_scores: round.nan_scores,
-        });
-        assert_eq!(rounds.collect::<Vec<_>>(), expected.rounds, "{context}");
+        assert_eq!(counts(&found), expected.rounds, "{context}");
         assert_eq!(found.columns.len(), written(rules.variant));
         for column in &found.columns {
             let values = &expected.state.columns[&*column.name];
@@ -287,7 +305,7 @@ fn check_initial_labels(asked: Asked) {
 
 /// Few by default, as each runs all of a program's rules on every executor; `PROPTEST_CASES` asks
 /// for more.
-fn cases() -> ProptestConfig {
+pub fn cases() -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig::with_cases(asked.unwrap_or(16))
 }

@@ -1,5 +1,6 @@
 //! Everything that label propagation promises, checked from outside.
 
+mod checkpoints;
 mod conformance;
 mod graphs;
 mod ldbc;

@@ -1,0 +1,245 @@
+//! `--checkpoint`: a run that is killed goes on where it was.
+
+use super::Arguments;
+use super::arguments::CounterChoice;
+use super::job::Job;
+use super::program::Program;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::stats::CheckpointFigures;
+use clap::Args;
+use ripplet::checkpoints::{Checkpoints, Every, FileKeeper, Newest};
+use ripplet::graph::GraphView;
+use ripplet::lp::{Keeper, NotKept, Round, RunIdentity, Settings, State};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often a state is kept where nothing is said.
+const EVERY: Every = Every::Time(Duration::from_secs(5 * 60));
+
+/// What is kept of a run, and whether it goes on.
+#[derive(Args)]
+#[command(next_help_heading = "Checkpoints")]
+pub struct CheckpointArguments {
+    /// Keep the state of the run in this folder from time to time, so that it can go on where it was
+    /// killed (--resume).
+    ///
+    /// The folder is made where it is missing. It has the newest two checkpoints, which are removed when
+    /// the communities are written.
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
+    /// How often: every so many rounds (10), or when so much time has passed (30s, 5m, 2h) [default: 5m].
+    #[arg(long, value_name = "WHEN", value_parser = every, requires = "checkpoint")]
+    checkpoint_every: Option<Every>,
+    /// Go on from the newest checkpoint in DIR; where there is none, begin.
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+}
+
+fn every(text: &str) -> Result<Every, String> {
+    let expected = || "expected rounds (10) or a time (30s, 5m, 2h), above 0".to_string();
+    let (number, seconds) = match text.char_indices().next_back() {
+        Some((end, 's')) => (&text[..end], 1),
+        Some((end, 'm')) => (&text[..end], 60),
+        Some((end, 'h')) => (&text[..end], 3600),
+        _ => {
+            let rounds = text.parse().map_err(|_| expected())?;
+            return Ok(Every::Rounds(rounds));
+        }
+    };
+    let number: u64 = number.parse().map_err(|_| expected())?;
+    let time = number.checked_mul(seconds).filter(|&time| time > 0).ok_or_else(expected)?;
+    Ok(Every::Time(Duration::from_secs(time)))
+}
+
+/// What is to be kept of a run.
+#[derive(Clone, Debug)]
+pub struct CheckpointJob {
+    folder: PathBuf,
+    every: Every,
+    resume: bool,
+}
+
+impl Arguments {
+    /// What is to be kept, or why nothing can be.
+    pub(super) fn resolve_checkpoint(
+        &self,
+        program: &Program,
+    ) -> Result<Option<CheckpointJob>, Failure> {
+        let CheckpointArguments { checkpoint, checkpoint_every, resume } = &self.checkpoint;
+        let Some(folder) = checkpoint.clone() else { return Ok(None) };
+        if let Program::Sweep(_) = program {
+            return Err(Failure::refused(
+                "--sweep is many runs, and --checkpoint keeps the state of one",
+                "leave --checkpoint out, or run it at one --gamma",
+            ));
+        }
+        if self.choices.counter == Some(CounterChoice::Auto) {
+            return Err(Failure::refused(
+                "--counter auto depends on the memory at hand, and a run that goes on must count as \
+                 it began",
+                "name the counter: exact, or mg:8",
+            ));
+        }
+        Ok(Some(CheckpointJob {
+            folder,
+            every: checkpoint_every.unwrap_or(EVERY),
+            resume: *resume,
+        }))
+    }
+}
+
+impl Job<'_> {
+    /// The folder of checkpoints, where there is to be one.
+    pub(super) fn open_store(&self) -> Result<Option<Store>, Failure> {
+        let asked = self.checkpoint.as_ref().filter(|_| self.estimate.is_none());
+        asked.map(CheckpointJob::open).transpose()
+    }
+}
+
+impl CheckpointJob {
+    /// Checks that the folder is none of the files `others`.
+    pub fn check_place(&self, others: &[&Path]) -> Result<(), Failure> {
+        if !others.contains(&&*self.folder) {
+            return Ok(());
+        }
+        Err(Failure::refused(
+            format!("{} is named twice: as a file, and as a folder", self.folder.display()),
+            "choose another folder for --checkpoint",
+        ))
+    }
+
+    fn open(&self) -> Result<Store, Failure> {
+        let made = !self.folder.exists();
+        let checkpoints = Checkpoints::open(&self.folder).map_err(Failure::Place)?;
+        let store = Store { job: self.clone(), checkpoints, made };
+        match store.checkpoints.rounds()?.first() {
+            Some(round) if !self.resume => Err(Failure::refused(
+                format!("{} has a checkpoint of a run, after round {round}", self.folder.display()),
+                "go on with that run by --resume, name another folder, or remove the checkpoints",
+            )),
+            _ => Ok(store),
+        }
+    }
+}
+
+/// Where states are kept.
+pub struct Store {
+    job: CheckpointJob,
+    checkpoints: Checkpoints,
+    /// Whether the folder was made here.
+    made: bool,
+}
+
+impl Store {
+    /// Lets the settings go on from what is there of this run, and keeps its states from now on.
+    ///
+    /// What is there was written by a run that is to go on, or by this one on a GPU which failed.
+    pub fn begin<P: ripplet::lp::Program>(
+        &self,
+        graph: GraphView<'_>,
+        program: &P,
+        settings: &mut Settings,
+        console: &Console,
+    ) -> Result<Keeping, Failure> {
+        console.stage("looking for a checkpoint");
+        let start = Instant::now();
+        let run = RunIdentity::of(graph, program, settings);
+        let newest = self.checkpoints.newest(&run)?;
+        let resumed_after = newest.as_ref().map(|newest| newest.checkpoint.rounds.len());
+        match newest {
+            Some(Newest { checkpoint, path, damaged }) => {
+                for error in damaged {
+                    console.note(&format!("{error}: taking the checkpoint before"));
+                }
+                let round = checkpoint.rounds.len();
+                console.remark(&format!("going on after round {round}, from {}", path.display()));
+                interrupt::has_kept(round);
+                settings.resume = Some(checkpoint);
+            }
+            None if self.job.resume => {
+                let folder = self.job.folder.display();
+                console.remark(&format!("{folder} has no checkpoint: the run begins"));
+            }
+            None => {}
+        }
+        let looking = start.elapsed().as_secs_f64();
+        let keeper = self.checkpoints.keeper(&run, self.job.every);
+        Ok(Keeping { keeper, looking, resumed_after })
+    }
+
+    /// Removes the checkpoints of a run whose results are written.
+    pub fn remove(&self, console: &Console) {
+        if let Err(error) = self.checkpoints.remove() {
+            console.note(&format!("a checkpoint is left: {error}"));
+        }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if self.made {
+            // A folder with checkpoints, or whatever else, stays.
+            let _ = fs::remove_dir(&self.job.folder);
+        }
+    }
+}
+
+/// Keeps the states of a run, and notes how far it is for the last words.
+pub struct Keeping {
+    keeper: FileKeeper,
+    /// Seconds of looking for a checkpoint.
+    looking: f64,
+    resumed_after: Option<usize>,
+}
+
+impl Keeping {
+    /// Seconds of the run that went into checkpoints.
+    pub fn seconds(&self) -> f64 {
+        self.keeper.written.seconds
+    }
+
+    /// What it came to.
+    pub fn figures(&self) -> CheckpointFigures {
+        let written = self.keeper.written;
+        CheckpointFigures {
+            written: written.checkpoints,
+            bytes: written.bytes,
+            seconds: self.looking + written.seconds,
+            resumed_after: self.resumed_after,
+        }
+    }
+}
+
+impl Keeper for Keeping {
+    fn is_due(&mut self, rounds: &[Round]) -> bool {
+        self.keeper.is_due(rounds)
+    }
+
+    fn keep(&mut self, rounds: &[Round], state: State<'_>) -> Result<(), NotKept> {
+        self.keeper.keep(rounds, state)?;
+        interrupt::has_kept(rounds.len());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_often() {
+        let rounds = |number: u32| Ok(Every::Rounds(number.try_into().unwrap()));
+        let seconds = |number| Ok(Every::Time(Duration::from_secs(number)));
+        assert_eq!(every("10"), rounds(10));
+        assert_eq!(every("1"), rounds(1));
+        assert_eq!(every("30s"), seconds(30));
+        assert_eq!(every("5m"), seconds(300));
+        assert_eq!(every("2h"), seconds(7200));
+        for bad in ["", "0", "0s", "m", "-1", "1.5", "10d", "5 m", "é", "18446744073709551615h"] {
+            assert!(every(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A graph's identity: a number by which a file made for one graph is told from another graph's.
+//!
+//! It is the sum of a hash of each arc with its stored weight, of each vertex with its external id, and of
+//! the graph's kind. A sum has no order, so the number depends on the graph alone: not on how it is cut
+//! into shards, how many threads add up, or whether lists are plain or compressed. Ids are hashed as the
+//! numbers or names that they are, however they are kept.
+//!
+//! 64 bits, not cryptographic: two graphs at hand have the same with a chance of 2⁻⁶⁴, but who wants to
+//! can make them so. Cost: one pass over the lists, in parallel; no memory.
+
+use crate::compressed::{NeighborLists, ShardLists};
+use crate::{Direction, ExternalId, GraphView, VertexId, VertexIds};
+use rayon::prelude::*;
+
+/// What is hashed apart: equal numbers in different places are not the same.
+#[derive(Clone, Copy)]
+enum Domain {
+    Kind = 1,
+    Arc,
+    Integer,
+    Negative,
+    Name,
+    Value,
+}
+
+/// Vertices or values that one task adds up, at least.
+const TASK: usize = 1 << 12;
+
+/// Full-avalanche mix of 64 bits: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+#[inline]
+const fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+impl Domain {
+    /// The hash of two numbers.
+    #[inline]
+    fn hash(self, a: u64, b: u64) -> u64 {
+        let key = (self as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mix(mix(a.wrapping_add(key)) ^ b)
+    }
+}
+
+impl GraphView<'_> {
+    /// A number by which a file made for this graph is told from another graph's: the same for the same
+    /// ids, direction, scale of weights and arcs with their weights, whatever the shards, the threads and
+    /// the storage.
+    ///
+    /// Not cryptographic: two graphs at hand have the same with a chance of 2⁻⁶⁴, but who wants to can make
+    /// them so. Cost: one pass over the outgoing lists, in parallel; no memory.
+    pub fn identity(self) -> u64 {
+        fn of<S: ShardLists>(shards: &[S]) -> u64 {
+            let of_shard = |shard: &S| of_lists(shard.vertices().start, shard.out());
+            shards.iter().map(of_shard).fold(0, u64::wrapping_add)
+        }
+        let lists = match self {
+            GraphView::Plain(graph) => of(graph.shards()),
+            GraphView::Compressed(graph) => of(graph.shards()),
+        };
+        lists.wrapping_add(of_ids(self.ids())).wrapping_add(self.kind())
+    }
+
+    fn kind(self) -> u64 {
+        let (directed, weighted) = (self.direction() == Direction::Directed, self.is_weighted());
+        // Without weights, nothing is scaled.
+        let exponent = if weighted { u64::from(self.weight_scale().exponent() as u32) } else { 0 };
+        let flags = u64::from(directed) | u64::from(weighted) << 1;
+        Domain::Kind.hash(self.vertices().into(), exponent << 32 | flags)
+    }
+}
+
+/// A number by which values in their order are told from others; as [`GraphView::identity`], and made in
+/// parallel.
+pub fn identity_of_values(values: impl IndexedParallelIterator<Item = u32>) -> u64 {
+    let count = Domain::Kind.hash(values.len() as u64, 0);
+    let hash = |(place, value): (usize, u32)| Domain::Value.hash(place as u64, u64::from(value));
+    let sum = values.with_min_len(TASK).enumerate().map(hash).reduce(|| 0, u64::wrapping_add);
+    count.wrapping_add(sum)
+}
+
+/// The sum over the vertices' ids.
+fn of_ids(ids: &VertexIds) -> u64 {
+    let hash = |v: VertexId| match ids.get(v) {
+        ExternalId::Unsigned(id) => Domain::Integer.hash(v.into(), id),
+        ExternalId::Signed(id) if id < 0 => Domain::Negative.hash(v.into(), id.unsigned_abs()),
+        ExternalId::Signed(id) => Domain::Integer.hash(v.into(), id as u64),
+        ExternalId::Name(name) => Domain::Name.hash(v.into(), of_name(name)),
+    };
+    (0..ids.len() as u32)
+        .into_par_iter()
+        .with_min_len(TASK)
+        .map(hash)
+        .reduce(|| 0, u64::wrapping_add)
+}
+
+fn of_name(name: &str) -> u64 {
+    let word =
+        |bytes: &[u8]| bytes.iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
+    let words = name.as_bytes().chunks(8);
+    words.fold(name.len() as u64, |hash, bytes| Domain::Name.hash(hash, word(bytes)))
+}
+
+/// The sum over the arcs of lists whose first vertex is `first`.
+fn of_lists(first: VertexId, lists: impl NeighborLists) -> u64 {
+    let of_list = |local: usize| {
+        let from = u64::from(first + local as u32) << 32;
+        let arc =
+            |to: VertexId, weight: u32| Domain::Arc.hash(from | u64::from(to), u64::from(weight));
+        let neighbors = lists.each_of(local);
+        match lists.each_weight_of(local) {
+            Some(weights) => neighbors
+                .zip(weights)
+                .fold(0, |sum: u64, (to, weight)| sum.wrapping_add(arc(to, weight))),
+            None => neighbors.fold(0, |sum: u64, to| sum.wrapping_add(arc(to, 1))),
+        }
+    };
+    (0..lists.vertices())
+        .into_par_iter()
+        .with_min_len(TASK / 8)
+        .map(of_list)
+        .reduce(|| 0, u64::wrapping_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compressed::CompressedGraph;
+    use crate::generate::Web;
+    use crate::{EdgeTable, Graph, GraphBuilder, Names};
+    use std::collections::BTreeSet;
+
+    fn graph(builder: GraphBuilder, ids: VertexIds, weights: Option<Vec<f64>>) -> Graph {
+        let (from, to) = (vec![0, 1, 2, 3], vec![1, 2, 0, 0]);
+        let edges = EdgeTable::new(ids, from, to).unwrap();
+        let edges = match weights {
+            Some(weights) => edges.with_weights(weights).unwrap(),
+            None => edges,
+        };
+        builder.build(edges).unwrap()
+    }
+
+    fn identity<'g>(graph: impl Into<GraphView<'g>>) -> u64 {
+        graph.into().identity()
+    }
+
+    fn four() -> VertexIds {
+        VertexIds::Consecutive { first: 7, count: 4 }
+    }
+
+    #[test]
+    fn graphs_that_differ_in_anything_have_others() {
+        let directed = || GraphBuilder::new().direction(Direction::Directed);
+        let names = |last| VertexIds::Names(Names::new(["a", "b", "c", last]));
+        let all = [
+            graph(GraphBuilder::new(), four(), None),
+            graph(directed(), four(), None),
+            graph(GraphBuilder::new(), VertexIds::Consecutive { first: 8, count: 4 }, None),
+            graph(GraphBuilder::new(), names("d"), None),
+            graph(GraphBuilder::new(), names("dd"), None),
+            graph(GraphBuilder::new(), names("longer than a word"), None),
+            graph(GraphBuilder::new(), VertexIds::Signed(vec![-1, 7, 8, 9].into()), None),
+            graph(GraphBuilder::new(), four(), Some(vec![1.0; 4])),
+            graph(GraphBuilder::new(), four(), Some(vec![1.0, 1.0, 1.0, 2.0])),
+            graph(GraphBuilder::new(), four(), Some(vec![0.5; 4])),
+        ];
+        let identities: BTreeSet<u64> = all.iter().map(identity).collect();
+        assert_eq!(identities.len(), all.len());
+    }
+
+    #[test]
+    fn how_ids_are_kept_does_not_matter() {
+        let one = identity(&graph(GraphBuilder::new(), four(), None));
+        let unsigned = VertexIds::Unsigned(vec![7, 8, 9, 10].into());
+        let signed = VertexIds::Signed(vec![7, 8, 9, 10].into());
+        assert_eq!(identity(&graph(GraphBuilder::new(), unsigned, None)), one);
+        assert_eq!(identity(&graph(GraphBuilder::new(), signed, None)), one);
+    }
+
+    #[test]
+    fn shards_threads_and_storage_do_not_matter() {
+        let web = |shard_arcs: u64| {
+            let edges = Web::new(10).generate().unwrap();
+            GraphBuilder::new().shard_arcs(shard_arcs).build(edges).unwrap()
+        };
+        let one = identity(&web(1 << 20));
+        for (threads, shard_arcs) in [(1, 1 << 20), (2, 1000), (7, 77)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let graph = web(shard_arcs);
+            assert_eq!(pool.install(|| identity(&graph)), one);
+            let compressed = CompressedGraph::of(graph).unwrap();
+            assert_eq!(pool.install(|| identity(&compressed)), one);
+        }
+    }
+
+    #[test]
+    fn values_in_their_order() {
+        let lists: [&[u32]; 6] = [&[], &[0], &[0, 0], &[1, 0], &[0, 1], &[u32::MAX]];
+        let identities: BTreeSet<u64> =
+            lists.map(|list| identity_of_values(list.par_iter().copied())).into();
+        assert_eq!(identities.len(), lists.len());
+    }
+}

@@ -1,0 +1,167 @@
+//! `.checkpoint`, a run of label propagation between two rounds: the arrays that it needs to go on.
+//!
+//! ```text
+//! 0         header, 64 bytes: magic [u8; 8], version u32, zeros
+//! 64        the only part
+//!           index: begin u64, length u64
+//! end - 64  footer: begin of the index u64, zeros, then as in `parts.rs`
+//!
+//! part      0 header, 128 bytes, below
+//!           128 sections, each from a multiple of 64: the run, as UTF-8; the rounds, u64; labels, u32;
+//!           active vertices, u64; lengths of columns, u64; columns, u32
+//!           data_end checksums of the part, as an .rg has them
+//!
+//! header    0 data_end u64  8 bytes of the run u64  16 words of the rounds u64  24 labels u64
+//! of a part 32 words of active vertices u64  40 columns u64  48 zeros
+//! ```
+//!
+//! Numbers are little-endian. What the run and its rounds say is for who runs it: this crate knows them as
+//! a text and as words.
+//!
+//! **Reading** maps the file and copies only the text; every byte is under a checksum that is compared, so
+//! that what was cut short or damaged is an error. **Writing** makes a file that appears whole or not at
+//! all, and needs no memory but 4 bytes for each MiB.
+
+use crate::map::map;
+use crate::parts::{
+    Format, Index, Owner, PART_HEADER_BYTES, Part, PartsWriter, damaged_part, data_end,
+    out_of_memory,
+};
+use crate::sections::word;
+use crate::write::left_in;
+use crate::{Place, ReadError, WriteError};
+use ripplet_graph::{Buffer, memory};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+const FORMAT: Format =
+    Format { name: "a checkpoint", parts: "parts", magic: *b"\x89rpcheck", version: 1, entry: 2 };
+
+/// What an error calls the only part.
+const WHAT: &str = "the state";
+
+/// A run between two rounds, to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct State<'a> {
+    /// Which run it is.
+    pub run: &'a str,
+    /// What is told of its rounds.
+    pub rounds: &'a [u64],
+    /// Each vertex's label.
+    pub labels: &'a [u32],
+    /// A bit for each vertex, whether it is active.
+    pub active: &'a [u64],
+    /// The values of its columns.
+    pub columns: &'a [&'a [u32]],
+}
+
+/// A run between two rounds, as it was written; the arrays lie in the mapped file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// As [`State::run`].
+    pub run: String,
+    /// As [`State::rounds`].
+    pub rounds: Buffer<u64>,
+    /// As [`State::labels`].
+    pub labels: Buffer<u32>,
+    /// As [`State::active`].
+    pub active: Buffer<u64>,
+    /// As [`State::columns`].
+    pub columns: Vec<Buffer<u32>>,
+}
+
+/// Writes a checkpoint, whole or not at all.
+///
+/// # Errors
+/// Where the operating system refuses; what was at `path` before is then there as it was.
+pub fn write(path: &Path, state: &State<'_>) -> Result<(), WriteError> {
+    let State { run, rounds, labels, active, columns } = *state;
+    let lengths: Vec<u64> = columns.iter().map(|values| values.len() as u64).collect();
+    let mut sections: Vec<&[u8]> = vec![
+        run.as_bytes(),
+        bytemuck::cast_slice(rounds),
+        bytemuck::cast_slice(labels),
+        bytemuck::cast_slice(active),
+        bytemuck::cast_slice(&lengths),
+    ];
+    sections.extend(columns.iter().map(|values| bytemuck::cast_slice::<u32, u8>(values)));
+    let mut head = [0u64; PART_HEADER_BYTES as usize / 8];
+    let sizes = [run.len(), rounds.len(), labels.len(), active.len(), columns.len()];
+    head[0] = data_end(&sections);
+    head[1..6].copy_from_slice(&sizes.map(|size| size as u64));
+    let mut writer = PartsWriter::create(&FORMAT, path)?;
+    let written = writer.part(bytemuck::cast_ref(&head), &sections);
+    let part = written.map_err(|source| writer.error(source))?;
+    writer.finish(&part, [0; 6])
+}
+
+/// Opens a checkpoint, memory-mapped.
+///
+/// Cost: one pass for the checksums, on rayon's current pool.
+///
+/// # Errors
+/// Where the file cannot be read, is no checkpoint of this version, or is damaged in any byte.
+pub fn open(path: &Path) -> Result<Kept, ReadError> {
+    let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+    from_bytes(Arc::new(map), path)
+}
+
+/// Reads a checkpoint that lies in `owner`'s bytes; `path` is for errors.
+///
+/// # Errors
+/// As [`open`].
+pub fn from_bytes(owner: Owner, path: &Path) -> Result<Kept, ReadError> {
+    let footer = |[_, rest @ ..]: [u64; 6]| (rest == [0; 5]).then_some(((), 1));
+    let Index { parts, .. } = FORMAT.index((*owner).as_ref(), path, footer)?;
+    let begin = parts[0].start;
+    let (mut part, head) = Part::open(&owner, path, parts[0].clone(), WHAT)?;
+    let misfit = || damaged_part(path, WHAT, begin, "its arrays do not fit its header");
+    if (6..16).any(|at| word(head, at) != 0) {
+        return Err(misfit());
+    }
+    let kept = sections(&mut part, [1, 2, 3, 4, 5].map(|at| word(head, at)));
+    let kept = kept.map_err(|refused| out_of_memory(path, refused))?;
+    kept.filter(|_| part.is_taken()).ok_or_else(misfit)
+}
+
+/// The sections of a part of these sizes, where it has them.
+fn sections(
+    part: &mut Part<'_>,
+    [run, rounds, labels, active, columns]: [u64; 5],
+) -> Result<Option<Kept>, memory::OutOfMemory> {
+    let mut first = || {
+        let run: Buffer<u8> = part.section(run)?;
+        let (rounds, labels) = (part.section(rounds)?, part.section(labels)?);
+        let (active, lengths): (_, Buffer<u64>) = (part.section(active)?, part.section(columns)?);
+        Some((run, rounds, labels, active, lengths))
+    };
+    let Some((run, rounds, labels, active, lengths)) = first() else { return Ok(None) };
+    let Ok(run) = String::from_utf8(memory::copied(&run)?) else { return Ok(None) };
+    let mut columns = memory::with_room(lengths.len())?;
+    for &length in lengths.iter() {
+        let Some(values) = part.section(length) else { return Ok(None) };
+        columns.push(values);
+    }
+    Ok(Some(Kept { run, rounds, labels, active, columns }))
+}
+
+/// Removes what processes left in a folder that were killed while they wrote a checkpoint there. Who is
+/// writing one there at this moment fails.
+///
+/// # Errors
+/// Where the folder cannot be listed; a file that cannot be read or removed is left.
+pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
+    for path in left_in(folder)? {
+        let mut begin = Vec::new();
+        let read = File::open(&path).map(|file| file.take(8).read_to_end(&mut begin));
+        // Nothing of it may have reached the disk.
+        let is_ours = begin.is_empty() || begin == FORMAT.magic;
+        if matches!(read, Ok(Ok(_))) && is_ours {
+            // Who may not remove it has lost nothing but room.
+            let _ = fs::remove_file(path);
+        }
+    }
+    Ok(())
+}

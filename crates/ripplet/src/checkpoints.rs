@@ -1,0 +1,393 @@
+//! Checkpoints in a folder: a run that is killed at any moment goes on from the last of them.
+//!
+//! The newest two are kept, each a file that appears whole or not at all, so that one is left should the
+//! other be damaged. A folder is for one run at a time: it is found again by its [`RunIdentity`], and who
+//! brings another run is refused.
+//!
+//! Room on the disk: three checkpoints while the third is written, each of 4 bytes and a bit a vertex, and
+//! the columns that the program writes.
+//!
+//! ```
+//! use ripplet::checkpoints::{Checkpoints, Every, FileKeeper};
+//! use ripplet::lp::{Executor, Keeper, Observer, RunIdentity, Settings, cpu::CpuExecutor, programs::Lpa};
+//! # use ripplet::graph::{GraphBuilder, generate::Web};
+//! # let graph = GraphBuilder::new().build(Web::new(8).generate()?)?;
+//! # let folder = tempfile::tempdir()?;
+//!
+//! struct Watch(FileKeeper);
+//!
+//! impl Observer for Watch {
+//!     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
+//!         Some(&mut self.0)
+//!     }
+//! }
+//!
+//! let (program, mut settings) = (Lpa::default(), Settings::default());
+//! let run = RunIdentity::of(&graph, &program, &settings);
+//! let checkpoints = Checkpoints::open(&folder.path().join("checkpoints"))?;
+//! settings.resume = checkpoints.newest(&run)?.map(|newest| newest.checkpoint);
+//! let mut watch = Watch(checkpoints.keeper(&run, Every::Rounds(1.try_into()?)));
+//! CpuExecutor::new(None)?.run(&graph, &program, &settings, &mut watch)?;
+//! checkpoints.remove()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::io::checkpoint::{self, Kept};
+use crate::io::{Place, ReadError, ReadErrorKind, WriteError};
+use crate::lp::{Checkpoint, Keeper, NotKept, Round, RunIdentity, State};
+use std::fs;
+use std::io;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// A folder of checkpoints.
+#[derive(Clone, Debug)]
+pub struct Checkpoints {
+    folder: PathBuf,
+}
+
+/// How often a state is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Every {
+    /// After each round whose number, from 1, is a multiple of this.
+    Rounds(NonZeroU32),
+    /// After the first round that ends when so much time has passed since the last checkpoint.
+    Time(Duration),
+}
+
+/// The newest checkpoint that can be read.
+#[derive(Debug)]
+pub struct Newest {
+    /// It.
+    pub checkpoint: Checkpoint,
+    /// Its file.
+    pub path: PathBuf,
+    /// What is wrong with those that are newer.
+    pub damaged: Vec<ReadError>,
+}
+
+/// Why a run cannot go on from a folder's checkpoints.
+#[derive(Debug, Error)]
+pub enum ResumeError {
+    /// The folder, or a file in it, cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// There are checkpoints, but none of them is whole; what is wrong with the newest.
+    #[error("no checkpoint is whole: {0}")]
+    Damaged(ReadError),
+    /// The newest one is of another run.
+    #[error("{} is a checkpoint of another run: {}", path.display(), differences.join("; "))]
+    OtherRun {
+        /// The file.
+        path: PathBuf,
+        /// What is different, as [`RunIdentity::differences`] says it.
+        differences: Vec<String>,
+    },
+}
+
+/// Keeps the states of a run in files.
+#[derive(Debug)]
+pub struct FileKeeper {
+    checkpoints: Checkpoints,
+    run: String,
+    every: Every,
+    /// When the last one was written, or the run began, and when the one at hand was due.
+    last: Instant,
+    due: Instant,
+    /// What was written.
+    pub written: Written,
+}
+
+/// What a [`FileKeeper`] has written.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Written {
+    /// Checkpoints.
+    pub checkpoints: u64,
+    /// Bytes of their files.
+    pub bytes: u64,
+    /// Seconds from when they were due until they were written, copies from a device among them.
+    pub seconds: f64,
+}
+
+/// What files are called: `round-0000000012.checkpoint` is of a run after 12 rounds.
+const PREFIX: &str = "round-";
+const SUFFIX: &str = ".checkpoint";
+
+/// Words of a round in a file: its counts, whether there is a fingerprint, that, and seconds as bits.
+const ROUND_WORDS: usize = 7;
+
+impl Checkpoints {
+    /// The checkpoints in a folder, which is made where it is missing; what is left there of checkpoints
+    /// whose writer was killed is removed.
+    ///
+    /// # Errors
+    /// Where the folder is no folder, or cannot be made or listed.
+    pub fn open(folder: &Path) -> Result<Checkpoints, WriteError> {
+        let made = match fs::create_dir(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => checkpoint::remove_leftovers(folder),
+        };
+        made.map_err(|source| WriteError { path: folder.into(), source })?;
+        Ok(Checkpoints { folder: folder.into() })
+    }
+
+    /// The rounds after which there are checkpoints, the newest first.
+    ///
+    /// # Errors
+    /// Where the folder cannot be listed.
+    pub fn rounds(&self) -> Result<Vec<u32>, ReadError> {
+        let failed = |error| ReadError::io(&self.folder, Place::File, error);
+        let mut rounds = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if !entry.file_type().map_err(failed)?.is_file() {
+                continue;
+            }
+            let name = entry.file_name();
+            let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+            let number = number.and_then(|name| name.strip_suffix(SUFFIX));
+            rounds.extend(number.and_then(|number| number.parse::<u32>().ok()));
+        }
+        rounds.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(rounds)
+    }
+
+    /// The newest checkpoint that is whole, memory-mapped; `None` where there is none at all.
+    ///
+    /// # Errors
+    /// Where it is of another run, a file cannot be read, or none of them is whole.
+    pub fn newest(&self, run: &RunIdentity) -> Result<Option<Newest>, ResumeError> {
+        let mut damaged = Vec::new();
+        for round in self.rounds()? {
+            let path = self.path(round);
+            match checkpoint::open(&path).and_then(|kept| read(kept, &path)) {
+                Ok((there, checkpoint)) => {
+                    let differences = run.differences(&there);
+                    if !differences.is_empty() {
+                        return Err(ResumeError::OtherRun { path, differences });
+                    }
+                    return Ok(Some(Newest { checkpoint, path, damaged }));
+                }
+                Err(error) if matches!(error.kind, ReadErrorKind::Content(_)) => {
+                    damaged.push(error);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        damaged.into_iter().next().map_or(Ok(None), |first| Err(ResumeError::Damaged(first)))
+    }
+
+    /// Keeps the states of a run here.
+    pub fn keeper(&self, run: &RunIdentity, every: Every) -> FileKeeper {
+        FileKeeper {
+            checkpoints: self.clone(),
+            run: run.to_string(),
+            every,
+            last: Instant::now(),
+            due: Instant::now(),
+            written: Written::default(),
+        }
+    }
+
+    /// Removes all checkpoints: of a run whose results are safe.
+    ///
+    /// # Errors
+    /// Where one cannot be removed; those behind it are left as well.
+    pub fn remove(&self) -> Result<(), ReadError> {
+        for round in self.rounds()? {
+            let path = self.path(round);
+            fs::remove_file(&path).map_err(|error| ReadError::io(path, Place::File, error))?;
+        }
+        Ok(())
+    }
+
+    fn path(&self, round: u32) -> PathBuf {
+        self.folder.join(format!("{PREFIX}{round:010}{SUFFIX}"))
+    }
+
+    /// Removes all but the checkpoint after `round` and the one before it.
+    fn prune(&self, round: u32) {
+        let rounds = self.rounds().unwrap_or_default();
+        let before = rounds.iter().copied().find(|&other| other < round);
+        for other in rounds {
+            if other != round && Some(other) != before {
+                // One more than there must be harms nobody.
+                let _ = fs::remove_file(self.path(other));
+            }
+        }
+    }
+}
+
+impl Keeper for FileKeeper {
+    fn is_due(&mut self, rounds: &[Round]) -> bool {
+        self.due = Instant::now();
+        match self.every {
+            Every::Rounds(number) => (rounds.len() as u64).is_multiple_of(number.get().into()),
+            Every::Time(time) => self.due - self.last >= time,
+        }
+    }
+
+    fn keep(&mut self, rounds: &[Round], state: State<'_>) -> Result<(), NotKept> {
+        let round = rounds.len() as u32;
+        let path = self.checkpoints.path(round);
+        let columns: Vec<&[u32]> = state.columns.iter().map(|values| &**values).collect();
+        let state = checkpoint::State {
+            run: &self.run,
+            rounds: &words(rounds),
+            labels: &state.labels,
+            active: &state.active,
+            columns: &columns,
+        };
+        checkpoint::write(&path, &state).map_err(|error| NotKept(error.to_string()))?;
+        self.checkpoints.prune(round);
+        self.written.checkpoints += 1;
+        self.written.bytes += fs::metadata(&path).map_or(0, |file| file.len());
+        self.last = Instant::now();
+        self.written.seconds += (self.last - self.due).as_secs_f64();
+        Ok(())
+    }
+}
+
+fn words(rounds: &[Round]) -> Vec<u64> {
+    let words = |round: &Round| {
+        let Round { changed, visited, scanned, nan_scores, fingerprint, seconds } = *round;
+        let traced = u64::from(fingerprint.is_some());
+        let fingerprint = fingerprint.unwrap_or(0);
+        [changed, visited, scanned, nan_scores, traced, fingerprint, seconds.to_bits()]
+    };
+    rounds.iter().flat_map(words).collect()
+}
+
+/// The rounds of some words, where they are rounds.
+fn rounds(words: &[u64]) -> Option<Vec<Round>> {
+    let (rounds, rest) = words.as_chunks::<ROUND_WORDS>();
+    let round = |&[changed, visited, scanned, nan_scores, traced, print, seconds]: &[u64; 7]| {
+        let fingerprint = match traced {
+            0 => None,
+            1 => Some(print),
+            _ => return None,
+        };
+        let seconds = f64::from_bits(seconds);
+        Some(Round { changed, visited, scanned, nan_scores, fingerprint, seconds })
+    };
+    rest.is_empty().then(|| rounds.iter().map(round).collect())?
+}
+
+/// What a file holds, and of which run.
+fn read(kept: Kept, path: &Path) -> Result<(RunIdentity, Checkpoint), ReadError> {
+    let Kept { run, rounds: words, labels, active, columns } = kept;
+    let whole = run.parse().ok().zip(rounds(&words));
+    let (run, rounds) = whole.ok_or_else(|| {
+        ReadError::content(path, Place::File, "this is no checkpoint of a run: remove it")
+    })?;
+    Ok((run, Checkpoint { rounds, labels, active, columns }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{GraphBuilder, generate::Web};
+    use crate::lp::{Settings, programs::Lpa};
+    use std::borrow::Cow;
+
+    fn run(seed: u64) -> RunIdentity {
+        let graph = GraphBuilder::new().build(Web::new(6).generate().unwrap()).unwrap();
+        RunIdentity::of(&graph, &Lpa::default(), &Settings { seed, ..Settings::default() })
+    }
+
+    fn rounds_of(count: usize) -> Vec<Round> {
+        let round = |index: usize| Round {
+            changed: index as u64,
+            visited: 7,
+            scanned: u64::MAX,
+            nan_scores: 1,
+            fingerprint: (!index.is_multiple_of(2)).then_some(index as u64),
+            seconds: 0.25,
+        };
+        (0..count).map(round).collect()
+    }
+
+    fn keep(keeper: &mut FileKeeper, rounds: usize) {
+        let state = State {
+            labels: Cow::Owned(vec![rounds as u32, 0]),
+            active: Cow::Borrowed(&[0b11]),
+            columns: vec![Cow::Borrowed(&[4, 5])],
+        };
+        keeper.keep(&rounds_of(rounds), state).unwrap();
+    }
+
+    #[test]
+    fn the_newest_two_stand_in_for_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoints = Checkpoints::open(&folder.path().join("new")).unwrap();
+        assert!(checkpoints.newest(&run(0)).unwrap().is_none());
+        let mut keeper = checkpoints.keeper(&run(0), Every::Rounds(NonZeroU32::MIN));
+        for round in [1, 2, 3, 9, 12] {
+            keep(&mut keeper, round);
+        }
+        assert_eq!(checkpoints.rounds().unwrap(), [12, 9]);
+        let newest = checkpoints.newest(&run(0)).unwrap().unwrap();
+        assert_eq!(newest.checkpoint.rounds, rounds_of(12));
+        assert_eq!(&*newest.checkpoint.labels, [12, 0]);
+        assert_eq!(&*newest.checkpoint.columns[0], [4, 5]);
+        let bytes = fs::metadata(&newest.path).unwrap().len();
+        assert_eq!(keeper.written.checkpoints, 5);
+        assert!(keeper.written.bytes > 2 * bytes && keeper.written.seconds > 0.0);
+
+        // The newest is cut short: the one before is taken, and what follows it replaces both.
+        let cut = fs::read(&newest.path).unwrap();
+        fs::write(&newest.path, &cut[..cut.len() - 1]).unwrap();
+        let before = checkpoints.newest(&run(0)).unwrap().unwrap();
+        assert_eq!(before.checkpoint.rounds.len(), 9);
+        assert_eq!(before.damaged.len(), 1);
+        keep(&mut keeper, 10);
+        assert_eq!(checkpoints.rounds().unwrap(), [10, 9]);
+        fs::write(checkpoints.path(10), "").unwrap();
+        fs::write(checkpoints.path(9), "no checkpoint").unwrap();
+        assert!(matches!(checkpoints.newest(&run(0)), Err(ResumeError::Damaged(_))));
+        checkpoints.remove().unwrap();
+        assert!(checkpoints.newest(&run(0)).unwrap().is_none());
+    }
+
+    #[test]
+    fn another_run_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoints = Checkpoints::open(folder.path()).unwrap();
+        keep(&mut checkpoints.keeper(&run(0), Every::Rounds(NonZeroU32::MIN)), 1);
+        let error = checkpoints.newest(&run(5)).unwrap_err().to_string();
+        assert!(error.contains("another run: seed: 0 there, 5 here"), "{error}");
+    }
+
+    #[test]
+    fn what_is_due() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoints = Checkpoints::open(folder.path()).unwrap();
+        let mut keeper = checkpoints.keeper(&run(0), Every::Rounds(NonZeroU32::new(3).unwrap()));
+        let due: Vec<usize> = (1..9).filter(|&n| keeper.is_due(&rounds_of(n))).collect();
+        assert_eq!(due, [3, 6]);
+        let mut often = checkpoints.keeper(&run(0), Every::Time(Duration::ZERO));
+        let mut rarely = checkpoints.keeper(&run(0), Every::Time(Duration::MAX));
+        assert!(often.is_due(&rounds_of(1)) && !rarely.is_due(&rounds_of(1)));
+    }
+
+    #[test]
+    fn words_that_are_no_rounds() {
+        let all = words(&rounds_of(4));
+        assert_eq!(rounds(&all), Some(rounds_of(4)));
+        assert_eq!(rounds(&all[1..]), None);
+        let mut odd = all;
+        odd[4] = 2;
+        assert_eq!(rounds(&odd), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(Checkpoints::open(&file).is_err());
+        assert!(Checkpoints::open(&folder.path().join("no/where")).is_err());
+    }
+}
