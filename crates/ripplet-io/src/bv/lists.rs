@@ -1,6 +1,6 @@
 //! The lists of a BV graph, one after the other.
 
-use super::bits::{BadBits, Bits, Code};
+use super::bits::{BadBits, Bits};
 use super::properties::Properties;
 use crate::Place;
 use crate::text::Fault;
@@ -163,16 +163,16 @@ impl Lists<'_> {
 
     /// Reads the intervals of so many neighbours or fewer; how many are left.
     fn read_intervals(&mut self, vertex: VertexId, mut left: u64) -> Result<u64, Damage> {
-        let Properties { least_interval, .. } = *self.properties;
+        let Properties { least_interval, intervals, .. } = *self.properties;
         if left == 0 || least_interval == 0 {
             return Ok(left);
         }
-        let count = self.bits.read(Code::Gamma)?;
+        let count = self.bits.read(intervals)?;
         let mut end = None;
         for _ in 0..count {
-            let gap = self.bits.read(Code::Gamma)?;
+            let gap = self.bits.read(intervals)?;
             let begin = self.after(vertex, end, gap)?;
-            let length = self.bits.read(Code::Gamma)? + least_interval;
+            let length = self.bits.read(intervals)?.saturating_add(least_interval);
             left = left.checked_sub(length).ok_or_else(|| {
                 format!("an interval of {length} is more than its outdegree leaves")
             })?;
@@ -245,7 +245,9 @@ const PADDING: u64 = 2 * 64 + 8;
 
 impl Parts {
     fn clear(&mut self) {
-        [&mut self.copied, &mut self.in_intervals, &mut self.residuals].map(Vec::clear);
+        self.copied.clear();
+        self.in_intervals.clear();
+        self.residuals.clear();
     }
 
     /// Appends all in order; there is room.

@@ -19,6 +19,7 @@ pub(super) struct Properties {
     pub references: Code,
     pub block_counts: Code,
     pub blocks: Code,
+    pub intervals: Code,
     pub residuals: Code,
 }
 
@@ -67,8 +68,8 @@ impl Properties {
             );
             return Err(Fault::line(class.line, sentence));
         }
-        if let Some(endianness) = said.entry("endianness")
-            && !matches!(endianness.value.as_str(), "big" | "BE" | "BigEndian")
+        let endianness = said.entry("endianness");
+        if let Some(endianness) = endianness.as_ref().filter(|endianness| endianness.value != "big")
         {
             let sentence = format!(
                 "endianness is `{}`: expected big, as WebGraph for Java writes it",
@@ -78,6 +79,8 @@ impl Properties {
         }
         let most = u64::from(u32::MAX) - 1;
         let vertices = said.must("nodes")?.number(0, most)?;
+        let shrinking =
+            said.entry("zetak").map_or(Ok(3), |entry| entry.number(1, MOST_SHRINKING))?;
         let mut properties = Properties {
             vertices: vertices as u32,
             arcs: said.must("arcs")?.number(0, u64::MAX)?,
@@ -87,45 +90,61 @@ impl Properties {
             references: Code::Unary,
             block_counts: Code::Gamma,
             blocks: Code::Gamma,
-            residuals: Code::Zeta(said.zeta()?),
+            intervals: Code::Gamma,
+            residuals: Code::Zeta(shrinking as u32),
         };
-        if let Some(flags) = said.entry("compressionflags") {
-            for flag in flags.value.split('|').map(str::trim).filter(|flag| !flag.is_empty()) {
-                properties.set(flag).map_err(|sentence| Fault::line(flags.line, sentence))?;
-            }
+        let Some(flags) = said.entry("compressionflags") else { return Ok(properties) };
+        for flag in flags.value.split('|').map(str::trim).filter(|flag| !flag.is_empty()) {
+            let (of, code) = flag.rsplit_once('_').unwrap_or((flag, ""));
+            let places = properties.places(of, endianness.is_some());
+            let code = code_of(code, shrinking as u32);
+            let (Some(places), Some(code)) = (places, code) else {
+                let sentence = format!(
+                    "compressionflags has `{flag}`: expected OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS, INTERVALS or \
+                     RESIDUALS with _UNARY, _GAMMA, _DELTA or _ZETA; store the graph with the default codes"
+                );
+                return Err(Fault::line(flags.line, sentence));
+            };
+            places.into_iter().for_each(|place| *place = code);
         }
         Ok(properties)
     }
 
-    /// Sets the code that a flag names: `OUTDEGREES_DELTA`.
-    fn set(&mut self, flag: &str) -> Result<(), String> {
-        let (of, code) = flag.rsplit_once('_').unwrap_or((flag, ""));
-        let code = match code {
-            "GAMMA" => Some(Code::Gamma),
-            "DELTA" => Some(Code::Delta),
-            "UNARY" => Some(Code::Unary),
-            // Of which zetak says more.
-            "ZETA" if of == "RESIDUALS" => Some(self.residuals),
-            _ => None,
-        };
-        let place = match of {
-            "OUTDEGREES" => Some(&mut self.outdegrees),
-            "REFERENCES" => Some(&mut self.references),
-            "BLOCK_COUNT" => Some(&mut self.block_counts),
-            "BLOCKS" => Some(&mut self.blocks),
-            "RESIDUALS" => Some(&mut self.residuals),
+    /// What the code of a flag is for.
+    ///
+    /// WebGraph for Java means by blocks their lengths, and has no flag of intervals. WebGraph for Rust, which tells
+    /// the endianness, has no flag of counts of blocks, and means them, too.
+    fn places(&mut self, of: &str, counts_are_blocks: bool) -> Option<Vec<&mut Code>> {
+        let places = match of {
+            "OUTDEGREES" => vec![&mut self.outdegrees],
+            "REFERENCES" => vec![&mut self.references],
+            "BLOCK_COUNT" => vec![&mut self.block_counts],
+            "BLOCKS" if counts_are_blocks => vec![&mut self.block_counts, &mut self.blocks],
+            "BLOCKS" => vec![&mut self.blocks],
+            "INTERVALS" => vec![&mut self.intervals],
+            "RESIDUALS" => vec![&mut self.residuals],
             // They are in a file of their own.
-            "OFFSETS" => return Ok(()),
-            _ => None,
+            "OFFSETS" => vec![],
+            _ => return None,
         };
-        let (Some(place), Some(code)) = (place, code) else {
-            return Err(format!(
-                "compressionflags has `{flag}`: expected OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS or RESIDUALS with \
-                 _GAMMA, _DELTA, _UNARY or, of residuals, _ZETA; store the graph with WebGraph's default codes"
-            ));
-        };
-        *place = code;
-        Ok(())
+        Some(places)
+    }
+}
+
+/// The largest k of ζₖ: with more, no number that is needed is coded otherwise.
+const MOST_SHRINKING: u64 = 32;
+
+/// The code that a flag names; `ZETA5` says its k itself.
+fn code_of(name: &str, shrinking: u32) -> Option<Code> {
+    match name {
+        "UNARY" => Some(Code::Unary),
+        "GAMMA" => Some(Code::Gamma),
+        "DELTA" => Some(Code::Delta),
+        "ZETA" => Some(Code::Zeta(shrinking)),
+        _ => {
+            let shrinking = name.strip_prefix("ZETA")?.parse().ok()?;
+            (1..=MOST_SHRINKING).contains(&shrinking).then_some(Code::Zeta(shrinking as u32))
+        }
     }
 }
 
@@ -149,11 +168,6 @@ impl Said<'_> {
     fn must(&self, key: &'static str) -> Result<Entry, Fault> {
         let sentence = || format!("expected a line `{key}=…`, as WebGraph's properties have it");
         self.entry(key).ok_or_else(|| Fault::whole(sentence()))
-    }
-
-    fn zeta(&self) -> Result<u32, Fault> {
-        let shrinking = self.entry("zetak").map_or(Ok(3), |entry| entry.number(1, 32))?;
-        Ok(shrinking as u32)
     }
 }
 
