@@ -23,7 +23,7 @@
 //!
 //! # Memory
 //! Beside the graph 8 bytes a vertex. For each thread, where the graph is small (4096 vertices and 32,768 arcs at
-//! most), 1576 bytes a vertex and 512 an arc; else 284 a vertex; by weights 220 a vertex and at most 64 KiB;
+//! most), 2233 bytes a vertex and 528 an arc; else 284 a vertex; by weights 220 a vertex and at most 64 KiB;
 //! of a batch, for its largest graphs, and 8 a vertex more: [`plan`].
 //!
 //! # Determinism

@@ -19,7 +19,7 @@
 //!
 //! # Memory
 //! Beside the graph 8 bytes an edge and an arc. For each thread, where the graph is small (4096 vertices and
-//! 32,768 arcs at most), 1568 bytes a vertex and 528 an arc; else 276 and 9; by weights 212 and 9, and at most
+//! 32,768 arcs at most), 2225 bytes a vertex and 544 an arc; else 276 and 9; by weights 212 and 9, and at most
 //! 64 KiB: [`plan`]. Of a batch 8 bytes an edge, and for each thread the same for its largest graphs and 8 an arc more.
 //!
 //! # Determinism

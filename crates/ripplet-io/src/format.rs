@@ -17,6 +17,8 @@ pub enum Format {
     MatrixMarket,
     /// METIS: `.graph`, `.metis`.
     Metis,
+    /// WebGraph's BV: `.graph` with its `.properties` beside it.
+    Bv,
     /// GML: `.gml`.
     Gml,
     /// Apache Parquet: `.parquet`.
@@ -41,13 +43,14 @@ pub enum Compression {
     Zstd,
 }
 
-const NAMES: [(Format, &str, &[&str]); 11] = [
+const NAMES: [(Format, &str, &[&str]); 12] = [
     (Format::EdgeList, "edgelist", &["txt", "el", "edges", "edgelist", "wel"]),
     (Format::Tsv, "tsv", &["tsv"]),
     (Format::Csv, "csv", &["csv"]),
     (Format::Ldbc, "ldbc", &["e"]),
     (Format::MatrixMarket, "mtx", &["mtx"]),
     (Format::Metis, "metis", &["graph", "metis"]),
+    (Format::Bv, "bv", &[]),
     (Format::Gml, "gml", &["gml"]),
     (Format::Parquet, "parquet", &["parquet", "pq"]),
     (Format::Arrow, "arrow", &["arrow", "feather", "ipc"]),
@@ -56,7 +59,8 @@ const NAMES: [(Format, &str, &[&str]); 11] = [
 ];
 
 impl Format {
-    /// The format and compression that a file's name tells, if it tells one.
+    /// The format and compression that a file's name tells, if it tells one. A `.graph` file is METIS's by its
+    /// name; that it is a BV graph is told by what is beside it, which [`crate::read_edges`] looks at.
     pub fn of_path(path: &Path) -> Option<(Format, Compression)> {
         let extension = |p: &Path| Some(p.extension()?.to_str()?.to_ascii_lowercase());
         let compression = match extension(path)?.as_str() {
@@ -89,7 +93,7 @@ impl Format {
 
     /// Whether the format is text, which may be compressed or come from standard input.
     pub fn is_text(self) -> bool {
-        !matches!(self, Format::Parquet | Format::Arrow) && !self.is_finished_graph()
+        !matches!(self, Format::Bv | Format::Parquet | Format::Arrow) && !self.is_finished_graph()
     }
 
     /// Whether a file of this format is a finished graph, which is opened, and not edges that are read.

@@ -1,7 +1,7 @@
 //! Every file format of ripplet, in and out.
 //!
 //! ```text
-//! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .gml .parquet .arrow
+//! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .gml .parquet .arrow, BV
 //!                                              ├▶ rg::open   ─▶ Graph         .rg, memory-mapped
 //!                                              └▶ rgz::open  ─▶ CompressedGraph .rgz, memory-mapped
 //! folder of a TU data set ──▶ tu::read ──▶ GraphBatch                         DS_A.txt, DS_graph_indicator.txt
@@ -36,6 +36,7 @@ mod values;
 mod vertex_table;
 
 pub mod batch;
+pub mod bv;
 pub mod checkpoint;
 pub mod columnar;
 pub mod rg;

@@ -1,8 +1,8 @@
 //! Which reader a file is for, and what its bytes come out of.
 
-use crate::columnar;
 use crate::text::{self, Fault, Text, Vertices};
 use crate::{Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
+use crate::{bv, columnar};
 use bytes::Bytes;
 use ripplet_graph::{EdgeTable, memory};
 use std::fs::File;
@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 /// `-` is standard input, an edge list unless the options say otherwise. The format is that of
 /// [`ReadOptions::format`], else the one that the name tells; text may be compressed as the name or,
 /// failing that, the first bytes say. What each format means is in its own place: vertices are the
-/// ids that occur in a table, all of `1..n` in a matrix or a METIS graph, and what the `.v` file
-/// lists for LDBC.
+/// ids that occur in a table, all of `1..n` in a matrix or a METIS graph, of `0..n-1` in a BV graph, and
+/// what the `.v` file lists for LDBC. A `.graph` file is a BV graph where properties beside it say
+/// so ([`crate::bv`]), else METIS's.
 ///
 /// Runs on the threads of the current rayon pool, and gives the same table for any number of them.
 ///
@@ -25,7 +26,12 @@ use std::path::{Path, PathBuf};
 /// What cannot be read, or is not what the format asks for: for a text always the first such line.
 pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
     let standard_input = path == Path::new("-");
-    match format_of(path, options)? {
+    let format = match format_of(path, options)? {
+        Format::Metis if options.format.is_none() && bv::is_beside(path) => Format::Bv,
+        format => format,
+    };
+    match format {
+        Format::Bv => bv::read(path, options),
         format @ (Format::Parquet | Format::Arrow) => columnar::read(path, format, options),
         format if format.is_finished_graph() => Err(finished(path, format)),
         Format::Ldbc if standard_input => Err(ReadError::content(
@@ -75,6 +81,10 @@ pub(crate) fn read_bytes(
     }
     if format == Format::Ldbc {
         let sentence = "an LDBC graph is two files, and one alone cannot be read";
+        return Err(ReadError::content(path, Place::File, sentence));
+    }
+    if format == Format::Bv {
+        let sentence = "a BV graph is two files: expected the path of its .graph file";
         return Err(ReadError::content(path, Place::File, sentence));
     }
     if !format.is_text() {

@@ -10,38 +10,19 @@
 //! No pass asks anything: that is what makes them faster than looking at every arc for every source.
 
 use super::once;
+use super::small::Numbers;
 use super::sums::{Rows, Sums};
+use super::sweep::Sources;
 use crate::eights::EIGHT;
 use crate::lists::{Lists, Sides};
 use crate::search::{Mask, Search, Visit, bytes_of_search};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
 
-/// A set of sources that are searched from at once.
-pub(super) type Sources = u64;
-
-/// The most vertices and arcs of a graph whose links are worth their memory.
-const MOST_VERTICES: u32 = 1 << 12;
-const MOST_ARCS: u64 = 1 << 15;
-
-/// Whether a graph is small enough.
-pub(super) fn takes(vertices: u32, arcs: u64) -> bool {
-    vertices <= MOST_VERTICES && arcs <= MOST_ARCS
-}
-
 /// What a thread works with, with room for so many vertices and arcs or more.
-///
-/// A row has a number for each source.
-pub(super) struct Linked<S> {
+pub(super) struct Linked {
     search: Search<Sources>,
     links: Links,
-    /// Rows: how many shortest ways there are from each source.
-    ways: Vec<f64>,
-    /// Rows: 1 over it.
-    inverse: Vec<f64>,
-    /// Rows: what the vertices ahead pass on.
-    share: Vec<f64>,
-    pub sums: S,
 }
 
 /// Whose numbers are added to whose: places in the rows.
@@ -132,69 +113,45 @@ impl<L: Lists, S: Sums<Sources>> Visit<Sources> for Find<'_, L, S> {
     }
 }
 
-impl<S: Sums<Sources>> Linked<S> {
+impl Linked {
     /// Bytes of one with room for so many vertices and arcs.
     pub fn bytes(vertices: u32, arcs: u64) -> u64 {
-        let of_vertex = 3 * 8 * u64::from(Sources::LANES);
         let links = arcs * u64::from(Sources::LANES) + AT_ONCE as u64;
-        bytes_of_search::<Sources>(vertices)
-            + of_vertex * u64::from(vertices)
-            + links * size_of::<Link>() as u64
-            + S::bytes(vertices, arcs)
+        bytes_of_search::<Sources>(vertices) + links * size_of::<Link>() as u64
     }
 
-    pub fn new(vertices: u32, arcs: u64) -> Result<Linked<S>, OutOfMemory> {
-        let (count, lanes) = (vertices as usize, Sources::LANES as usize);
-        let numbers = count * lanes;
+    pub fn new(vertices: u32, arcs: u64) -> Result<Linked, OutOfMemory> {
         // From one source an arc is on a shortest way, or not.
-        let links = arcs as usize * lanes + AT_ONCE;
+        let links = arcs as usize * Sources::LANES as usize + AT_ONCE;
         Ok(Linked {
             search: Search::new(vertices)?,
             links: Links { len: 0, list: memory::filled(Link(0), links)? },
-            ways: memory::zeros(numbers)?,
-            inverse: memory::zeros(numbers)?,
-            share: memory::zeros(numbers)?,
-            sums: S::new(vertices, arcs)?,
         })
     }
 
-    /// Sums up the shortest ways from a group of sources.
-    pub fn add_group<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("popcnt")
-        {
-            // SAFETY: the processor has what the function is compiled for, as was just asked.
-            return unsafe { self.add_group_wide(lists, sources) };
-        }
-        self.add_group_plain(lists, sources);
-    }
-
-    /// The same on a processor that counts bits and adds four numbers at a time.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,popcnt")]
-    fn add_group_wide<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
-        self.add_group_plain(lists, sources);
-    }
-
+    /// Adds the shortest ways from a group of sources.
     #[inline(always)]
-    fn add_group_plain<L: Lists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
-        let Linked { search, links, ways, inverse, share, sums } = self;
+    pub fn add_group<L: Lists>(
+        &mut self,
+        lists: Sides<L>,
+        sources: Range<VertexId>,
+        rows: [&mut Numbers; 3],
+        sums: &mut impl Sums<Sources>,
+    ) {
+        let Linked { search, links } = self;
         let row = sources.len().next_multiple_of(EIGHT);
         let numbers = row * lists.vertices() as usize;
-        let [ways, inverse, share] = [ways, inverse, share].map(|rows| &mut rows[..numbers]);
+        let [ways, inverse, share] = rows.map(|rows| rows.first(numbers));
         links.len = 0;
         ways.fill(0.0);
         for (lane, source) in sources.clone().enumerate() {
             ways[source as usize * row + lane] = 1.0;
         }
-        sums.clear(lists.behind);
         let behind = lists.behind;
         let mut find = Find { links, sums, behind, row: row as u32, second: 0 };
         search.run(lists, sources, &mut find);
         let second = find.second;
-        let links = &self.links.list[..self.links.len];
+        let links = &links.list[..links.len];
         for link in links {
             ways[link.to()] += ways[link.from()];
         }
@@ -204,6 +161,6 @@ impl<S: Sums<Sources>> Linked<S> {
         for link in links[second..].iter().rev() {
             share[link.from()] += inverse[link.to()] + share[link.to()];
         }
-        self.sums.add_up(behind, Rows { row, ways, inverse, share });
+        sums.add_up(behind, Rows { row, ways, inverse, share });
     }
 }

@@ -3,14 +3,17 @@
 //!
 //! By hops the levels of breadth-first searches are found from many sources at once: what two neighbours add to
 //! one another is then told by the sources that their masks have in common, so that nothing is asked but what
-//! counts. Small graphs take 64 sources and keep a list of all additions (`linked.rs`), others eight
-//! (`levelled.rs`). By weights the distance is a level, and sources take turns (`weighed.rs`). All find the same
+//! counts. Small graphs take 64 sources, and keep a list of all additions (`linked.rs`) or, where ways are long, go
+//! over the vertices until all are done (`swept.rs`); others take eight (`levelled.rs`). By weights the distance is a level, and sources take turns (`weighed.rs`). All find the same
 //! numbers and add them in the same order: ways from the first neighbour of a list to the last, shares from the
 //! last to the first.
 
 mod levelled;
 mod linked;
+mod small;
 mod sums;
+mod sweep;
+mod swept;
 mod weighed;
 
 pub(crate) use sums::{Arcs, Target, Vertices};
@@ -22,10 +25,10 @@ use crate::swarm::{Place, Swarm};
 use crate::waves::{GROUP, Waves, sources};
 use crate::{Lengths, Observer, RunError};
 use levelled::Levelled;
-use linked::Linked;
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
+use small::Small;
 use std::marker::PhantomData;
 use std::ops::Range;
 use sums::Sums;
@@ -142,7 +145,7 @@ fn room_for<T: Target>(graphs: BatchSlice<'_>, weigh: bool) -> (Sizes, u64) {
 /// Who finds the shortest ways of a graph.
 #[derive(Clone, Copy)]
 enum Engine {
-    Linked,
+    Small,
     Levelled,
     Weighed,
 }
@@ -152,7 +155,7 @@ impl Engine {
     fn of(weigh: bool, vertices: u32, arcs: u64) -> Engine {
         match weigh {
             true => Engine::Weighed,
-            false if linked::takes(vertices, arcs) => Engine::Linked,
+            false if small::takes(vertices, arcs) => Engine::Small,
             false => Engine::Levelled,
         }
     }
@@ -161,7 +164,7 @@ impl Engine {
 /// The most vertices and arcs of the graphs of each engine.
 #[derive(Clone, Copy, Default)]
 struct Sizes {
-    linked: (u32, u64),
+    small: (u32, u64),
     levelled: (u32, u64),
     weighed: (u32, u64),
 }
@@ -169,7 +172,7 @@ struct Sizes {
 impl Sizes {
     fn with(mut self, engine: Engine, vertices: u32, arcs: u64) -> Sizes {
         let size = match engine {
-            Engine::Linked => &mut self.linked,
+            Engine::Small => &mut self.small,
             Engine::Levelled => &mut self.levelled,
             Engine::Weighed => &mut self.weighed,
         };
@@ -179,8 +182,8 @@ impl Sizes {
 
     /// Bytes of a desk.
     fn bytes<T: Target>(self) -> u64 {
-        let Sizes { linked, levelled, weighed } = self;
-        Linked::<T::Sums<_>>::bytes(linked.0, linked.1)
+        let Sizes { small, levelled, weighed } = self;
+        Small::<T::Sums<_>>::bytes(small.0, small.1)
             + Levelled::<T::Sums<_>>::bytes(levelled.0, levelled.1)
             + Weighed::<T::Sums<_>>::bytes(weighed.0, weighed.1)
     }
@@ -188,15 +191,15 @@ impl Sizes {
 
 /// What a thread works with.
 struct Desk<T: Target> {
-    linked: Linked<T::Sums<linked::Sources>>,
+    small: Small<T::Sums<small::Sources>>,
     levelled: Levelled<T::Sums<levelled::Sources>>,
     weighed: Weighed<T::Sums<weighed::Sources>>,
 }
 
 impl<T: Target> Desk<T> {
-    fn new(Sizes { linked, levelled, weighed }: Sizes) -> Result<Desk<T>, OutOfMemory> {
+    fn new(Sizes { small, levelled, weighed }: Sizes) -> Result<Desk<T>, OutOfMemory> {
         Ok(Desk {
-            linked: Linked::new(linked.0, linked.1)?,
+            small: Small::new(small.0, small.1)?,
             levelled: Levelled::new(levelled.0, levelled.1)?,
             weighed: Weighed::new(weighed.0, weighed.1)?,
         })
@@ -211,9 +214,9 @@ impl<T: Target> Desk<T> {
         observer: &dyn Observer,
     ) -> Result<(), RunError> {
         match engine {
-            Engine::Linked => {
+            Engine::Small => {
                 go_on(observer)?;
-                self.linked.add_group(lists, sources);
+                self.small.add_group(lists, sources);
                 Ok(())
             }
             Engine::Levelled => self.levelled.add_group(lists, sources, observer),
@@ -224,7 +227,7 @@ impl<T: Target> Desk<T> {
     /// What the engine found last.
     fn sums(&self, engine: Engine) -> &[f64] {
         match engine {
-            Engine::Linked => self.linked.sums.sums(),
+            Engine::Small => self.small.sums.sums(),
             Engine::Levelled => self.levelled.sums.sums(),
             Engine::Weighed => self.weighed.sums.sums(),
         }
@@ -253,35 +256,43 @@ mod tests {
     use ripplet_graph::{Direction, Duplicates, EdgeTable, GraphBuilder, SelfLoops, VertexIds};
 
     /// The sums of each group, for vertices or for arcs.
-    struct Both<T>(PhantomData<T>);
+    struct Each<T>(PhantomData<T>);
 
-    impl<T: Target> Over for Both<T> {
-        type Result = Vec<[Vec<u64>; 2]>;
+    impl<T: Target> Over for Each<T> {
+        type Result = Vec<[Vec<u64>; 3]>;
 
         fn lists<L: Lists>(self, lists: Sides<L>) -> Self::Result {
             let (vertices, arcs) = (lists.vertices(), lists.ahead.arcs());
             let bits = |sums: &[f64]| sums.iter().map(|sum| sum.to_bits()).collect();
-            let mut linked = Linked::<T::Sums<_>>::new(vertices, arcs).unwrap();
+            let mut small = Small::<T::Sums<_>>::new(vertices, arcs).unwrap();
             let mut levelled = Levelled::<T::Sums<_>>::new(vertices, arcs).unwrap();
             let groups = (0..vertices.div_ceil(GROUP)).map(|group| sources(group, vertices));
             let sums = |sources: Range<u32>| {
-                linked.add_group(lists, sources.clone());
+                let Small { linked, swept, ways, inverse, share, sums } = &mut small;
+                sums.clear(lists.behind);
+                linked.add_group(lists, sources.clone(), [ways, inverse, share], sums);
+                let of_links = bits(sums.sums());
+                sums.clear(lists.behind);
+                swept.sweep.search(lists.ahead, sources.start);
+                swept.add_group(lists, sources.clone(), [ways, inverse, share], sums);
+                let of_sweeps = bits(sums.sums());
                 levelled.add_group(lists, sources, &()).unwrap();
-                [bits(linked.sums.sums()), bits(levelled.sums.sums())]
+                [of_links, of_sweeps, bits(levelled.sums.sums())]
             };
             groups.map(sums).collect()
         }
     }
 
     fn check<T: Target>(graph: &Graph) {
-        for [linked, levelled] in over(graph, Along::Arcs, Both::<T>(PhantomData)) {
+        for [linked, swept, levelled] in over(graph, Along::Arcs, Each::<T>(PhantomData)) {
             assert_eq!(linked, levelled);
+            assert_eq!(swept, levelled);
         }
     }
 
     proptest! {
         #[test]
-        fn small_and_large_graphs_have_the_same_sums(
+        fn all_find_the_same_sums(
             (vertices, edges) in (1u32..100).prop_flat_map(|n| {
                 (Just(n), prop::collection::vec((0..n, 0..n), 0..3 * n as usize))
             }),

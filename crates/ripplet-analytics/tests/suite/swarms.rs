@@ -241,9 +241,9 @@ fn a_batch_of_nothing_and_plans() {
     let plan = |measure| closeness::plan_of_batch(some.all(), measure, Lengths::Hops, 2).bytes();
     assert_eq!(plan(Closeness::WassermanFaust), 8 * 140 + 2 * (32 + 2 * 16) * 100);
     assert_eq!(plan(Closeness::Harmonic), 8 * 140 + 2 * (32 + 2 * 8) * 100);
-    let links = 512 * 200 + 32;
+    let arcs = 528 * 200 + 288;
     let found = betweenness::plan_of_batch(some.all(), Lengths::Hops, 2).bytes();
-    assert_eq!(found, 8 * 140 + 2 * ((1576 + 8) * 100 + links));
+    assert_eq!(found, 8 * 140 + 2 * ((2233 + 8) * 100 + arcs));
     let of_summaries = apsp::plan_of_batch(some.all(), Lengths::Weights, 2).bytes();
     let summary = size_of::<GraphSummary>() as u64;
     assert_eq!(of_summaries, 3 * summary + 2 * (32 + 2 * 24) * 100);

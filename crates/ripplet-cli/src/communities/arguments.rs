@@ -18,8 +18,9 @@ use std::path::PathBuf;
 /// Find the communities of a graph, or of each graph of a batch.
 ///
 /// INPUT is an edge list (.txt, .el, .tsv, .csv), LDBC (.e with its .v beside it), MatrixMarket
-/// (.mtx), METIS (.graph), GML (.gml), Parquet, Arrow, or ripplet's own .rg and .rgz; the text ones
-/// also as .gz or .zst; `-` is standard input. A batch is a folder or an archive of such files, a TU data set,
+/// (.mtx), METIS (.graph), WebGraph's BV (.graph with its .properties beside it), GML (.gml),
+/// Parquet, Arrow, or ripplet's own .rg and .rgz; the text ones also as .gz or .zst; `-` is standard
+/// input. A batch is a folder or an archive of such files, a TU data set,
 /// a .swarm or, with --batch, a table.
 ///
 /// OUT has a line or a row a vertex, its id and its community, which is called by the id of one of

@@ -63,9 +63,12 @@ fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Forma
         Format::Ldbc if matches!(graph.ids(), VertexIds::Names(_)) => {
             return Err(refused("LDBC's ids are integers, but these are names: write .csv"));
         }
-        Format::Gml => {
-            let names = ".txt, .tsv, .csv, .mtx, .graph, .e, .parquet, .arrow, .rg or .rgz";
-            return Err(refused(format!("GML is read, but not written: choose one of {names}")));
+        Format::Gml | Format::Bv => {
+            let (name, names) = (
+                format.name(),
+                ".txt, .tsv, .csv, .mtx, .graph, .e, .parquet, .arrow, .rg or .rgz",
+            );
+            return Err(refused(format!("{name} is read, but not written: choose one of {names}")));
         }
         Format::Metis => check_metis(graph)?,
         Format::MatrixMarket => {

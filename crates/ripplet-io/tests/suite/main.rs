@@ -2,6 +2,7 @@
 
 mod atomic_file;
 mod batch;
+mod bv;
 mod checkpoint;
 mod columnar;
 mod gml;

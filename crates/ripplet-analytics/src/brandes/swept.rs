@@ -1,0 +1,243 @@
+//! Small graphs: 64 sources at once, sweep after sweep.
+//!
+//! ```text
+//! on         of each arc, the sources from which it is on shortest ways
+//! done       of each vertex, those for which its sum is found; at first those that have none
+//! a sweep    of each vertex that is not done for all, the sources for which all before it are done:
+//!              sum = what those have who lead here, for all these sources at once; done
+//! ways       sweeps from the sources, over arcs from behind
+//! share      sweeps to them, over arcs ahead
+//! ```
+//!
+//! A vertex is as far from one source as from another only by chance, so that level by level little can be added at
+//! once. But however far they are, sources on the same side of a vertex have ways through the same neighbours:
+//! after a sweep there and one back most are done.
+
+use super::small::Numbers;
+use super::sums::{Rows, Sums};
+use super::sweep::{Sources, Sweep};
+use crate::lists::{Lists, Sides};
+use crate::search::Mask;
+use ripplet_graph::{OutOfMemory, VertexId, memory};
+use std::ops::Range;
+
+/// Numbers that are added at once: as many as fit into a processor's registers.
+const SPAN: usize = 32;
+/// The sources of the first.
+const SPAN_OF_SOURCES: Sources = Sources::MAX >> (64 - SPAN);
+
+type Span = [f64; SPAN];
+
+/// What a thread works with, with room for so many vertices and arcs or more.
+pub(super) struct Swept {
+    pub sweep: Sweep,
+    /// The vertices that are not done for all sources.
+    pending: Vec<VertexId>,
+    done: Vec<Sources>,
+    /// What a vertex passes on.
+    passed: Numbers,
+}
+
+/// Sums that are made of others, over arcs from vertices to those that come next.
+trait Flow {
+    /// Whether a list is added up from its last vertex to the first.
+    const BACK: bool;
+
+    /// What a place has so far.
+    fn sum(&self, place: usize) -> Span;
+
+    /// What it gives.
+    fn give(&self, place: usize) -> &Span;
+
+    /// Sets what it has.
+    fn set(&mut self, place: usize, sum: Span);
+}
+
+/// Of ways.
+struct Ways<'a>(&'a mut [Span]);
+
+impl Flow for Ways<'_> {
+    const BACK: bool = false;
+
+    #[inline(always)]
+    fn sum(&self, place: usize) -> Span {
+        self.0[place]
+    }
+
+    #[inline(always)]
+    fn give(&self, place: usize) -> &Span {
+        &self.0[place]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, place: usize, sum: Span) {
+        self.0[place] = sum;
+    }
+}
+
+/// Of what is passed on.
+struct Shares<'a> {
+    inverse: &'a [Span],
+    share: &'a mut [Span],
+    passed: &'a mut [Span],
+}
+
+impl Flow for Shares<'_> {
+    const BACK: bool = true;
+
+    #[inline(always)]
+    fn sum(&self, place: usize) -> Span {
+        self.share[place]
+    }
+
+    #[inline(always)]
+    fn give(&self, place: usize) -> &Span {
+        &self.passed[place]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, place: usize, sum: Span) {
+        let inverse = &self.inverse[place];
+        self.share[place] = sum;
+        self.passed[place] = std::array::from_fn(|lane| inverse[lane] + sum[lane]);
+    }
+}
+
+impl Swept {
+    /// Bytes of one with room for so many vertices and arcs.
+    pub fn bytes(vertices: u32, arcs: u64) -> u64 {
+        let of_vertex = size_of::<VertexId>() + size_of::<Sources>();
+        Sweep::bytes(vertices, arcs)
+            + of_vertex as u64 * u64::from(vertices)
+            + Numbers::bytes(vertices)
+    }
+
+    pub fn new(vertices: u32, arcs: u64) -> Result<Swept, OutOfMemory> {
+        let count = vertices as usize;
+        Ok(Swept {
+            sweep: Sweep::new(vertices, arcs)?,
+            pending: memory::with_room(count)?,
+            done: memory::filled(Sources::NONE, count)?,
+            passed: Numbers::new(vertices)?,
+        })
+    }
+
+    /// Adds the shortest ways from a group of sources, after a search from one of them.
+    #[inline(always)]
+    pub fn add_group<L: Lists>(
+        &mut self,
+        lists: Sides<L>,
+        sources: Range<VertexId>,
+        [ways, inverse, share]: [&mut Numbers; 3],
+        sums: &mut impl Sums<Sources>,
+    ) {
+        let Swept { sweep, pending, done, passed } = self;
+        sweep.begin(lists, sources.clone(), sums);
+        let spans = sources.len().div_ceil(SPAN);
+        let vertices = lists.vertices() as usize;
+        let count = spans * vertices;
+        let [ways, inverse, share, passed] = [ways, inverse, share, passed]
+            .map(|numbers| numbers.first(count * SPAN).as_chunks_mut().0);
+        let mut run = Run { order: sweep.order(), spans, sources: sources.clone(), pending, done };
+        ways.fill([0.0; SPAN]);
+        for (lane, source) in sources.enumerate() {
+            ways[source as usize * spans + lane / SPAN][lane % SPAN] = 1.0;
+        }
+        run.settle(lists.behind, &sweep.behind, Ways(ways));
+        let numbers = inverse.as_flattened_mut().iter_mut().zip(ways.as_flattened());
+        numbers.for_each(|(inverse, ways)| *inverse = 1.0 / ways);
+        share.fill([0.0; SPAN]);
+        run.settle(lists.ahead, &sweep.ahead, Shares { inverse, share, passed });
+        let [ways, inverse, share] = [ways, inverse, share].map(|spans| spans.as_flattened());
+        sums.add_up(lists.behind, Rows { row: spans * SPAN, ways, inverse, share });
+    }
+}
+
+/// Sweeps for some sources.
+struct Run<'a> {
+    order: &'a [VertexId],
+    /// The spans of a row.
+    spans: usize,
+    sources: Range<VertexId>,
+    pending: &'a mut Vec<VertexId>,
+    done: &'a mut [Sources],
+}
+
+impl Run<'_> {
+    /// Sweeps until all vertices are done, whose lists say whom they come after. Sources are at first.
+    #[inline(always)]
+    fn settle<L: Lists, F: Flow>(&mut self, lists: L, on: &[Sources], mut flow: F) {
+        let Run { order, spans, pending, done, .. } = self;
+        let all = Sources::MAX >> (Sources::LANES - self.sources.len() as u32);
+        let done = &mut done[..order.len()];
+        done.fill(!all);
+        for (lane, source) in (0..).zip(self.sources.clone()) {
+            done[source as usize] |= Sources::of(lane);
+        }
+        pending.clear();
+        // Most ways come nearer to the root first.
+        pending.extend(order.iter().rev());
+        while !pending.is_empty() {
+            let mut kept = 0;
+            for at in 0..pending.len() {
+                let vertex = pending[at];
+                let (list, begin) = (lists.of(vertex), lists.begin(vertex));
+                let arcs = Arcs { list, on: &on[begin..][..list.len()] };
+                let before = done[vertex as usize];
+                let ready = arcs.ready(done) & !before;
+                pending[kept] = vertex;
+                kept += usize::from(before | ready != Sources::MAX);
+                if ready == Sources::NONE {
+                    continue;
+                }
+                done[vertex as usize] = before | ready;
+                for span in 0..*spans {
+                    if ready >> (span * SPAN) & SPAN_OF_SOURCES != Sources::NONE {
+                        arcs.add_up(vertex, span, *spans, ready, &mut flow);
+                    }
+                }
+            }
+            pending.truncate(kept);
+            pending.reverse();
+        }
+    }
+}
+
+/// The arcs of a vertex.
+struct Arcs<'a> {
+    list: &'a [VertexId],
+    /// The sources from which each is on shortest ways.
+    on: &'a [Sources],
+}
+
+impl Arcs<'_> {
+    /// The sources for which all that lead here are done.
+    #[inline(always)]
+    fn ready(&self, done: &[Sources]) -> Sources {
+        let arcs = self.list.iter().zip(self.on);
+        arcs.fold(!Sources::NONE, |ready, (&from, on)| ready & (done[from as usize] | !on))
+    }
+
+    /// Adds up what they give, for some sources.
+    #[inline(always)]
+    fn add_up<F: Flow>(
+        &self,
+        vertex: VertexId,
+        span: usize,
+        spans: usize,
+        sources: Sources,
+        flow: &mut F,
+    ) {
+        let place = |vertex: VertexId| vertex as usize * spans + span;
+        let mut sum = flow.sum(place(vertex));
+        let mut arcs = self.list.iter().zip(self.on);
+        while let Some((&from, on)) = if F::BACK { arcs.next_back() } else { arcs.next() } {
+            let (on, given) = ((on & sources) >> (span * SPAN), flow.give(place(from)));
+            for (lane, (sum, given)) in sum.iter_mut().zip(given).enumerate() {
+                let bits = 0u64.wrapping_sub(on >> lane & 1);
+                *sum += f64::from_bits(given.to_bits() & bits);
+            }
+        }
+        flow.set(place(vertex), sum);
+    }
+}

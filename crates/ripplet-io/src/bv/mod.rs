@@ -1,0 +1,89 @@
+//! WebGraph's BV graphs: `NAME.graph` with `NAME.properties` beside it.
+//!
+//! ```text
+//! NAME.properties   nodes, arcs, windowsize, minintervallength, zetak, compressionflags
+//! NAME.graph        list after list, most significant bit first, of a vertex and its sorted neighbours:
+//!   outdegree
+//!   reference r     where it is not 0, some of the list of the vertex r before are copied:
+//!     blocks        how many, then their lengths: copied and left out in turn; the rest of the list is a block more
+//!   intervals       how many, then their left ends and lengths, minintervallength or more
+//!   residuals       the other neighbours: gaps
+//! ```
+//!
+//! All lists are decoded one after the other, so that the offsets (`NAME.offsets`) are not read. Vertices are
+//! 0 to nodes − 1; each arc is a row, so that without `--directed` an arc and its reverse are one edge. (Boldi and
+//! Vigna, *The WebGraph Framework I: Compression Techniques*, WWW 2004; codes as dsiutils writes them. The crate
+//! `dsi-bitstream` has these codes, too, but takes for granted that they are right.)
+//!
+//! METIS names its files `.graph`, too: a file is a BV graph where the properties beside it say a `graphclass`.
+//!
+//! Memory: the table, as much again while it grows, and 8 bytes a vertex; the file is mapped.
+
+mod bits;
+mod lists;
+mod properties;
+
+use crate::map::map;
+use crate::text::Fault;
+use crate::{Place, ReadError, ReadOptions};
+use properties::Properties;
+use ripplet_graph::{EdgeTable, VertexIds};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Reads the arcs of a BV graph, whose properties are beside it.
+///
+/// # Errors
+/// Where a file cannot be read or is damaged, says what is not read here, or weights are asked for.
+pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
+    let beside = properties_beside(path);
+    let text = properties::text_of(&beside).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            let sentence =
+                format!("a BV graph has its properties in {}: they are missing", beside.display());
+            ReadError::content(path, Place::File, sentence)
+        }
+        _ => ReadError::io(&beside, Place::File, error),
+    })?;
+    let properties = properties_of(&text, &beside, options)?;
+    let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+    table(bytes.as_ref(), &properties).map_err(|fault| fault.of(path))
+}
+
+/// Reads a BV graph from the contents of its `.properties` and its `.graph` file; an error calls them so.
+///
+/// # Errors
+/// Where one is damaged or says what is not read here, or weights are asked for.
+pub fn parse(
+    properties: &[u8],
+    graph: &[u8],
+    options: &ReadOptions,
+) -> Result<EdgeTable, ReadError> {
+    let properties = properties_of(properties, Path::new("(bytes).properties"), options)?;
+    table(graph, &properties).map_err(|fault| fault.of(Path::new("(bytes).graph")))
+}
+
+/// Whether there are properties beside a file that say which class of WebGraph's reads it.
+pub(crate) fn is_beside(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("graph"))
+        && properties::text_of(&properties_beside(path))
+            .is_ok_and(|text| properties::names_a_class(&text))
+}
+
+fn properties_beside(path: &Path) -> PathBuf {
+    path.with_extension("properties")
+}
+
+fn properties_of(text: &[u8], path: &Path, options: &ReadOptions) -> Result<Properties, ReadError> {
+    let properties = Properties::of(text).map_err(|fault| fault.of(path))?;
+    match options.weighted {
+        true => Err(Fault::whole("a BV graph has no weights: leave --weighted out").of(path)),
+        false => Ok(properties),
+    }
+}
+
+fn table(bytes: &[u8], properties: &Properties) -> Result<EdgeTable, Fault> {
+    let (sources, targets) = lists::arcs(bytes, properties)?;
+    let ids = VertexIds::Consecutive { first: 0, count: properties.vertices };
+    Ok(EdgeTable::new(ids, sources, targets)?)
+}
