@@ -23,7 +23,7 @@ pub(super) fn takes(vertices: u32, arcs: u64) -> bool {
 }
 
 /// Arcs of the longest of the shortest ways from a source, from which on sweeps are faster: measured over paths,
-/// rings, trees, grids, random and geometric graphs of 8 to 4000 vertices (`bench/README.md`).
+/// rings, trees, grids, random and geometric graphs of 16 to 2000 vertices (`bench/README.md`).
 const LONG: usize = 10;
 
 /// What a thread works with, with room for so many vertices and arcs or more.
@@ -121,8 +121,8 @@ impl<S: Sums<Sources>> Small<S> {
         let Small { linked, swept, ways, inverse, share, sums } = self;
         let rows = [ways, inverse, share];
         sums.clear(lists.behind);
-        // No way has more arcs than there are other vertices.
-        let long = lists.vertices() as usize > LONG
+        // Most that have fewer vertices have shorter ways: to look would take longer than it saves.
+        let long = lists.vertices() as usize > 2 * LONG
             && swept.sweep.search(lists.ahead, sources.start) >= LONG;
         if long {
             swept.add_group(lists, sources, rows, sums);
