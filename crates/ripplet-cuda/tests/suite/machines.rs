@@ -101,6 +101,9 @@ pub fn machines() -> Vec<Machine> {
     all
 }
 
+/// Random graphs that each program runs on, by default: the shim takes its time.
+pub const CASES: u32 = 6;
+
 impl Machine {
     /// Whether it runs these rules on this graph.
     ///

@@ -2,7 +2,7 @@
 //! `machines.rs` of the suite names.
 
 use crate::graphs::{Edges, Stored, any_edges, shapes};
-use crate::machines::{Machine, machines, takes};
+use crate::machines::{CASES, Machine, machines, takes};
 use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Total, Variant, Wake};
 use crate::probe::Probe;
 use proptest::prelude::*;
@@ -307,7 +307,7 @@ fn check_initial_labels(asked: Asked) {
 /// for more.
 pub fn cases() -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig::with_cases(asked.unwrap_or(16))
+    ProptestConfig::with_cases(asked.unwrap_or(CASES))
 }
 
 /// The tests of a program: of their own, so that several run at once.

@@ -30,6 +30,9 @@ impl Machine {
     }
 }
 
+/// Random graphs that each program runs on, by default.
+pub const CASES: u32 = 16;
+
 /// Whether these rules are run on this graph here: all are.
 pub fn takes(_: &Edges, _: Rules) -> bool {
     true
