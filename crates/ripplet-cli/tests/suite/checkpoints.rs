@@ -172,6 +172,16 @@ fn a_full_disk_leaves_what_was_kept() {
 }
 
 #[test]
+fn threads_and_storage_may_be_others() {
+    for flags in ["--threads 1", "--storage compressed", "--storage compressed --threads 3"] {
+        let sandbox = stopped();
+        let said = sandbox.run(&format!("{RUN} {SLPA} --resume {flags}"));
+        assert!(said.error.contains("note: going on after round 4"), "{flags}: {said:?}");
+        assert_eq!(sandbox.read("out.txt"), sandbox.read("whole.txt"), "{flags}");
+    }
+}
+
+#[test]
 fn where_a_gpu_fails_the_cpu_goes_on() {
     let sandbox = stopped();
     driver(&sandbox, FAKE);
