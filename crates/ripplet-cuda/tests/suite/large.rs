@@ -71,12 +71,14 @@ fn settings(schedule: Schedule) -> Settings {
 fn many_labels() {
     let edges = hubs(7000);
     check(&edges, &Lpa::default(), &settings(Schedule::phased()));
-    check(&edges, &Lpa::new(Resolution::OFF), &settings(Schedule::sync()));
+    let sync = settings(Schedule::sync());
+    check_under(&tunings(), Storage::Plain, &edges, &Lpa::new(Resolution::OFF), &sync);
 }
 
 #[test]
 fn scores_that_fall_with_the_size_of_a_label() {
-    check(&hubs(5000), &Llp::new(Gamma::new(0.25).unwrap()), &settings(Schedule::sync()));
+    let llp = Llp::new(Gamma::new(0.25).unwrap());
+    check_under(&tunings(), Storage::Plain, &hubs(5000), &llp, &settings(Schedule::sync()));
 }
 
 #[test]
@@ -122,7 +124,6 @@ fn every_way_of_counting() {
     let mut edges = all_classes();
     let sync = settings(Schedule::sync());
     check_under(&countings(), Storage::Plain, &edges, &Lpa::default(), &sync);
-    check_under(&countings(), Storage::Compressed, &edges, &Lpa::default(), &sync);
     let graph = edges.graph(MAX_SHARD_ARCS);
     let seed = |vertex: u32| Seed { vertex, label: vertex % 50, strength: 0.5 };
     let seeds: Vec<Seed> = (3..ALL_CLASSES).step_by(2).map(seed).collect();

@@ -321,11 +321,9 @@ fn cut_files_are_errors_and_flipped_bytes_do_not_panic() {
                 assert!(cut.is_err() || stream, "file {at} cut to {length}");
             }
             for place in 0..bytes.len() {
-                for flip in [0x01, 0x80, 0xff] {
-                    let mut bytes = bytes.clone();
-                    bytes[place] ^= flip;
-                    let _ = survives(bytes, format);
-                }
+                let mut bytes = bytes.clone();
+                bytes[place] ^= [0x01, 0x80, 0xff][place % 3];
+                let _ = survives(bytes, format);
             }
         }
     }

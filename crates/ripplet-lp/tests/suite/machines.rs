@@ -30,6 +30,9 @@ impl Machine {
     }
 }
 
+/// Of many runs of one kind, each so manieth is done.
+pub const STRIDE: usize = 1;
+
 /// Random graphs that each program runs on, by default.
 pub const CASES: u32 = 16;
 
