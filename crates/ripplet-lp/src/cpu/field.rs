@@ -699,10 +699,14 @@ impl<'a, P: Program> Field<'a, P> {
         if wake == Wake::Always || (wake == Wake::Disagreement && !relabelled) {
             return;
         }
-        self.lists.of(v).each(|neighbors, _| match wake {
+        let visit = |neighbors: &[VertexId], _: Option<&[u32]>| match wake {
             Wake::Disagreement => self.wake_those_who_disagree(neighbors, label),
             Wake::Change | Wake::Always => self.active.insert_unless(neighbors, |_| false),
-        });
+        };
+        match &self.lists {
+            Lists::Plain(lists) => lists.of(v).heard().each(visit),
+            Lists::Compressed(graph) => Coded::of(graph, v).each(visit),
+        }
     }
 
     /// A function of its own, so that what its loop needs is handed over in registers.

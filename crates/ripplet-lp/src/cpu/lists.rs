@@ -169,24 +169,6 @@ impl<'a> Lists<'a> {
             Lists::Compressed(graph) => GraphView::from(*graph).strength(v),
         }
     }
-
-    /// Calls `visit` for each vertex in turn, and meanwhile fetches the lists of the next ones and,
-    /// where `labels` are given, their neighbours' labels: see [`PlainLists::ahead`].
-    #[inline]
-    pub fn ahead(
-        &self,
-        vertices: &[VertexId],
-        labels: Option<&[AtomicU32]>,
-        mut visit: impl FnMut(usize, VertexId),
-    ) {
-        match self {
-            Lists::Plain(lists) => lists.ahead(vertices, labels, visit),
-            // Decoding takes longer than it waits.
-            Lists::Compressed(_) => {
-                vertices.iter().enumerate().for_each(|(index, &v)| visit(index, v));
-            }
-        }
-    }
 }
 
 impl<'a> Coded<'a> {
@@ -256,7 +238,7 @@ impl<'a> Place<'_, 'a> {
 /// Neighbours that are decoded at a time, for one look at them all.
 const DECODED: usize = 64;
 
-/// How many vertices ahead of the one at work each step of [`PlainLists::ahead`] is.
+/// How many vertices ahead of the one at work each step of [`Lists::ahead`] is.
 const AHEAD: usize = 8;
 /// Neighbours whose labels are fetched ahead: for longer lists the processor's own reordering
 /// hides the latency.
@@ -264,7 +246,7 @@ const LABELS_AHEAD: usize = 64;
 /// Neighbours in a cache line.
 const LINE: usize = 64 / size_of::<VertexId>();
 
-impl PlainLists<'_> {
+impl Lists<'_> {
     /// Calls `visit` for each vertex in turn, and meanwhile fetches the lists of the next ones and,
     /// where `labels` are given, their neighbours' labels.
     ///
@@ -278,20 +260,25 @@ impl PlainLists<'_> {
         labels: Option<&[AtomicU32]>,
         mut visit: impl FnMut(usize, VertexId),
     ) {
-        let fetch_offsets = |v: &VertexId| self.of(*v).fetch_offsets();
-        let fetch_neighbors = |v: &VertexId| self.of(*v).fetch_neighbors();
-        let fetch_labels = |v: &VertexId| {
+        // Of compressed lists nothing is fetched: decoding takes longer than it waits.
+        let plain = match self {
+            Lists::Plain(lists) => Some(lists),
+            Lists::Compressed(_) => None,
+        };
+        let fetch_labels = |lists: &PlainLists<'_>, v: VertexId| {
             if let Some(labels) = labels {
-                self.of(*v).fetch_labels(labels);
-                fetch(labels, *v as usize);
+                lists.of(v).fetch_labels(labels);
+                fetch(labels, v as usize);
             }
         };
         // One loop from before the first vertex on, so that each step is inlined in one place.
         for step in 0..vertices.len() + 3 * AHEAD {
             let at = |behind: usize| vertices.get(step.wrapping_sub(behind));
-            at(0).inspect(|v| fetch_offsets(v));
-            at(AHEAD).inspect(|v| fetch_neighbors(v));
-            at(2 * AHEAD).inspect(|v| fetch_labels(v));
+            if let Some(lists) = plain {
+                at(0).inspect(|&&v| lists.of(v).fetch_offsets());
+                at(AHEAD).inspect(|&&v| lists.of(v).fetch_neighbors());
+                at(2 * AHEAD).inspect(|&&v| fetch_labels(lists, v));
+            }
             at(3 * AHEAD).inspect(|&&v| visit(step - 3 * AHEAD, v));
         }
     }
