@@ -138,7 +138,9 @@ struct Field {
 struct Turn {
     u32 phase, number, parity, stamp, since, asks_grains;
     // Whether vertices may not take larger labels than theirs; in place only.
-    u32 picks_less, padding;
+    u32 picks_less;
+    // Whose turn it may be: the vertices from `first` to `end`.
+    u32 first, end, padding;
 };
 
 // A neighbour, and the weight of the arc to it; no neighbour is U32_MAX.

@@ -40,13 +40,15 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
     u32* counts = (u32*)shared_memory();
     u32* starts = counts + CLASSES;
     const Turns turns(field);
-    const u64 units = ((u64)field.vertices + 8ull * turns.phases - 1) / (8ull * turns.phases);
+    // A unit may lie on both sides of a bound.
+    const u64 stretch = 8ull * turns.phases, units = (turn.end + stretch - 1) / stretch;
     u64 scanned = 0;
     u32 visited = 0;
-    for (u64 first = (u64)blockIdx.x * BLOCK; first < units; first += (u64)gridDim.x * BLOCK) {
+    const u64 begin = turn.first / stretch;
+    for (u64 first = begin + (u64)blockIdx.x * BLOCK; first < units; first += (u64)gridDim.x * BLOCK) {
         const u64 unit = first + threadIdx.x;
-        u64 at = unit < units ? turns.first_of((u32)unit, turn.phase) : field.vertices;
-        if (turn.asks_grains && !stirs(field, turn, at, 8 * turns.stride)) at = field.vertices;
+        u64 at = unit < units ? turns.first_of((u32)unit, turn.phase) : turn.end;
+        if (turn.asks_grains && !stirs(field, turn, at, 8 * turns.stride)) at = turn.end;
         u32 ids[8], degrees[8], classes[8], ranks[8];
         bool found[8], any = false;
 #pragma unroll
@@ -54,7 +56,7 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
             const u64 first_of_unit = __shfl_sync(ALL_LANES, at, step * 4 + lane_id() / 8);
             const u64 v = first_of_unit + (u64)(lane_id() % 8) * turns.stride;
             ids[step] = (u32)v;
-            found[step] = v < field.vertices && field.active[v];
+            found[step] = v >= turn.first && v < turn.end && field.active[v];
             any |= found[step];
         }
         if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;

@@ -37,6 +37,22 @@ pub struct Column {
     pub draft: u32,
 }
 
+/// As `Turn` in `field.cuh`, which is the first of a `Step`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Turn {
+    pub phase: u32,
+    pub number: u32,
+    pub parity: u32,
+    pub stamp: u32,
+    pub since: u32,
+    pub asks_grains: u32,
+    pub picks_less: u32,
+    pub first: u32,
+    pub end: u32,
+    pub padding: u32,
+}
+
 /// As `Tallies` in `field.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
@@ -116,6 +132,7 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("Tallies", size_of::<Tallies>() as u64),
         ("Field", field as u64),
         ("Large", LARGE_BYTES),
+        ("Turn", size_of::<Turn>() as u64),
     ];
     let equal = |(name, bytes)| {
         format!(

@@ -1,7 +1,7 @@
 //! A run in motion on a device: the graph moved there, rounds launched, labels brought back.
 
 use super::failed;
-use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies, low_shared};
+use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies, Turn, low_shared};
 use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
@@ -16,20 +16,6 @@ use ripplet_lp::{
 use std::borrow::Cow;
 use std::ops::Range;
 use std::time::Instant;
-
-/// As `Turn`, which is the first of a `Step`.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-struct Turn {
-    phase: u32,
-    number: u32,
-    parity: u32,
-    stamp: u32,
-    since: u32,
-    asks_grains: u32,
-    picks_less: u32,
-    padding: u32,
-}
 
 /// As `Fill` in `start.cuh`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -319,8 +305,19 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let asks_grains = u32::from(self.asks_grains);
         let picks_less = u32::from(self.schedule.is_pick_less(self.field.round));
         let since = self.begun[1];
-        let turn =
-            Turn { phase, number, parity, stamp, since, asks_grains, picks_less, padding: 0 };
+        let (first, end, padding) = (0, self.field.vertices, 0);
+        let turn = Turn {
+            phase,
+            number,
+            parity,
+            stamp,
+            since,
+            asks_grains,
+            picks_less,
+            first,
+            end,
+            padding,
+        };
         [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&self.field), &self.tail].concat()
     }
 
