@@ -7,7 +7,7 @@ use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc;
-use ripplet_cuda::lp::{Kernels, source};
+use ripplet_cuda::lp::{Kernels, Resident, source};
 use ripplet_cuda::swarm::{self, Question};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder, GraphView, VertexIds};
@@ -73,6 +73,6 @@ fn print<P: Program>(
     program: &P,
     settings: &Settings,
 ) -> Result<(), Box<dyn Error>> {
-    println!("{}", source(graph, program, settings, Kernels::Measured)?.text);
+    println!("{}", source(graph, program, settings, Kernels::Measured, Resident::Whole)?.text);
     Ok(())
 }

@@ -13,7 +13,7 @@ struct ShardStart {
 };
 
 // The number of the shard that a vertex is in, which is how many offsets more than vertices come before.
-RIPPLET_FN u32 shard_of(const ShardStart* shards, u32 count, u32 v) {
+template <class Start> RIPPLET_FN u32 shard_of(const Start* shards, u32 count, u32 v) {
     u32 shard = 0;
     for (u32 left = count; left > 1;) {
         const u32 half = left / 2;

@@ -55,6 +55,15 @@ pub struct Launch {
     pub cooperative: bool,
 }
 
+/// Where launches wait for their turn. What is in one queue is done in order; what is in another may be done meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// Of all that does not say otherwise.
+    Main,
+    /// What may be done beside it.
+    Side,
+}
+
 /// A machine that runs kernels, one after the other in the order of their launches.
 ///
 /// Launches and fills return at once; [`Device::wait`] and [`Device::read`] wait for what was
@@ -64,6 +73,12 @@ pub trait Device {
     type Module;
     /// Reserved memory, given back when dropped.
     type Memory;
+    /// Memory of the host that kernels read where it lies, until this is dropped.
+    type Lent<'a>
+    where
+        Self: 'a;
+    /// A place in a queue.
+    type Mark;
 
     /// What it is.
     fn properties(&self) -> &Properties;
@@ -109,6 +124,15 @@ pub trait Device {
         value: u8,
     ) -> Result<(), DeviceError>;
 
+    /// Lends parts of the host's memory, which stay where they are.
+    fn lend<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Self::Lent<'a>, DeviceError>;
+
+    /// Where kernels find the part of this number.
+    ///
+    /// # Panics
+    /// Where there are not as many.
+    fn lent(&self, lent: &Self::Lent<'_>, number: usize) -> Address;
+
     /// Launches a kernel with one argument, by value.
     ///
     /// # Safety
@@ -119,7 +143,32 @@ pub trait Device {
         module: &Self::Module,
         launch: &Launch,
         argument: &[u8],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_in(Queue::Main, module, launch, argument) }
+    }
+
+    /// The same, in a queue.
+    ///
+    /// # Safety
+    /// As of [`Device::launch`]; and nothing in the other queue needs what this one writes, or writes what it needs, but
+    /// behind a mark.
+    unsafe fn launch_in(
+        &self,
+        queue: Queue,
+        module: &Self::Module,
+        launch: &Launch,
+        argument: &[u8],
     ) -> Result<(), DeviceError>;
+
+    /// Marks what is in a queue until now.
+    fn mark(&self, queue: Queue) -> Result<Self::Mark, DeviceError>;
+
+    /// What comes next in a queue waits for what is before a mark in the other.
+    fn follow(&self, queue: Queue, mark: &Self::Mark) -> Result<(), DeviceError>;
+
+    /// The seconds from one mark to another, when what is before both is done.
+    fn seconds_between(&self, start: &Self::Mark, end: &Self::Mark) -> Result<f64, DeviceError>;
 
     /// Launches a kernel with each of these arguments: they may run at the same time, and what is launched
     /// later waits for them all.

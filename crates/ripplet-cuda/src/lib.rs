@@ -9,6 +9,7 @@ mod places;
 mod resident;
 #[cfg(feature = "shim")]
 pub mod shim;
+mod streamed;
 pub mod swarm;
 mod text;
 

@@ -2,6 +2,7 @@
 
 use crate::device::{Address, Device, DeviceError};
 use crate::places::Places;
+use crate::streamed::{Moved, Residence, StreamedPlaces};
 use bytemuck::{Pod, Zeroable};
 use ripplet_graph::compressed::{self, CompressedAdjacency, CompressedGraph};
 use ripplet_graph::{Direction, Graph, GraphView, Neighbors, Shard};
@@ -238,6 +239,8 @@ impl CompressedPlaces {
 pub(crate) enum StoredPlaces {
     Plain(GraphPlaces),
     Compressed(CompressedPlaces),
+    /// Not all of it is on the device.
+    Streamed(StreamedPlaces),
 }
 
 impl Default for StoredPlaces {
@@ -247,8 +250,11 @@ impl Default for StoredPlaces {
 }
 
 impl StoredPlaces {
-    /// The next places, with weights.
-    pub fn new(to: &mut Places, graph: GraphView<'_>) -> StoredPlaces {
+    /// The next places, with weights: of the whole graph, or of what is on the device.
+    pub fn new(to: &mut Places, graph: GraphView<'_>, residence: Option<Residence>) -> StoredPlaces {
+        if let Some(residence) = residence {
+            return StoredPlaces::Streamed(StreamedPlaces::new(to, graph, residence));
+        }
         match graph {
             GraphView::Plain(graph) => StoredPlaces::Plain(GraphPlaces::new(to, graph, true)),
             GraphView::Compressed(graph) => {
@@ -257,21 +263,24 @@ impl StoredPlaces {
         }
     }
 
-    /// Moves the graph there, for which there are these places; returns its first shard's lists
-    /// where they are compressed.
-    pub fn upload<D: Device>(
+    /// Moves the graph there, for which there are these places.
+    pub fn upload<'a, D: Device>(
         &self,
-        device: &D,
+        device: &'a D,
         memory: &D::Memory,
-        graph: GraphView<'_>,
-    ) -> Result<CompressedShard, DeviceError> {
+        graph: GraphView<'a>,
+    ) -> Result<Moved<Option<D::Lent<'a>>>, DeviceError> {
         match (self, graph) {
+            (StoredPlaces::Streamed(places), graph) => {
+                let Moved { first, lent } = places.upload(device, memory, graph)?;
+                Ok(Moved { first, lent: Some(lent) })
+            }
             (StoredPlaces::Plain(places), GraphView::Plain(graph)) => {
                 places.upload(device, memory, graph)?;
-                Ok(CompressedShard::default())
+                Ok(Moved { first: CompressedShard::default(), lent: None })
             }
             (StoredPlaces::Compressed(places), GraphView::Compressed(graph)) => {
-                places.upload(device, memory, graph)
+                Ok(Moved { first: places.upload(device, memory, graph)?, lent: None })
             }
             _ => unreachable!("places are made for the graph that is moved"),
         }
@@ -282,14 +291,33 @@ impl StoredPlaces {
         match self {
             StoredPlaces::Plain(places) => &places.shards,
             StoredPlaces::Compressed(places) => &places.shards,
+            StoredPlaces::Streamed(places) => &places.shards,
         }
     }
 
-    /// The plain lists; none where they are compressed.
+    /// The plain lists; none where they are compressed, or not all there.
     pub fn plain(&self) -> Option<&GraphPlaces> {
         match self {
             StoredPlaces::Plain(places) => Some(places),
-            StoredPlaces::Compressed(_) => None,
+            StoredPlaces::Compressed(_) | StoredPlaces::Streamed(_) => None,
+        }
+    }
+
+    /// The lists, where not all are there.
+    pub fn streamed(&self) -> Option<&StreamedPlaces> {
+        match self {
+            StoredPlaces::Streamed(places) => Some(places),
+            StoredPlaces::Plain(_) | StoredPlaces::Compressed(_) => None,
+        }
+    }
+
+    /// Plain lists of a direction, where the memory begins at `base`.
+    pub fn lists(&self, base: Address, side: usize) -> Lists {
+        match self {
+            StoredPlaces::Plain(places) if side == 0 => places.out.lists(base),
+            StoredPlaces::Plain(places) => places.incoming.lists(base),
+            StoredPlaces::Compressed(_) => Lists::default(),
+            StoredPlaces::Streamed(places) => places.lists(base, side),
         }
     }
 }

@@ -92,6 +92,16 @@ unsigned cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
     return (*memory = calloc(1, bytes)) ? OK : OUT_OF_MEMORY;
 }
 unsigned cuMemFreeHost(void *memory) { return free(memory), lost ? LOST : OK; }
+unsigned cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+    UNLESS_LOST();
+    if (setting("FAKE_REGISTER", 0)) return (unsigned)setting("FAKE_REGISTER", 0);
+    return memory && bytes % 4096 == 0 && (flags & 2) ? OK : INVALID_VALUE;
+}
+unsigned cuMemHostUnregister(void *memory) { (void)memory; return lost ? LOST : OK; }
+unsigned cuMemHostGetDevicePointer_v2(uint64_t *address, void *memory, unsigned flags) {
+    UNLESS_LOST();
+    return *address = (uint64_t)(uintptr_t)memory, flags == 0 ? OK : INVALID_VALUE;
+}
 unsigned cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream) {
     UNLESS_LOST();
     (void)stream;

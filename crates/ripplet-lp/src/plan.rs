@@ -11,6 +11,9 @@ pub struct Plan {
     pub graph_device: u64,
     /// What comes beside it there, by purpose.
     pub device_items: Vec<Item>,
+    /// Of the graph's lists, what does not fit the device: it stays in the host's memory, locked to its place, and is
+    /// fetched from there as it is needed.
+    pub graph_streamed: u64,
 }
 
 /// One purpose and its bytes.
@@ -33,6 +36,11 @@ impl Plan {
     pub fn with_device(mut self, purpose: &'static str, bytes: u64) -> Plan {
         self.device_items.push(Item { purpose, bytes });
         self
+    }
+
+    /// This plan, with so many bytes of the graph's lists left in the host's memory.
+    pub fn with_streamed(self, bytes: u64) -> Plan {
+        Plan { graph_streamed: bytes, ..self }
     }
 
     /// Bytes beside the graph.

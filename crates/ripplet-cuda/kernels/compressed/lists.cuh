@@ -47,17 +47,38 @@ struct List {
     u64 begin;
 };
 
+// The head of a block: where it begins, the widths that it has, and where its vertices' degrees and ends are.
+struct Head {
+    const u32* words;
+    u64 begin, degrees, ends;
+    u32 degree_width, end_width, count;
+
+    RIPPLET_FN static Head at(const u32* words, u64 begin, u32 count) {
+        const u32 widths = take(words, begin, 2 * WIDTH_BITS);
+        const u32 degree_width = widths & ((1u << WIDTH_BITS) - 1), end_width = widths >> WIDTH_BITS;
+        const u64 degrees = begin + 2 * WIDTH_BITS;
+        return Head{words, begin, degrees, degrees + count * degree_width, degree_width, end_width, count};
+    }
+    // Where the list of a lane's vertex ends, in bits from where the head does.
+    RIPPLET_FN u64 end_of(u32 lane) const { return take_long(words, ends + lane * end_width, end_width); }
+    // A list, where the block begins at this bit.
+    RIPPLET_FN List list(u32 lane, u64 block) const {
+        const u64 before = lane > 0 ? end_of(lane - 1) : 0;
+        const u32 degree = take(words, degrees + lane * degree_width, degree_width);
+        return List{degree, end_width, block + bits() + before};
+    }
+    // How many bits it has.
+    RIPPLET_FN u64 bits() const { return ends + count * end_width - begin; }
+};
+
+// How many vertices a vertex's block has.
+RIPPLET_FN u32 block_of(const Compressed& lists, u32 vertex) {
+    return min(lists.vertices - vertex / CODED_BLOCK * CODED_BLOCK, CODED_BLOCK);
+}
+
 RIPPLET_FN List list_of(const Compressed& lists, u32 vertex) {
-    const u32* const words = lists.words;
-    const u32 lane = vertex % CODED_BLOCK;
-    const u32 count = min(lists.vertices - (vertex - lane), CODED_BLOCK);
-    const u64 begin = __ldg(lists.begins + vertex / CODED_BLOCK) * 32, degrees = begin + 2 * WIDTH_BITS;
-    const u32 head = take(words, begin, 2 * WIDTH_BITS);
-    const u32 degree_width = head & ((1u << WIDTH_BITS) - 1), end_width = head >> WIDTH_BITS;
-    const u64 ends = degrees + count * degree_width;
-    const u64 before = lane > 0 ? take_long(words, ends + (lane - 1) * end_width, end_width) : 0;
-    const u32 degree = take(words, degrees + lane * degree_width, degree_width);
-    return List{degree, end_width, ends + count * end_width + before};
+    const u64 begin = __ldg(lists.begins + vertex / CODED_BLOCK) * 32;
+    return Head::at(lists.words, begin, block_of(lists, vertex)).list(vertex % CODED_BLOCK, begin);
 }
 
 RIPPLET_FN u32 segments(const List& list) { return (list.degree + SEGMENT - 1) / SEGMENT; }

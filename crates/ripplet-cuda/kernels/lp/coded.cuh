@@ -16,6 +16,33 @@ RIPPLET_FN const CompressedShard& shard_at(const Field& field, u32 shard) {
     return SHARDED ? ((const CompressedShard*)field.shards)[shard] : field.first;
 }
 
+RIPPLET_FN const StreamedLists& streamed_lists(const Field& field, u32 side, u32 shard) {
+    const StreamedShard& start = field.streamed.shards[shard];
+    return side > 0 ? start.incoming : start.out;
+}
+
+RIPPLET_FN Head far_head(const Compressed& lists, const StreamedLists& its, u32 vertex) {
+    const u64 begin = (u64)__ldg(its.head_begins + vertex / CODED_BLOCK) * 32;
+    return Head::at(its.heads, begin, block_of(lists, vertex));
+}
+
+// A vertex's list. In a streamed graph, bits are counted from address 0, as `lists.words` is 0.
+RIPPLET_FN List list_in(const Field& field, const Compressed& lists, u32 side, u32 shard, u32 v) {
+    const u32 vertex = v - lists.first, lane = vertex % CODED_BLOCK;
+    if (!STREAMED) return list_of(lists, vertex);
+    const Streamed& streamed = field.streamed;
+    const StreamedLists& its = streamed_lists(field, side, shard);
+    const u64 begin = __ldg(lists.begins + vertex / CODED_BLOCK);
+    if (v < streamed.near_end) {
+        const u64 block = (its.near + begin) * 32;
+        return Head::at(lists.words, block, block_of(lists, vertex)).list(lane, block);
+    }
+    List list = far_head(lists, its, vertex).list(lane, (its.far + begin) * 32);
+    const u32 fetched = streamed.fetched[side][v];
+    if (fetched < WANTED) list.begin = (streamed.stage + fetched) * 32 + list.begin % 32;
+    return list;
+}
+
 RIPPLET_FN Place place_of(const Field& field, u32 v) {
     Place place = {};
     place.vertex = v;
@@ -26,9 +53,23 @@ RIPPLET_FN Place place_of(const Field& field, u32 v) {
         left -= half;
     }
     const CompressedShard& shard = shard_at(field, place.shard);
-    place.lists[0] = list_of(shard.out, v - shard.out.first);
-    if (DIRECTED) place.lists[DIRECTED ? 1 : 0] = list_of(shard.incoming, v - shard.incoming.first);
+    place.lists[0] = list_in(field, shard.out, 0, place.shard, v);
+    if (DIRECTED) place.lists[DIRECTED ? 1 : 0] = list_in(field, shard.incoming, 1, place.shard, v);
     return place;
+}
+
+// Where a vertex's list is in the host's memory, if it is not on the device, and the word behind it: who takes values
+// looks one word ahead.
+RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
+    const CompressedShard* shards = (const CompressedShard*)field.shards;
+    const u32 shard = SHARDED ? shard_of(field.streamed.shards, field.shard_count, v) : 0;
+    const Compressed& lists = side > 0 ? shards[shard].incoming : shards[shard].out;
+    const StreamedLists& its = streamed_lists(field, side, shard);
+    const u32 vertex = v - lists.first, lane = vertex % CODED_BLOCK;
+    const u64 block = (its.far + __ldg(lists.begins + vertex / CODED_BLOCK)) * 32;
+    const Head head = far_head(lists, its, vertex);
+    const u64 begin = head.list(lane, block).begin, end = block + head.bits() + head.end_of(lane);
+    return Far{begin / 32, 0, begin == end ? 0 : (u32)((end + 31) / 32 + 1 - begin / 32)};
 }
 
 RIPPLET_FN const Compressed& lists_at(const Field& field, const Place& place, u32 side) {

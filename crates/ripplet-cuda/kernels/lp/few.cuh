@@ -61,11 +61,12 @@ template <u32 KEYS>
 RIPPLET_FN void choose_few(const Run& run, Turn turn, u32 of_class, Key* row, Seen* seen) {
     const Field& field = run.field;
     const Members members(field, of_class);
-    const u32 count = field.tallies->members[turn.parity][of_class];
+    const u32 count = members_until(field, turn, of_class);
+    u32* const taken = &takers(field, turn).taken[of_class];
     // Some are taken at a time where there are many.
     const u32 share = count / (gridDim.x * BLOCK) / 8;
     const u32 together = 32 * min(max(share, 1u), 8u);
-    for (u32 first; (first = take(&field.tallies->taken[of_class], together)) < count;) {
+    for (u32 first; (first = take(taken, together)) < count;) {
         const u32 end_of_taken = min(first + together, count);
         for (; first < end_of_taken; first += 32) {
             const u32 item = first + lane_id();

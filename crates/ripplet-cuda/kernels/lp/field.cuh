@@ -3,7 +3,7 @@
 // Before this file comes the run's configuration, constants of the compilation:
 //
 //     bool DIRECTED, WEIGHTED, SHARDED     the graph
-//     bool COMPRESSED                      and whether its lists are
+//     bool COMPRESSED, STREAMED            whether its lists are; whether some of them are not on the device
 //     u32  COLUMNS, DRAFT_LENGTH           the program's columns; values of the written ones a vertex
 //     u32  WAKE, TOTAL                     below
 //     bool FALLS_WITH_TOTAL, CARRIES       what the program says of its hooks
@@ -44,6 +44,43 @@ struct Piece {
     u32 owner, index;
 };
 
+// By class, of LARGE by the piece: how many members have been taken; and how many scans.
+struct Takers {
+    u32 taken[CLASSES], scans;
+};
+
+// A part of a phase of a streamed graph: the members that are of it or of a part before, pieces of the large ones, and
+// how many were taken of them; the range of vertices; the words that its lists take of the stage, and the pieces of
+// the long ones of these lists.
+struct PhasePart {
+    u32 until[CLASSES], pieces;
+    Takers takers;
+    u32 first, end;
+    u64 staged;
+    u32 long_pieces, padding;
+};
+
+// Of a list that a streamed graph has in the host's memory, a piece to be fetched: so many words, from one place to
+// another.
+struct LongPiece {
+    u64 from, to, words;
+};
+
+// Where lists are that are not all on the device; see `streamed.cuh`.
+struct Streamed {
+    const StreamedShard* shards;
+    // By direction, of each vertex: where in the stage its list is, or one of the two values below.
+    u32* fetched[2];
+    PhasePart* parts;
+    LongPiece* long_pieces;
+    // The first word of the stage, as words are counted from address 0, and how far behind an arc its weight is. The
+    // parts take its slots in turn.
+    u64 stage, weights_behind, slot_words;
+    u32 slots;
+    // The lists of the vertices before this one are on the device.
+    u32 near_end;
+};
+
 // Counts that blocks add to. Those in the first part only grow; the host takes differences.
 struct Tallies {
     u64 visited, scanned, changed, nan_scores, fingerprint, grand_total;
@@ -57,10 +94,11 @@ struct Tallies {
     u32 members[2][CLASSES], lower[2][CLASSES];
     // By parity: pieces of the large ones, and how many of these are open.
     u32 pieces[2], open[2];
-    // By class, of LARGE by the piece: how much has been taken; and how many scans.
-    u32 taken[CLASSES], taken_scans;
+    Takers takers;
     // The number of the last phase after which the sleeping asked, in any grain.
     u32 asked, padding;
+    // Words that were fetched from the host's memory, and those that found no room in the stage and were read there.
+    u64 fetched, unstaged;
     Barrier barrier;
 };
 
@@ -128,6 +166,7 @@ struct Field {
     u32 least_class;
     // Whether the round's fingerprint is wanted.
     u32 traced;
+    Streamed streamed;
     Column columns[COLUMNS > 0 ? COLUMNS : 1];
 };
 
@@ -139,8 +178,8 @@ struct Turn {
     u32 phase, number, parity, stamp, since, asks_grains;
     // Whether vertices may not take larger labels than theirs; in place only.
     u32 picks_less;
-    // Whose turn it may be: the vertices from `first` to `end`.
-    u32 first, end, padding;
+    // Whose turn it may be: the vertices from `first` to `end`; and the number of that part of the phase.
+    u32 first, end, part;
 };
 
 // A neighbour, and the weight of the arc to it; no neighbour is U32_MAX.

@@ -65,6 +65,10 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
 #pragma unroll
         for (u32 step = 0; step < 8; step++) {
             if (found[step]) field.active[ids[step]] = 0;
+            if (STREAMED && found[step] && ids[step] >= field.streamed.near_end) {
+                field.streamed.fetched[0][ids[step]] = WANTED;
+                if (DIRECTED) field.streamed.fetched[1][ids[step]] = WANTED;
+            }
             // All are read at once, those of nobody as well.
             const u32 degree = place_of(field, found[step] ? ids[step] : 0).degree();
             degrees[step] = found[step] ? degree : 0;

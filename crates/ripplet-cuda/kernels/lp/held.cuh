@@ -153,10 +153,10 @@ RIPPLET_FN Verdict judge_held(const Team& team, const Chooser& v, u32 degree, co
 
 RIPPLET_FN void choose_held(const Run& run, Turn turn, u32 of_class, Seen* seen) {
     const Field& field = run.field;
-    const u32 count = field.tallies->members[turn.parity][of_class];
+    const u32 count = members_until(field, turn, of_class);
     const Team team = {shared_memory()};
     if (count == 0) return;
-    for (u32 item; (item = take(&field.tallies->taken[of_class], team.memory)) < count;) {
+    for (u32 item; (item = take(&takers(field, turn).taken[of_class], team.memory)) < count;) {
         const u32 id = Members(field, of_class)[item];
         const Place place = place_of(field, id);
         const u32 degree = place.degree();

@@ -22,10 +22,10 @@ RIPPLET_FN void list_large(const Field& field, Turn turn, u32 v, u32 degree) {
 // Adds up votes, a block a piece.
 RIPPLET_FN void cast_pieces(const Run& run, Turn turn) {
     const Field& field = run.field;
-    const u32 pieces = field.tallies->pieces[turn.parity];
+    const u32 pieces = pieces_until(field, turn);
     const Team team = {shared_memory()};
     if (pieces == 0) return;
-    for (u32 item; (item = take(&field.tallies->taken[LARGE], team.memory)) < pieces;) {
+    for (u32 item; (item = take(&takers(field, turn).taken[LARGE], team.memory)) < pieces;) {
         const Piece piece = field.pieces[item];
         Large& large = field.large[piece.owner];
         const Chooser v(run, large.vertex, field.labels[large.vertex]);

@@ -12,11 +12,59 @@ template <> struct NumberOfArc<false> {
 };
 typedef NumberOfArc<SHARDED>::Type ArcNumber;
 
+RIPPLET_FN u32 shard_in(const Field& field, u32 v) {
+    if (!SHARDED) return 0;
+    if (STREAMED) return shard_of(field.streamed.shards, field.shard_count, v);
+    return shard_of((const ShardStart*)field.shards, field.shard_count, v);
+}
+
+// Where a list begins: the number of its first arc.
+struct WholeBegin {
+    ArcNumber arc;
+
+    // Of a vertex in a shard, so far behind the shard's first arc.
+    RIPPLET_FN static WholeBegin of(const Field& field, u32 side, u32 shard, u32, u32 offset) {
+        if (!SHARDED) return WholeBegin{(ArcNumber)offset};
+        const ShardStart& start = ((const ShardStart*)field.shards)[shard];
+        return WholeBegin{(ArcNumber)(side > 0 ? start.incoming : start.out) + offset};
+    }
+    RIPPLET_FN Arc at(const Lists& lists, u32 index) const {
+        return Arc{__ldg(lists.ids + (arc + index)), WEIGHTED ? __ldg(lists.weights + (arc + index)) : 1};
+    }
+};
+
+// In a streamed graph, the words of its first arc and of that arc's weight.
+struct StreamedBegin {
+    u64 arc, weight;
+
+    RIPPLET_FN static StreamedBegin of(const Field& field, u32 side, u32 shard, u32 v, u32 offset) {
+        const Streamed& streamed = field.streamed;
+        const StreamedShard& start = streamed.shards[shard];
+        const StreamedLists& lists = side > 0 ? start.incoming : start.out;
+        if (v < streamed.near_end) return StreamedBegin{lists.near + offset, lists.near_weights + offset};
+        const u32 fetched = streamed.fetched[side][v];
+        if (fetched >= WANTED) return StreamedBegin{lists.far + offset, lists.far_weights + offset};
+        const u64 staged = streamed.stage + fetched;
+        return StreamedBegin{staged, staged + streamed.weights_behind};
+    }
+    RIPPLET_FN Arc at(const Lists&, u32 index) const {
+        return Arc{__ldg(word_at(arc + index)), WEIGHTED ? __ldg(word_at(weight + index)) : 1};
+    }
+};
+
+template <bool> struct BeginOfList {
+    typedef StreamedBegin Type;
+};
+template <> struct BeginOfList<false> {
+    typedef WholeBegin Type;
+};
+typedef BeginOfList<STREAMED>::Type ListBegin;
+
 // Where a vertex's neighbours are.
 struct Place {
-    ArcNumber out;
+    ListBegin out;
     u32 out_degree;
-    ArcNumber incoming;
+    ListBegin incoming;
     u32 in_degree;
 
     RIPPLET_FN u32 degree() const { return out_degree + in_degree; }
@@ -24,33 +72,33 @@ struct Place {
 
 RIPPLET_FN Place place_of(const Field& field, u32 v) {
     Place place = {};
-    u64 at = v;
-    if (SHARDED) {
-        const ShardStart* shards = (const ShardStart*)field.shards;
-        const u32 shard = shard_of(shards, field.shard_count, v);
-        at += shard;
-        place.out = (ArcNumber)shards[shard].out;
-        place.incoming = (ArcNumber)shards[shard].incoming;
-    }
+    const u32 shard = shard_in(field, v);
+    const u64 at = (u64)v + shard;
     const u32 out = __ldg(field.out.offsets + at);
     place.out_degree = __ldg(field.out.offsets + at + 1) - out;
-    place.out += out;
+    place.out = ListBegin::of(field, 0, shard, v, out);
     if (DIRECTED) {
         const u32 incoming = __ldg(field.incoming.offsets + at);
         place.in_degree = __ldg(field.incoming.offsets + at + 1) - incoming;
-        place.incoming += incoming;
+        place.incoming = ListBegin::of(field, 1, shard, v, incoming);
     }
     return place;
 }
 
+// Where a vertex's list is in the host's memory, if it is not on the device.
+RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
+    const u32 shard = shard_in(field, v);
+    const u32* const offsets = (side > 0 ? field.incoming : field.out).offsets + ((u64)v + shard);
+    const StreamedShard& start = field.streamed.shards[shard];
+    const StreamedLists& lists = side > 0 ? start.incoming : start.out;
+    const u32 offset = __ldg(offsets);
+    return Far{lists.far + offset, lists.far_weights + offset, __ldg(offsets + 1) - offset};
+}
+
 // Arc number `index` of a vertex: its outgoing ones first.
 RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
-    if (DIRECTED && index >= place.out_degree) {
-        const ArcNumber at = place.incoming + (index - place.out_degree);
-        return Arc{__ldg(field.incoming.ids + at), WEIGHTED ? __ldg(field.incoming.weights + at) : 1};
-    }
-    const ArcNumber at = place.out + index;
-    return Arc{__ldg(field.out.ids + at), WEIGHTED ? __ldg(field.out.weights + at) : 1};
+    if (DIRECTED && index >= place.out_degree) return place.incoming.at(field.incoming, index - place.out_degree);
+    return place.out.at(field.out, index);
 }
 
 // A vertex's arcs one by one, by this lane alone, from any of them on and around.

@@ -49,6 +49,11 @@ RIPPLET_KERNEL(ripplet_start, Run, run, 256, 1) { ripplet::start(run); }
 RIPPLET_KERNEL(ripplet_find_most, Run, run, 256, 1) { ripplet::find_most(run); }
 
 RIPPLET_KERNEL(ripplet_gather, Step, step, 256, 4) { ripplet::gather(step.run, step.turn); }
+#if RIPPLET_STREAMED
+RIPPLET_KERNEL(ripplet_begin_part, Step, step, 256, 1) { ripplet::begin_part(step.run, step.turn); }
+RIPPLET_KERNEL(ripplet_fetch, Step, step, 256, 4) { ripplet::fetch(step.run, step.turn); }
+RIPPLET_KERNEL(ripplet_fetch_long, Step, step, 256, 4) { ripplet::fetch_long(step.run, step.turn); }
+#endif
 RIPPLET_KERNEL(ripplet_choose_low, Step, step, 256, 5) { ripplet::choose_lowest(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose_scanned, Step, step, 1024, 1) {

@@ -103,10 +103,10 @@ RIPPLET_FN bool keeps_unseen(const ScanTeam& team, const Chooser& v, const Large
 
 RIPPLET_FN void choose_scanned(const Run& run, Turn turn, Seen* seen) {
     const Field& field = run.field;
-    const u32 count = field.tallies->members[turn.parity][LARGE];
+    const u32 count = members_until(field, turn, LARGE);
     const ScanTeam team = {shared_memory()};
     if (count == 0) return;
-    for (u32 item; (item = take(&field.tallies->taken_scans, team.memory)) < count;) {
+    for (u32 item; (item = take(&takers(field, turn).scans, team.memory)) < count;) {
         Large& large = field.large[item];
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const Place place = place_of(field, v.id);

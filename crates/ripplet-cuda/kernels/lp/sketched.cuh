@@ -368,12 +368,12 @@ RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool p
 RIPPLET_FN void choose_sketched(const Run& run, Turn turn, u32 of_class, u32 parts, Seen* seen) {
     const Field& field = run.field;
     const Members members(field, of_class);
-    const u32 count = field.tallies->members[turn.parity][of_class];
+    const u32 count = members_until(field, turn, of_class);
     if (count == 0) return;
     const Desk desk = Desk::of_warp();
     const u32 wide = min(parts, SIDE_BY_SIDE), passes = parts / wide, vertices = SIDE_BY_SIDE / wide;
     const Lanes<0> team = {wide * GROUP};
-    for (u32 first; (first = take(&field.tallies->taken[of_class], vertices)) < count;) {
+    for (u32 first; (first = take(&takers(field, turn).taken[of_class], vertices)) < count;) {
         const u32 item = first + team.first() / team.size();
         const bool present = item < count;
         const Sketched vertex = present ? Sketched::of(field, members[item]) : Sketched::nobody();

@@ -310,7 +310,7 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
                               unsigned char* memory, Seen* seen) {
     const Field& field = run.field;
     const Members members(field, of_class);
-    const u32 count = field.tallies->members[turn.parity][of_class];
+    const u32 count = members_until(field, turn, of_class);
     if (count == 0) return;
     Member* batch = (Member*)memory;
     Key* rows = (Key*)(memory + 32 * sizeof(Member));
@@ -320,10 +320,11 @@ RIPPLET_FN void choose_sorted(const Run& run, Turn turn, u32 of_class, Lanes<WID
     // Some batches are taken at a time where there are many.
     const u32 share = count / (gridDim.x * (BLOCK / 32)) / vertices / 8;
     const u32 together = vertices * min(max(share, 1u), 8u);
-    u32 first = take(&field.tallies->taken[of_class], together), end_of_taken = first + together;
+    u32* const taken = &takers(field, turn).taken[of_class];
+    u32 first = take(taken, together), end_of_taken = first + together;
     for (; first < count; first += vertices) {
         if (first == end_of_taken) {
-            first = take(&field.tallies->taken[of_class], together);
+            first = take(taken, together);
             end_of_taken = first + together;
             if (first >= count) break;
         }

@@ -35,6 +35,18 @@ RIPPLET_FN u32 take(u32* taken, unsigned char* memory) {
     return item;
 }
 
+// How many members of a class there are to choose for, and pieces of the large ones: of the phase, or where the graph is
+// streamed, up to and with the part.
+RIPPLET_FN u32 members_until(const Field& field, Turn turn, u32 of_class) {
+    return STREAMED ? field.streamed.parts[turn.part].until[of_class] : field.tallies->members[turn.parity][of_class];
+}
+RIPPLET_FN u32 pieces_until(const Field& field, Turn turn) {
+    return STREAMED ? field.streamed.parts[turn.part].pieces : field.tallies->pieces[turn.parity];
+}
+RIPPLET_FN Takers& takers(const Field& field, Turn turn) {
+    return STREAMED ? field.streamed.parts[turn.part].takers : field.tallies->takers;
+}
+
 // A bit for each listed class that has members; a warp asks together.
 RIPPLET_FN u32 classes_with_members(const Field& field, Turn turn) {
     const bool is_listed = lane_id() < LARGE;

@@ -199,8 +199,8 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
         const u32 other = turn.parity ^ 1;
         tallies->members[other][threadIdx.x] = 0;
         tallies->lower[other][threadIdx.x] = 0;
-        tallies->taken[threadIdx.x] = 0;
-        tallies->taken_scans = 0;
+        tallies->takers.taken[threadIdx.x] = 0;
+        tallies->takers.scans = 0;
         tallies->pieces[other] = 0;
         tallies->open[other] = 0;
         tallies->waking[other] = 0;

@@ -16,16 +16,17 @@ mod version;
 pub use discovery::{Gpu, devices, driver_version};
 pub use version::Version;
 
-use crate::device::{Address, Device, DeviceError, Launch, Properties, Source};
+use crate::device::{Address, Device, DeviceError, Launch, Properties, Queue, Source};
 use cache::{Cache, Compiled, Key};
-use context::{Context, Event, Loaded, SideStream};
+use context::{Context, Event, Loaded, Locked, SideStream};
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUstream};
 use driver::{NOT_FOUND, SUCCESS};
 use staging::Staging;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The most bytes that a kernel's argument has on any GPU.
 const LARGEST_ARGUMENT: usize = 4096;
@@ -44,6 +45,7 @@ pub struct CudaDevice {
     // Before the context, which they keep anyway.
     staging: Mutex<Staging>,
     sides: Mutex<Vec<SideStream>>,
+    beside: OnceLock<SideStream>,
     context: Arc<Context>,
 }
 
@@ -62,6 +64,16 @@ struct Kernels {
 
 /// Memory of a GPU.
 pub struct Memory(context::Memory);
+
+/// Memory of the host that is locked to its place while a GPU reads it.
+pub struct Lent<'a> {
+    addresses: Vec<Address>,
+    _locked: Vec<Locked>,
+    of: PhantomData<&'a [u32]>,
+}
+
+/// A place in a GPU's queue.
+pub struct Mark(Event);
 
 /// A kernel, and how much dynamic shared memory it may have until now.
 #[derive(Clone, Copy)]
@@ -101,6 +113,7 @@ impl CudaDevice {
             loaded: Mutex::default(),
             staging,
             sides: Mutex::default(),
+            beside: OnceLock::new(),
             context,
         })
     }
@@ -214,11 +227,23 @@ impl CudaDevice {
         Ok(function.handle)
     }
 
+    /// The stream of a queue.
+    fn stream(&self, queue: Queue) -> Result<CUstream, DeviceError> {
+        if queue == Queue::Main {
+            return Ok(self.context.stream());
+        }
+        if let Some(beside) = self.beside.get() {
+            return Ok(beside.handle);
+        }
+        let beside = SideStream::new(&self.context)?;
+        Ok(self.beside.get_or_init(|| beside).handle)
+    }
+
     /// Launches a kernel in a stream.
     ///
     /// # Safety
     /// As [`Device::launch`] says; the stream is of this context.
-    unsafe fn launch_in(
+    unsafe fn launch_on(
         &self,
         stream: CUstream,
         module: &Module,
@@ -296,6 +321,8 @@ impl Compiled {
 impl Device for CudaDevice {
     type Module = Module;
     type Memory = Memory;
+    type Lent<'a> = Lent<'a>;
+    type Mark = Mark;
 
     fn properties(&self) -> &Properties {
         &self.properties
@@ -371,14 +398,48 @@ impl Device for CudaDevice {
         driver.check(code, "filling its memory")
     }
 
-    unsafe fn launch(
+    fn lend<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Lent<'a>, DeviceError> {
+        let ranges: Vec<_> = parts.iter().map(|part| part.as_ptr_range()).collect();
+        let bytes = ranges.iter().map(|range| range.start as usize..range.end as usize);
+        let locked = Locked::pages_of(&self.context, bytes.collect())?;
+        let address = |part: &&[u32]| {
+            let start = part.as_ptr() as usize;
+            let pages = locked.iter().find(|pages| pages.contains(start));
+            pages.map_or(Address(0), |pages| Address(pages.address_of(start)))
+        };
+        Ok(Lent { addresses: parts.iter().map(address).collect(), _locked: locked, of: PhantomData })
+    }
+
+    fn lent(&self, lent: &Lent<'_>, number: usize) -> Address {
+        lent.addresses[number]
+    }
+
+    unsafe fn launch_in(
         &self,
+        queue: Queue,
         module: &Module,
         launch: &Launch,
         argument: &[u8],
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller's promise.
-        unsafe { self.launch_in(self.context.stream(), module, launch, argument) }
+        unsafe { self.launch_on(self.stream(queue)?, module, launch, argument) }
+    }
+
+    fn mark(&self, queue: Queue) -> Result<Mark, DeviceError> {
+        let (mark, stream) = (Event::new(&self.context)?, self.stream(queue)?);
+        mark.record_in(stream)?;
+        Ok(Mark(mark))
+    }
+
+    fn follow(&self, queue: Queue, mark: &Mark) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        mark.0.wait_in(self.stream(queue)?)
+    }
+
+    fn seconds_between(&self, start: &Mark, end: &Mark) -> Result<f64, DeviceError> {
+        self.context.enter()?;
+        end.0.wait("waiting for what was launched")?;
+        end.0.seconds_since(&start.0)
     }
 
     unsafe fn launch_together(
@@ -398,7 +459,7 @@ impl Device for CudaDevice {
         for (side, (launch, argument)) in sides.iter().zip(others) {
             side.begin_behind(&before)?;
             // SAFETY: the caller's promise.
-            let launched = unsafe { self.launch_in(side.handle, module, launch, argument) };
+            let launched = unsafe { self.launch_on(side.handle, module, launch, argument) };
             side.join()?;
             launched?;
         }

@@ -1,9 +1,11 @@
 //! What a run keeps on a device, and where: one block of memory, planned before it is reserved.
 
+use super::source::Resident;
 use super::tuning::{self, Tuning};
 use crate::device::Address;
 use crate::places::Places;
 use crate::resident::{Compressed, CompressedShard, Lists, ShardStart, StoredPlaces};
+use crate::streamed::{Residence, SLOTS, StreamedShard};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::GraphView;
@@ -50,7 +52,29 @@ pub struct Turn {
     pub picks_less: u32,
     pub first: u32,
     pub end: u32,
-    pub padding: u32,
+    pub part: u32,
+}
+
+/// As `PhasePart` there, of which the device keeps the values.
+const PART_BYTES: u64 = 120;
+/// The most parts of a phase: one of the lists that are on the device, the others of those that are not.
+pub fn most_parts(arcs: u64) -> u32 {
+    1 + (arcs >> 8).clamp(4, 1 << 10) as u32
+}
+
+/// As `Streamed` there.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Streamed {
+    pub shards: Address,
+    pub fetched: [Address; 2],
+    pub parts: Address,
+    pub long_pieces: Address,
+    pub stage: u64,
+    pub weights_behind: u64,
+    pub slot_words: u64,
+    pub slots: u32,
+    pub near_end: u32,
 }
 
 /// As `Tallies` in `field.cuh`.
@@ -75,6 +99,8 @@ pub struct Tallies {
     pub taken_scans: u32,
     pub asked: u32,
     pub padding: u32,
+    pub fetched: u64,
+    pub unstaged: u64,
     pub barrier: [u32; 2],
 }
 
@@ -118,6 +144,7 @@ pub struct Field {
     pub scan_shared: u32,
     pub least_class: u32,
     pub traced: u32,
+    pub streamed: Streamed,
 }
 
 /// Text that does not compile where the kernels' structs are not of the sizes that they have here.
@@ -133,6 +160,9 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("Field", field as u64),
         ("Large", LARGE_BYTES),
         ("Turn", size_of::<Turn>() as u64),
+        ("StreamedShard", size_of::<StreamedShard>() as u64),
+        ("Streamed", size_of::<Streamed>() as u64),
+        ("PhasePart", PART_BYTES),
     ];
     let equal = |(name, bytes)| {
         format!(
@@ -239,14 +269,20 @@ fn slots_for(degree: u64, vertices: u32) -> u64 {
 }
 
 /// Bytes of shared memory of a block that counts the lowest degrees.
-pub fn low_shared(is_compressed: bool) -> u32 {
-    if is_compressed { tuning::LOW_SHARED_CODED } else { tuning::LOW_SHARED }
+pub fn low_shared(graph: GraphView<'_>, resident: Resident) -> u32 {
+    match (resident, graph) {
+        (Resident::Partly, _) => tuning::LOW_SHARED_STREAMED,
+        (Resident::Whole, GraphView::Compressed(_)) => tuning::LOW_SHARED_CODED,
+        (Resident::Whole, GraphView::Plain(_)) => tuning::LOW_SHARED,
+    }
 }
 
 /// Where everything is, as offsets into one block of memory.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     pub graph: StoredPlaces,
+    /// Of a streamed graph, what is known of a phase's parts.
+    pub parts: Range<u64>,
     pub labels: Range<u64>,
     pub active: Range<u64>,
     pub changed: Range<u64>,
@@ -273,14 +309,44 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a run.
-    pub fn new<P: Program>(
+    /// The layout of a run that may have so many bytes of the device's memory: as many of the graph's lists are there as
+    /// fit, and the others stay in the host's memory. Where it does not suffice for what must be there, the layout
+    /// that needs least.
+    pub fn within<P: Program>(
+        room: u64,
         graph: GraphView<'_>,
         program: &P,
         settings: &Settings,
         tuning: &Tuning,
     ) -> Layout {
         let classes = Classes::of(graph, tuning);
+        let layout = |residence| Layout::new(&classes, residence, graph, program, settings, tuning);
+        let whole = layout(None);
+        if whole.bytes <= room {
+            return whole;
+        }
+        let least = layout(Some(Residence::default()));
+        if least.bytes > whole.bytes {
+            return whole;
+        }
+        let left = room.saturating_sub(least.bytes);
+        let phases = match settings.schedule.order {
+            Order::Phased { phases } => u64::from(phases.max(1)),
+            Order::Sync | Order::Async { .. } => 1,
+        };
+        let best = layout(Some(Residence::within(graph, left, phases)));
+        if best.bytes <= room { best } else { least }
+    }
+
+    /// The layout of a run with the whole graph on the device, or with this of it.
+    pub fn new<P: Program>(
+        classes: &Classes,
+        residence: Option<Residence>,
+        graph: GraphView<'_>,
+        program: &P,
+        settings: &Settings,
+        tuning: &Tuning,
+    ) -> Layout {
         let vertices = u64::from(graph.vertices());
         let specs = program.columns();
         let (phases, in_place) = match settings.schedule.order {
@@ -292,12 +358,15 @@ impl Layout {
         let mut to = Layout::default();
 
         let mut places = Places::default();
-        to.graph = StoredPlaces::new(&mut places, graph);
+        to.graph = StoredPlaces::new(&mut places, graph, residence);
+        let parts = if residence.is_some() { most_parts(graph.arcs()) } else { 0 };
+        to.parts = places.take(PART_BYTES, parts.into());
         let graph_bytes = places.bytes;
 
         to.labels = places.take(4, vertices);
         to.active = places.take(1, vertices);
-        let asks = tuning.waking_share_of(settings.schedule.order) > 0;
+        // The sleeping do not ask where many of their lists are far away.
+        let asks = residence.is_none() && tuning.waking_share_of(settings.schedule.order) > 0;
         to.changed = places.take(1, if asks { vertices } else { 0 });
         to.woken = places.take(4, vertices.div_ceil(tuning::GRAIN));
         let state = places.bytes;
@@ -346,6 +415,7 @@ impl Layout {
 
         let mut plan =
             Plan { graph_host: graph.bytes(), graph_device: graph_bytes, ..Plan::default() }
+                .with_streamed(to.graph.streamed().map_or(0, |streamed| streamed.far_bytes))
                 .with_device("labels and active vertices", state - graph_bytes)
                 .with_device("label totals", totals - state)
                 .with_device("columns", columns - totals)
@@ -357,13 +427,18 @@ impl Layout {
         to
     }
 
+    /// Whether the whole graph is on the device.
+    pub fn resident(&self) -> Resident {
+        if self.graph.streamed().is_some() { Resident::Partly } else { Resident::Whole }
+    }
+
     /// The addresses where the memory begins at `base`.
     pub fn field(&self, base: Address) -> Field {
         let at = |range: &Range<u64>| base.plus(range.start);
-        let plain = self.graph.plain();
         Field {
-            out: plain.map_or_else(Lists::default, |graph| graph.out.lists(base)),
-            incoming: plain.map_or_else(Lists::default, |graph| graph.incoming.lists(base)),
+            out: self.graph.lists(base, 0),
+            incoming: self.graph.lists(base, 1),
+            streamed: self.streamed(base),
             shards: at(self.graph.shards()),
             labels: at(&self.labels),
             active: at(&self.active),
@@ -387,6 +462,24 @@ impl Layout {
             sketched_weights: at(&self.sketched_weights),
             region_slots: self.region_slots,
             ..Field::default()
+        }
+    }
+}
+
+impl Layout {
+    fn streamed(&self, base: Address) -> Streamed {
+        let Some(places) = self.graph.streamed() else { return Streamed::default() };
+        let at = |range: &Range<u64>| base.plus(range.start);
+        Streamed {
+            shards: at(&places.streamed),
+            fetched: places.fetched.each_ref().map(at),
+            parts: at(&self.parts),
+            long_pieces: at(&places.long_pieces),
+            stage: at(&places.stage).0 / 4,
+            weights_behind: places.weights_behind,
+            slot_words: places.residence.slot_words,
+            slots: SLOTS,
+            near_end: places.residence.near_end,
         }
     }
 }

@@ -5,10 +5,11 @@ mod layout;
 mod profile;
 mod rounds;
 mod source;
+mod streamed;
 mod tuning;
 
 pub use profile::{Iteration, Part, Profile};
-pub use source::{Kernels, source};
+pub use source::{Kernels, Resident, source};
 pub use tuning::{Counting, Tuning};
 
 use crate::device::{Device, DeviceError};
@@ -53,7 +54,15 @@ impl<D: Device> DeviceExecutor<D> {
     }
 
     fn layout<P: Program>(&self, graph: GraphView<'_>, program: &P, settings: &Settings) -> Layout {
-        Layout::new(graph, program, settings, &self.tuning)
+        // Where the device does not tell, the run finds out what is wrong with it.
+        let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
+        Layout::within(room, graph, program, settings, &self.tuning)
+    }
+
+    /// Bytes of the device's memory that a run may have, and that are free, where so many are given back before.
+    fn room(&self, kept: u64) -> Result<[u64; 2], RunError> {
+        let free = self.device.free_memory().map_err(failed)?.saturating_add(kept);
+        Ok([self.limit.map_or(free, |limit| limit.min(free)), free])
     }
 
     /// Refuses a run that will not fit.
@@ -66,8 +75,7 @@ impl<D: Device> DeviceExecutor<D> {
 
     /// The same, where so many bytes are given back before the run.
     pub(crate) fn check_memory_beside(&self, plan: &Plan, kept: u64) -> Result<(), RunError> {
-        let free = self.device.free_memory().map_err(failed)?.saturating_add(kept);
-        let room = self.limit.map_or(free, |limit| limit.min(free));
+        let [room, free] = self.room(kept)?;
         let needed = plan.total_device();
         if needed <= room {
             return Ok(());
@@ -113,8 +121,8 @@ impl<D: Device> DeviceExecutor<D> {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
         check(graph, program, settings)?;
-        let source = source(graph, program, settings, Kernels::Work)?;
         let layout = self.layout(graph, program, settings);
+        let source = source(graph, program, settings, Kernels::Work, layout.resident())?;
         self.check_memory(&layout.plan)?;
         observer.on_stage("compiling the kernels");
         let start = Instant::now();

@@ -1,8 +1,8 @@
 //! Where the time of a full iteration goes, class by class, beside what no iteration can beat.
 
-use super::layout::{Classes, LISTED};
+use super::layout::{Classes, LISTED, Layout};
 use super::rounds::{DeviceRounds, filling};
-use super::source::{Kernels, source};
+use super::source::{Kernels, Resident, source};
 use super::{DeviceExecutor, failed};
 use crate::device::{Device, DeviceError, Launch};
 use ripplet_graph::{Graph, GraphView};
@@ -88,9 +88,9 @@ impl<D: Device> DeviceExecutor<D> {
         let view = GraphView::from(graph);
         super::check(view, program, &settings)?;
         let classes = Classes::of(view, &self.tuning);
-        let layout = self.layout(view, program, &settings);
+        let layout = Layout::new(&classes, None, view, program, &settings, &self.tuning);
         self.check_memory(&layout.plan)?;
-        let source = source(view, program, &settings, Kernels::Measured)?;
+        let source = source(view, program, &settings, Kernels::Measured, Resident::Whole)?;
         let module = self.device.load(&source).map_err(failed)?;
         let begin = || {
             let layout = layout.clone();

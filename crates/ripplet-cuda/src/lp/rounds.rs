@@ -2,6 +2,8 @@
 
 use super::failed;
 use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies, Turn, low_shared};
+use super::source::Resident;
+use super::streamed::Streaming;
 use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
@@ -61,11 +63,11 @@ pub(super) struct Kernels {
 
 pub(super) struct DeviceRounds<'a, D: Device> {
     device: &'a D,
-    module: &'a D::Module,
+    pub(super) module: &'a D::Module,
     memory: D::Memory,
-    layout: Layout,
+    pub(super) layout: Layout,
     kernels: Kernels,
-    field: Field,
+    pub(super) field: Field,
     /// What comes behind `field`: columns and the program's parameters.
     tail: Vec<u8>,
     specs: Vec<ColumnSpec>,
@@ -79,6 +81,9 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     asks_grains: bool,
     tuning: Tuning,
     transfer_seconds: f64,
+    pub(super) streaming: Option<Streaming<'a>>,
+    /// Behind the memory: where the device is done with that, it is done with this.
+    lent: Option<D::Lent<'a>>,
 }
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
@@ -88,15 +93,17 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         module: &'a D::Module,
         layout: Layout,
         tuning: Tuning,
-        graph: GraphView<'_>,
+        graph: GraphView<'a>,
         program: &P,
         settings: &Settings,
     ) -> Result<Self, RunError> {
         let memory = device.reserve(layout.bytes).map_err(failed)?;
         let scan_shared = device.properties().shared_per_block.min(tuning.scan_shared);
         let kernels =
-            Kernels::new(device, module, &layout, scan_shared, settings).map_err(failed)?;
+            Kernels::new(device, module, &layout, graph, scan_shared, settings).map_err(failed)?;
         let specs = program.columns();
+        let launch = |kernel| filling(device, module, Launch::of(kernel, 0));
+        let streaming = Streaming::new(&layout, graph, launch).map_err(failed)?;
         let mut rounds = DeviceRounds {
             field: layout.field(device.address(&memory)),
             device,
@@ -114,19 +121,25 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             asks_grains: false,
             tuning,
             transfer_seconds: 0.0,
+            streaming,
+            lent: None,
         };
         rounds.field.vertices = graph.vertices();
         rounds.field.shard_count = graph.shards() as u32;
         rounds.field.seed = Clock::new(settings.seed, 0).seed();
         rounds.field.scan_most = tuning.scan_most();
         rounds.field.scan_shared = scan_shared;
-        rounds.field.waking_share = tuning.waking_share_of(settings.schedule.order);
+        rounds.field.waking_share = match rounds.layout.resident() {
+            Resident::Whole => tuning.waking_share_of(settings.schedule.order),
+            Resident::Partly => 0,
+        };
         rounds.field.least_class = tuning.least_class();
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
         let start = Instant::now();
         let places = &rounds.layout.graph;
-        let first = places.upload(rounds.device, &rounds.memory, graph).map_err(failed)?;
-        (rounds.field.first, rounds.field.arcs) = (first, graph.arcs());
+        let moved = places.upload(rounds.device, &rounds.memory, graph).map_err(failed)?;
+        (rounds.field.first, rounds.field.arcs) = (moved.first, graph.arcs());
+        rounds.lent = moved.lent;
         rounds.upload_hubs(graph).map_err(failed)?;
         rounds.upload_shares(graph, program, settings.seed)?;
         rounds.upload_columns(settings).map_err(failed)?;
@@ -141,7 +154,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.device.write(&self.memory, place.start + at, bytes)
     }
 
-    fn fill_bytes(&self, place: &Range<u64>, value: u8) -> Result<(), DeviceError> {
+    pub(super) fn fill_bytes(&self, place: &Range<u64>, value: u8) -> Result<(), DeviceError> {
         self.device.fill(&self.memory, place.start, place.end - place.start, value)
     }
 
@@ -300,12 +313,17 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// A `Step`.
     pub(super) fn step(&self, phase: u32) -> Vec<u8> {
+        self.step_of(phase, 0..self.field.vertices, 0)
+    }
+
+    /// The `Step` of a part of a phase.
+    pub(super) fn step_of(&self, phase: u32, vertices: Range<VertexId>, part: u32) -> Vec<u8> {
         let number = self.turns;
         let (parity, stamp) = (number & 1, number % STAMPS + 1);
         let asks_grains = u32::from(self.asks_grains);
         let picks_less = u32::from(self.schedule.is_pick_less(self.field.round));
         let since = self.begun[1];
-        let (first, end, padding) = (0, self.field.vertices, 0);
+        let Range { start: first, end } = vertices;
         let turn = Turn {
             phase,
             number,
@@ -316,7 +334,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             picks_less,
             first,
             end,
-            padding,
+            part,
         };
         [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&self.field), &self.tail].concat()
     }
@@ -411,9 +429,13 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             if self.turns.is_multiple_of(STAMPS) {
                 self.fill_bytes(&self.layout.changed, 0)?;
             }
-            let step = self.step(phase);
-            for launch in self.kernels.of_phase() {
-                self.launch(launch, &step)?;
+            if self.streaming.is_some() {
+                self.launch_streamed(phase)?;
+            } else {
+                let step = self.step(phase);
+                for launch in self.kernels.of_phase() {
+                    self.launch(launch, &step)?;
+                }
             }
             self.end_phase();
         }
@@ -450,6 +472,9 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
         let now = self.tallies().map_err(failed)?;
         let before = std::mem::replace(&mut self.seen, now);
         let visited = now.visited - before.visited;
+        if let Some(streaming) = &mut self.streaming {
+            streaming.expect(now.scanned - before.scanned);
+        }
         self.asks_grains = visited < u64::from(self.field.vertices) / FEW;
         Ok(Round {
             changed: now.changed - before.changed,
@@ -501,6 +526,7 @@ impl Kernels {
         device: &D,
         module: &D::Module,
         layout: &Layout,
+        graph: GraphView<'_>,
         scan_shared: u32,
         settings: &Settings,
     ) -> Result<Kernels, DeviceError> {
@@ -515,7 +541,7 @@ impl Kernels {
         let has =
             |classes: Range<usize>| layout.members[classes].iter().any(|list| !list.is_empty());
         let has_large = !layout.large.is_empty();
-        let low = low_shared(layout.graph.plain().is_none());
+        let low = low_shared(graph, layout.resident());
         let sketches = settings.counter.sketch().is_some();
         let in_place = matches!(settings.schedule.order, Order::Async { .. });
         Ok(Kernels {

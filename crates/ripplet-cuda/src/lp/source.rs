@@ -8,12 +8,13 @@ use ripplet_hooks::cpp;
 use ripplet_lp::counter::{Rule, Scans, Start};
 use ripplet_lp::{LabelTotal, Order, Program, RunError, Settings, Sketch, Ties, Wake};
 
-/// What comes before the program's hooks, in this order; `CONFIGURATION` stands before the last two.
-const BEFORE: [(&str, &str); 6] = [
+/// What comes before the program's hooks, in this order; the configuration stands before the last.
+const BEFORE: [(&str, &str); 7] = [
     ("scalar.cuh", cpp::SCALAR),
     ("platform.cuh", include_str!("../../kernels/platform.cuh")),
     ("graph.cuh", include_str!("../../kernels/graph.cuh")),
     ("lists.cuh", include_str!("../../kernels/compressed/lists.cuh")),
+    ("streamed.cuh", include_str!("../../kernels/streamed.cuh")),
     ("hash.cuh", include_str!("../../kernels/lp/hash.cuh")),
     ("field.cuh", include_str!("../../kernels/lp/field.cuh")),
 ];
@@ -24,7 +25,7 @@ const CODED: (&str, &str) = ("coded.cuh", include_str!("../../kernels/lp/coded.c
 const ACCESS: (&str, &str) = ("access.cuh", include_str!("../../kernels/lp/access.cuh"));
 
 /// What comes behind them.
-const BEHIND: [(&str, &str); 17] = [
+const BEHIND: [(&str, &str); 18] = [
     ("team.cuh", include_str!("../../kernels/lp/team.cuh")),
     ("best.cuh", include_str!("../../kernels/lp/best.cuh")),
     ("turn.cuh", include_str!("../../kernels/lp/turn.cuh")),
@@ -36,6 +37,7 @@ const BEHIND: [(&str, &str); 17] = [
     ("spread.cuh", include_str!("../../kernels/lp/spread.cuh")),
     ("sketched.cuh", include_str!("../../kernels/lp/sketched.cuh")),
     ("few.cuh", include_str!("../../kernels/lp/few.cuh")),
+    ("fetch.cuh", include_str!("../../kernels/lp/fetch.cuh")),
     ("gather.cuh", include_str!("../../kernels/lp/gather.cuh")),
     ("show.cuh", include_str!("../../kernels/lp/show.cuh")),
     ("wake.cuh", include_str!("../../kernels/lp/wake.cuh")),
@@ -53,6 +55,15 @@ pub enum Kernels {
     Measured,
 }
 
+/// How much of a graph is on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resident {
+    /// All of it.
+    Whole,
+    /// Some vertices' lists are in the host's memory.
+    Partly,
+}
+
 /// The kernels that run a program on a graph like this with these settings.
 ///
 /// # Errors
@@ -62,19 +73,21 @@ pub fn source<P: Program>(
     program: &P,
     settings: &Settings,
     kernels: Kernels,
+    resident: Resident,
 ) -> Result<Source, RunError> {
     let Some(hooks) = program.device_source() else {
         return Err(RunError::NoDeviceSource { program: program.name().to_owned() });
     };
-    let configuration = configuration(graph, program, settings, kernels);
-    let low_shared = layout::low_shared(is_compressed(graph));
+    let configuration = configuration(graph, program, settings, kernels, resident);
+    let low_shared = layout::low_shared(graph, resident);
     let checks = layout::checks(program.columns().len(), low_shared);
     let arcs = if is_compressed(graph) { CODED } else { PLAIN };
-    let parts = BEFORE[..5]
+    let (general, field) = BEFORE.split_at(BEFORE.len() - 1);
+    let parts = general
         .iter()
         .copied()
         .chain([("configuration", &*configuration)])
-        .chain(BEFORE[5..].iter().copied())
+        .chain(field.iter().copied())
         .chain([arcs, ACCESS, ("views.cuh", cpp::VIEWS), ("the program's hooks", &*hooks.text)])
         .chain(BEHIND)
         .chain([("sizes", &*checks)]);
@@ -91,8 +104,10 @@ fn configuration<P: Program>(
     program: &P,
     settings: &Settings,
     kernels: Kernels,
+    resident: Resident,
 ) -> String {
     let columns = program.columns();
+    let is_streamed = resident == Resident::Partly;
     let sketch = settings.counter.sketch();
     let drafted: u64 =
         columns.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum();
@@ -108,8 +123,10 @@ fn configuration<P: Program>(
     };
     format!(
         "#define RIPPLET_MEASURED {}\n\
+         #define RIPPLET_STREAMED {}\n\
          namespace ripplet {{\n\
          constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {}, COMPRESSED = {};\n\
+         constexpr bool STREAMED = {is_streamed};\n\
          constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {wake}, TOTAL = {total};\n\
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
          constexpr bool SMALLEST_TIES = {}, IN_PLACE = {};\n\
@@ -117,6 +134,7 @@ fn configuration<P: Program>(
          constexpr bool BY_MAJORITY = {}, RECOUNTS = {}, DRAWN_START = {};\n\
          }}  // namespace ripplet\n",
         u32::from(kernels == Kernels::Measured),
+        u32::from(is_streamed),
         graph.direction() == Direction::Directed,
         graph.is_weighted(),
         graph.shards() > 1,

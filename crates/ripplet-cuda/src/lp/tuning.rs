@@ -23,6 +23,8 @@ pub const SHARED: u32 = 57344;
 pub const LOW_SHARED: u32 = 28672;
 /// And where lists are compressed: what tells where they are is longer.
 pub const LOW_SHARED_CODED: u32 = 30720;
+/// And where they are not all on the device.
+pub const LOW_SHARED_STREAMED: u32 = 31744;
 
 /// How votes are counted: the steps of GLP's section 4, which its ablation compares. The labels are the
 /// same.

@@ -1,7 +1,7 @@
 //! The device: memory of the host, launches that run at once.
 
 use super::program::{ShimModule, lock};
-use crate::device::{Address, Device, DeviceError, Launch, Properties, Source};
+use crate::device::{Address, Device, DeviceError, Launch, Properties, Queue, Source};
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
 use std::ptr::{self, NonNull};
@@ -177,6 +177,8 @@ impl State {
 impl Device for ShimDevice {
     type Module = ShimModule;
     type Memory = ShimMemory;
+    type Lent<'a> = Vec<Address>;
+    type Mark = Instant;
 
     fn properties(&self) -> &Properties {
         &self.properties
@@ -260,8 +262,31 @@ impl Device for ShimDevice {
         Ok(())
     }
 
-    unsafe fn launch(
+    fn lend<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Vec<Address>, DeviceError> {
+        lock(&self.state).result()?;
+        Ok(parts.iter().map(|part| Address(part.as_ptr() as u64)).collect())
+    }
+
+    fn lent(&self, lent: &Vec<Address>, number: usize) -> Address {
+        lent[number]
+    }
+
+    fn mark(&self, _: Queue) -> Result<Instant, DeviceError> {
+        Ok(Instant::now())
+    }
+
+    // All is done at once.
+    fn follow(&self, _: Queue, _: &Instant) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn seconds_between(&self, start: &Instant, end: &Instant) -> Result<f64, DeviceError> {
+        Ok(end.saturating_duration_since(*start).as_secs_f64())
+    }
+
+    unsafe fn launch_in(
         &self,
+        _: Queue,
         module: &ShimModule,
         launch: &Launch,
         argument: &[u8],

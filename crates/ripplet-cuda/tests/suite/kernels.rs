@@ -9,7 +9,7 @@ use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::cuda::nvrtc;
 use ripplet_cuda::device::Source;
 use ripplet_cuda::lcc;
-use ripplet_cuda::lp::{Kernels, source};
+use ripplet_cuda::lp::{Kernels, Resident, source};
 use ripplet_cuda::swarm::{self, Question};
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
@@ -30,7 +30,7 @@ fn text_for<P: Program>(
     let settings = Settings { schedule, counter, ..Settings::default() };
     let shard_arcs = if edges.directed { 7 } else { MAX_SHARD_ARCS };
     let graph = edges.stored(shard_arcs, storage);
-    source(graph.view(), program, &settings, Kernels::Measured).expect("a text")
+    source(graph.view(), program, &settings, Kernels::Measured, Resident::Whole).expect("a text")
 }
 
 /// Each program, schedule, counter and kind of graph in some text, not each with each: every kernel is

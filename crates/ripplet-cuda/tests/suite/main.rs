@@ -25,4 +25,5 @@ mod probe;
 mod profile;
 mod runs;
 mod shim;
+mod streamed;
 mod swarm;

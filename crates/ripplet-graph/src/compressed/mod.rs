@@ -80,7 +80,7 @@ use crate::{Buffer, VertexId};
 use std::ops::Range;
 
 /// Vertices of a block: the lanes of a warp.
-const BLOCK: usize = 32;
+pub const BLOCK: usize = 32;
 /// Neighbours of a segment.
 const SEGMENT: usize = 1024;
 /// The shortest run: 2, 3 and 4 make a difference of less than a percent (`docs/adr/0012`).
@@ -187,6 +187,18 @@ impl CompressedAdjacency {
     /// The blocks, and a word of zeros.
     pub fn words(&self) -> &[u32] {
         &self.words
+    }
+
+    /// The words that a block's head is in: its widths, degrees and ends, and perhaps the beginning of its lists.
+    ///
+    /// # Panics
+    /// Where there is no such block.
+    pub fn head_of(&self, block: usize) -> &[u32] {
+        let words = &self.words[self.begins[block] as usize..];
+        let vertices = (self.vertices.len() - block * BLOCK).min(BLOCK) as u32;
+        let width = |at: u32| words[0] >> at & ((1 << WIDTH_BITS) - 1);
+        let bits = 2 * WIDTH_BITS + vertices * (width(0) + width(WIDTH_BITS));
+        &words[..bits.div_ceil(u32::BITS) as usize]
     }
 
     /// Bytes of all arrays.

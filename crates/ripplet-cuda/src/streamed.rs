@@ -1,0 +1,401 @@
+//! A graph whose lists are not all in a device's memory.
+//!
+//! The lists of its first vertices are there. Those of the others stay where they are, in the host's memory, from which
+//! kernels fetch them list by list as they are needed, over the bus (`kernels/streamed.cuh`, `kernels/lp/fetch.cuh`).
+//! What tells where lists are, and how long, is there of all vertices: 4 bytes a vertex, or of compressed lists 3.
+
+use crate::device::{Address, Device, DeviceError};
+use crate::places::Places;
+use crate::resident::{Compressed, CompressedShard, Lists};
+use bytemuck::{Pod, Zeroable};
+use ripplet_graph::compressed::{self, CompressedAdjacency};
+use ripplet_graph::{Direction, GraphView, Neighbors, VertexId, memory};
+use std::ops::Range;
+
+/// As `StreamedLists` in `streamed.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct StreamedLists {
+    pub near: u64,
+    pub far: u64,
+    pub near_weights: u64,
+    pub far_weights: u64,
+    pub heads: Address,
+    pub head_begins: Address,
+}
+
+/// As `StreamedShard` there.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct StreamedShard {
+    pub first: u64,
+    pub out: StreamedLists,
+    pub incoming: StreamedLists,
+}
+
+/// Words of a list that more than one warp fetches, and of its pieces, as in `fetch.cuh`.
+const LONG_LIST: u64 = 4096;
+/// Words behind an array that are read, and not used.
+const SLACK: u64 = 2;
+/// The most words of a stage: places in it are numbers of 32 bits, of which two mean something else.
+const LARGEST_STAGE: u64 = u32::MAX as u64 - 1024;
+
+/// Parts that have their place in the stage at the same time.
+pub(crate) const SLOTS: u32 = 4;
+
+/// A shard's lists of one direction, as they lie in the host's memory.
+#[derive(Clone, Copy)]
+enum Stored<'a> {
+    Plain(Neighbors<'a>),
+    Compressed(&'a CompressedAdjacency),
+}
+
+impl<'a> Stored<'a> {
+    /// The words of the lists before a vertex's, counted from the shard's first; of compressed ones before its block.
+    fn words_before(self, local: usize) -> u64 {
+        match self {
+            Stored::Plain(lists) => u64::from(lists.offsets()[local]),
+            Stored::Compressed(lists) => lists.begins()[local.div_ceil(compressed::BLOCK)],
+        }
+    }
+
+    fn words(self) -> &'a [u32] {
+        match self {
+            Stored::Plain(lists) => lists.neighbors(),
+            Stored::Compressed(lists) => lists.words(),
+        }
+    }
+
+    fn weights(self) -> Option<&'a [u32]> {
+        match self {
+            Stored::Plain(lists) => lists.weights(),
+            Stored::Compressed(_) => None,
+        }
+    }
+
+    /// What tells where the lists are.
+    fn index(self) -> &'a [u8] {
+        match self {
+            Stored::Plain(lists) => bytemuck::cast_slice(lists.offsets()),
+            Stored::Compressed(lists) => bytemuck::cast_slice(lists.begins()),
+        }
+    }
+
+    /// The words of the heads of the blocks from a vertex's on.
+    fn head_words_from(self, local: usize) -> u64 {
+        let Stored::Compressed(lists) = self else { return 0 };
+        let first = local.div_ceil(compressed::BLOCK);
+        (first..lists.begins().len() - 1).map(|block| lists.head_of(block).len() as u64).sum()
+    }
+}
+
+/// A shard: its vertices, and its lists, by direction.
+struct StoredShard<'a> {
+    vertices: Range<VertexId>,
+    lists: [Option<Stored<'a>>; 2],
+}
+
+impl StoredShard<'_> {
+    fn all<'a>(graph: GraphView<'a>) -> Box<dyn Iterator<Item = StoredShard<'a>> + 'a> {
+        match graph {
+            GraphView::Plain(graph) => Box::new(graph.shards().iter().map(|shard| StoredShard {
+                vertices: shard.vertices(),
+                lists: [Some(Stored::Plain(shard.out())), shard.incoming().map(Stored::Plain)],
+            })),
+            GraphView::Compressed(graph) => {
+                Box::new(graph.shards().iter().map(|shard| StoredShard {
+                    vertices: shard.vertices(),
+                    lists: [
+                        Some(Stored::Compressed(shard.out())),
+                        shard.incoming().map(Stored::Compressed),
+                    ],
+                }))
+            }
+        }
+    }
+
+    /// How many of its vertices are before one.
+    fn before(&self, v: VertexId) -> usize {
+        (v.clamp(self.vertices.start, self.vertices.end) - self.vertices.start) as usize
+    }
+
+    /// Words of the lists of its vertices before one, weights among them.
+    fn words_before(&self, v: VertexId) -> u64 {
+        let local = self.before(v);
+        let arrays = |lists: Stored<'_>| 1 + u64::from(lists.weights().is_some());
+        self.lists.iter().flatten().map(|lists| lists.words_before(local) * arrays(*lists)).sum()
+    }
+}
+
+/// Words of the lists of the vertices before one, weights among them.
+fn words_before(graph: GraphView<'_>, v: VertexId) -> u64 {
+    StoredShard::all(graph).map(|shard| shard.words_before(v)).sum()
+}
+
+/// The last vertex before which there are at most so many words of lists; a block's first one, or behind the last.
+fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
+    let mut left = words;
+    for shard in StoredShard::all(graph) {
+        let all = shard.words_before(shard.vertices.end);
+        if all > left {
+            let blocks = shard.vertices.len().div_ceil(compressed::BLOCK);
+            let first_of = |block: usize| {
+                let first = shard.vertices.start + (block * compressed::BLOCK) as VertexId;
+                first.min(shard.vertices.end)
+            };
+            // The number of blocks whose lists, with those before them, are as many at most.
+            let (mut fits, mut too_many) = (0, blocks);
+            while too_many - fits > 1 {
+                let middle = fits + (too_many - fits) / 2;
+                if shard.words_before(first_of(middle)) <= left { fits = middle } else { too_many = middle }
+            }
+            return first_of(fits);
+        }
+        left -= all;
+    }
+    graph.vertices()
+}
+
+/// Which lists are on the device, and how much of it the others may have at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Residence {
+    /// Lists of the vertices before this one are on the device.
+    pub near_end: VertexId,
+    /// Words of a slot of the stage, weights not counted.
+    pub slot_words: u64,
+}
+
+impl Residence {
+    /// The best use of so many bytes, where so many vertices have their turn together: one in `phases`.
+    pub fn within(graph: GraphView<'_>, bytes: u64, phases: u64) -> Residence {
+        let shards = graph.shards() as u64;
+        // What comes between and behind arrays.
+        let words = (bytes / 4).saturating_sub(shards * 2 * (64 + SLACK) + 64);
+        let all = words_before(graph, graph.vertices());
+        // Most of a phase's lists, so that each is fetched once; of a phase of all vertices a part.
+        let of_phase = (all / phases).saturating_add(all / phases / 4);
+        let arrays = 1 + u64::from(matches!(graph, GraphView::Plain(_)) && graph.is_weighted());
+        let stage = of_phase.min(words / 4).min(LARGEST_STAGE * arrays);
+        let near_end = vertex_behind(graph, words - stage);
+        Residence { near_end, slot_words: stage / arrays / u64::from(SLOTS) }
+    }
+
+    /// Bounds of so many parts of the vertices whose lists are not on the device, with as many words each.
+    pub fn parts(self, graph: GraphView<'_>, parts: u32) -> Vec<VertexId> {
+        let (near, all) = (words_before(graph, self.near_end), words_before(graph, graph.vertices()));
+        let words = |part: u32| {
+            near + ((u128::from(all - near) * u128::from(part)) / u128::from(parts.max(1))) as u64
+        };
+        let inner = (1..parts).map(|part| vertex_behind(graph, words(part)).max(self.near_end));
+        [self.near_end].into_iter().chain(inner).chain([graph.vertices()]).collect()
+    }
+}
+
+/// Where the lists of a shard in one direction are.
+#[derive(Clone, Debug, Default)]
+struct ListPlaces {
+    index: Range<u64>,
+    near: Range<u64>,
+    near_weights: Range<u64>,
+    heads: Range<u64>,
+    head_begins: Range<u64>,
+}
+
+/// Where a streamed graph is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StreamedPlaces {
+    pub residence: Residence,
+    lists: Vec<[ListPlaces; 2]>,
+    /// By direction, where the offsets of all plain shards begin.
+    offsets: [u64; 2],
+    /// Shards' records: of compressed lists those as well that others have.
+    pub shards: Range<u64>,
+    pub streamed: Range<u64>,
+    pub fetched: [Range<u64>; 2],
+    pub stage: Range<u64>,
+    /// How many words behind an arc in the stage its weight is.
+    pub weights_behind: u64,
+    pub long_pieces: Range<u64>,
+    /// Bytes of the lists that stay in the host's memory.
+    pub far_bytes: u64,
+}
+
+/// How a graph was moved.
+pub(crate) struct Moved<L> {
+    /// The first shard's compressed lists.
+    pub first: CompressedShard,
+    /// What stays in the host's memory, as long as this is kept.
+    pub lent: L,
+}
+
+impl StreamedPlaces {
+    /// The next places.
+    pub fn new(to: &mut Places, graph: GraphView<'_>, residence: Residence) -> StreamedPlaces {
+        let near_end = residence.near_end;
+        let directions = match graph.direction() {
+            Direction::Undirected => 1,
+            Direction::Directed => 2,
+        };
+        let mut places = StreamedPlaces { residence, ..StreamedPlaces::default() };
+        places.lists = StoredShard::all(graph).map(|_| Default::default()).collect();
+        let (mut far_words, mut long_pieces) = (0, 0);
+        for side in 0..directions {
+            for (number, (shard, lists)) in StoredShard::all(graph).zip(&mut places.lists).enumerate() {
+                let Some(stored) = shard.lists[side] else { continue };
+                let (local, all) = (shard.before(near_end), shard.vertices.len());
+                let (near, end) = (stored.words_before(local), stored.words_before(all));
+                let its = &mut lists[side];
+                its.index = match stored {
+                    // Those of all shards follow upon one another.
+                    Stored::Plain(_) => {
+                        let begin = to.bytes;
+                        to.bytes += stored.index().len() as u64;
+                        begin..to.bytes
+                    }
+                    Stored::Compressed(_) => to.take(1, stored.index().len() as u64),
+                };
+                if number == 0 {
+                    places.offsets[side] = its.index.start;
+                }
+                far_words += end - near;
+                long_pieces += long_pieces_of(stored, local..all);
+                // Offsets of the next shard come first.
+                its.near = 0..near;
+            }
+            to.take(1, 0);
+            for (shard, lists) in StoredShard::all(graph).zip(&mut places.lists) {
+                let Some(stored) = shard.lists[side] else { continue };
+                let (local, its) = (shard.before(near_end), &mut lists[side]);
+                let near = its.near.end;
+                its.near = to.take(4, if near > 0 { near + SLACK } else { 0 });
+                its.near_weights = to.take(4, stored.weights().map_or(0, |_| near));
+                let heads = stored.head_words_from(local);
+                its.heads = to.take(4, if heads > 0 { heads + SLACK } else { 0 });
+                let blocks = if heads > 0 { shard.vertices.len().div_ceil(compressed::BLOCK) } else { 0 };
+                its.head_begins = to.take(4, blocks as u64);
+            }
+            places.fetched[side] = to.take(4, u64::from(graph.vertices()));
+        }
+        let shards = places.lists.len() as u64;
+        places.shards = to.take(size_of::<CompressedShard>() as u64, match graph {
+            GraphView::Plain(_) => 0,
+            GraphView::Compressed(_) => shards,
+        });
+        places.streamed = to.take(size_of::<StreamedShard>() as u64, shards);
+        let arrays = 1 + u64::from(matches!(graph, GraphView::Plain(_)) && graph.is_weighted());
+        let stage = residence.slot_words * u64::from(SLOTS);
+        places.stage = to.take(4, arrays * stage + SLACK);
+        places.weights_behind = stage;
+        places.long_pieces = to.take(24, arrays * long_pieces);
+        places.far_bytes = 4 * arrays * far_words;
+        places
+    }
+
+    /// Where the offsets of plain lists are.
+    pub fn lists(&self, base: Address, side: usize) -> Lists {
+        Lists { offsets: base.plus(self.offsets[side]), ..Lists::default() }
+    }
+
+    /// Moves there what belongs there, and lends the rest.
+    pub fn upload<'a, D: Device>(
+        &self,
+        device: &'a D,
+        memory: &D::Memory,
+        graph: GraphView<'a>,
+    ) -> Result<Moved<D::Lent<'a>>, DeviceError> {
+        let base = device.address(memory);
+        let mut far = Vec::new();
+        for shard in StoredShard::all(graph) {
+            for stored in shard.lists.into_iter().flatten() {
+                let near = stored.words_before(shard.before(self.residence.near_end)) as usize;
+                far.push(&stored.words()[near..]);
+                far.extend(stored.weights().map(|weights| &weights[near..]));
+            }
+        }
+        let lent = device.lend(&far)?;
+        let mut next_lent = 0;
+        let mut lend = || {
+            next_lent += 1;
+            device.lent(&lent, next_lent - 1).0 / 4
+        };
+        let (mut streamed, mut records) = (Vec::new(), Vec::new());
+        for (shard, places) in StoredShard::all(graph).zip(&self.lists) {
+            let mut lists = [StreamedLists::default(); 2];
+            let mut record = CompressedShard::default();
+            let local = shard.before(self.residence.near_end);
+            for side in 0..2 {
+                let (Some(stored), its) = (shard.lists[side], &places[side]) else { continue };
+                let near = stored.words_before(local);
+                device.write(memory, its.index.start, stored.index())?;
+                let words = &stored.words()[..near as usize];
+                device.write(memory, its.near.start, bytemuck::cast_slice(words))?;
+                let at = &mut lists[side];
+                at.near = base.plus(its.near.start).0 / 4;
+                at.far = lend().wrapping_sub(near);
+                if let Some(weights) = stored.weights() {
+                    let words = bytemuck::cast_slice(&weights[..near as usize]);
+                    device.write(memory, its.near_weights.start, words)?;
+                    at.near_weights = base.plus(its.near_weights.start).0 / 4;
+                    at.far_weights = lend().wrapping_sub(near);
+                }
+                let Stored::Compressed(coded) = stored else { continue };
+                at.heads = base.plus(its.heads.start);
+                at.head_begins = base.plus(its.head_begins.start);
+                upload_heads(device, memory, its, coded, local)?;
+                let found = Compressed::of(coded, base.plus(its.index.start), Address(0));
+                *(if side == 0 { &mut record.out } else { &mut record.incoming }) = found;
+            }
+            let [out, incoming] = lists;
+            streamed.push(StreamedShard { first: shard.vertices.start.into(), out, incoming });
+            records.push(record);
+        }
+        device.write(memory, self.streamed.start, bytemuck::cast_slice(&streamed))?;
+        if !self.shards.is_empty() {
+            device.write(memory, self.shards.start, bytemuck::cast_slice(&records))?;
+        }
+        Ok(Moved { first: records.first().copied().unwrap_or_default(), lent })
+    }
+}
+
+/// Pieces of the lists that more than one warp fetches.
+fn long_pieces_of(stored: Stored<'_>, vertices: Range<usize>) -> u64 {
+    let pieces = |words: u64| if words > LONG_LIST { words.div_ceil(LONG_LIST) } else { 0 };
+    match stored {
+        Stored::Plain(lists) => {
+            let offsets = &lists.offsets()[vertices.start..=vertices.end];
+            offsets.windows(2).map(|pair| pieces(u64::from(pair[1] - pair[0]))).sum()
+        }
+        // Each is of more words than one piece, so of less than twice as many pieces as words; lists share words.
+        Stored::Compressed(lists) => {
+            let begins = &lists.begins()[vertices.start.div_ceil(compressed::BLOCK)..];
+            begins.windows(2).map(|pair| 3 * pieces(pair[1] - pair[0] + 1)).sum()
+        }
+    }
+}
+
+/// Moves the heads of the blocks that are not on the device there.
+fn upload_heads<D: Device>(
+    device: &D,
+    memory: &D::Memory,
+    places: &ListPlaces,
+    lists: &CompressedAdjacency,
+    local: usize,
+) -> Result<(), DeviceError> {
+    let refused = |error: memory::OutOfMemory| DeviceError::Failed {
+        what: "copying what tells where lists are".into(),
+        reason: error.to_string(),
+    };
+    let (first, blocks) = (local.div_ceil(compressed::BLOCK), lists.begins().len() - 1);
+    if first >= blocks {
+        return Ok(());
+    }
+    let words = ((places.heads.end - places.heads.start) / 4) as usize;
+    let mut heads: Vec<u32> = memory::with_room(words).map_err(refused)?;
+    let mut begins: Vec<u32> = memory::zeros(blocks).map_err(refused)?;
+    for (block, begin) in begins.iter_mut().enumerate().skip(first) {
+        *begin = heads.len() as u32;
+        heads.extend_from_slice(lists.head_of(block));
+    }
+    device.write(memory, places.heads.start, bytemuck::cast_slice(&heads))?;
+    device.write(memory, places.head_begins.start, bytemuck::cast_slice(&begins))
+}
