@@ -52,7 +52,7 @@ pub use checkpoint::{
 pub use columns::{Column, ColumnError, ColumnKind, ColumnSpec, ColumnValues};
 pub use counter::{Counter, Sketch};
 pub use hash::Clock;
-pub use outcome::{DeviceSeconds, Outcome, Round, StopReason};
+pub use outcome::{DeviceSeconds, ListsMoved, Outcome, Round, StopReason};
 pub use plan::{Item, Plan};
 pub use program::{DeviceSource, Label, LabelTotal, NO_LABEL, Program, Scalar, Score, Wake};
 pub use rounds::{Executor, Observer, RunError};

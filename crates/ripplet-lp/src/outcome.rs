@@ -18,6 +18,23 @@ pub struct Outcome {
     pub split: Option<u32>,
     /// What a device took beside the rounds.
     pub device_seconds: DeviceSeconds,
+    /// Of each round that was done here, what was moved of a graph whose lists are not all on the device; empty where
+    /// they are.
+    pub lists_moved: Vec<ListsMoved>,
+}
+
+/// What was moved in a round of a graph whose lists are not all on the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ListsMoved {
+    /// Bytes of lists that the device fetched from the host's memory, each once.
+    pub fetched: u64,
+    /// Bytes of lists that the device had no room to keep for the phase, and read where they are: each as often as it
+    /// was looked at, which is not counted.
+    pub unstaged: u64,
+    /// Seconds that fetching took.
+    pub fetching: f64,
+    /// Seconds of these that nothing was done meanwhile.
+    pub waiting: f64,
 }
 
 /// Seconds that a device takes before and after the rounds: zeros on the CPU.

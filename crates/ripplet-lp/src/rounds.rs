@@ -2,7 +2,7 @@
 
 use crate::communities::split_disconnected;
 use crate::{
-    Column, DeviceSeconds, Keeper, Label, NotKept, Outcome, Plan, Program, Round, Settings,
+    Column, DeviceSeconds, Keeper, Label, ListsMoved, NotKept, Outcome, Plan, Program, Round, Settings,
     SettingsError, State,
 };
 use ripplet_graph::GraphView;
@@ -150,6 +150,8 @@ pub struct Finished {
     pub columns: Vec<Column>,
     /// Seconds that the graph and the results were on their way to and from a device.
     pub transfer_seconds: f64,
+    /// What was moved in each round; see [`Outcome::lists_moved`].
+    pub lists_moved: Vec<ListsMoved>,
 }
 
 /// Runs rounds until a stop rule holds, then splits what is not connected. Goes on behind the rounds of
@@ -179,7 +181,7 @@ pub fn run_rounds(
         observer.on_round(done.len(), &round);
         done.push(round);
     };
-    let Finished { mut labels, columns, transfer_seconds } = rounds.finish()?;
+    let Finished { mut labels, columns, transfer_seconds, lists_moved } = rounds.finish()?;
     let split = if settings.keep_disconnected {
         None
     } else {
@@ -187,7 +189,7 @@ pub fn run_rounds(
         Some(split_disconnected(graph, &mut labels, || observer.is_cancelled())?)
     };
     let device_seconds = DeviceSeconds { transfer: transfer_seconds, ..DeviceSeconds::default() };
-    Ok(Outcome { labels, columns, rounds: done, reason, split, device_seconds })
+    Ok(Outcome { labels, columns, rounds: done, reason, split, device_seconds, lists_moved })
 }
 
 /// Has the state after these rounds kept, where that is due.

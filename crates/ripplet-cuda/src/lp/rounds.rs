@@ -81,7 +81,7 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     asks_grains: bool,
     tuning: Tuning,
     transfer_seconds: f64,
-    pub(super) streaming: Option<Streaming<'a>>,
+    pub(super) streaming: Option<Streaming<'a, D::Mark>>,
     /// Behind the memory: where the device is done with that, it is done with this.
     lent: Option<D::Lent<'a>>,
 }
@@ -473,7 +473,7 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
         let before = std::mem::replace(&mut self.seen, now);
         let visited = now.visited - before.visited;
         if let Some(streaming) = &mut self.streaming {
-            streaming.expect(now.scanned - before.scanned);
+            streaming.end_round(self.device, &before, &now).map_err(failed)?;
         }
         self.asks_grains = visited < u64::from(self.field.vertices) / FEW;
         Ok(Round {
@@ -510,7 +510,8 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
         });
         let columns = columns.collect::<Result<_, RunError>>()?;
         let transfer_seconds = self.transfer_seconds + start.elapsed().as_secs_f64();
-        Ok(Finished { labels, columns, transfer_seconds })
+        let lists_moved = self.streaming.map_or_else(Vec::new, Streaming::finish);
+        Ok(Finished { labels, columns, transfer_seconds, lists_moved })
     }
 }
 

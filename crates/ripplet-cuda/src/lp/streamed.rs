@@ -10,6 +10,7 @@ use super::rounds::DeviceRounds;
 use crate::device::{Device, DeviceError, Launch, Queue};
 use crate::streamed::{Residence, SLOTS};
 use ripplet_graph::{Direction, GraphView, VertexId};
+use ripplet_lp::ListsMoved;
 use std::ops::Range;
 
 /// Words that are fetched at a time at least, where they are more than one part's: what it takes to launch kernels is
@@ -17,7 +18,7 @@ use std::ops::Range;
 const PART_WORDS: u64 = 1 << 20;
 
 /// The kernels that a streamed graph has besides, and what is known of its phases.
-pub(super) struct Streaming<'a> {
+pub(super) struct Streaming<'a, Mark> {
     graph: GraphView<'a>,
     residence: Residence,
     /// Words of the lists that are not on the device, by array.
@@ -31,15 +32,25 @@ pub(super) struct Streaming<'a> {
     bounds: Vec<VertexId>,
     /// The share of all arcs that the next phase is expected to look at.
     share: f64,
+    /// When lists were fetched in this round.
+    times: Vec<Fetched<Mark>>,
+    moved: Vec<ListsMoved>,
 }
 
-impl<'a> Streaming<'a> {
+/// When the lists of a part were fetched, and when those who choose were done with all before it.
+struct Fetched<Mark> {
+    begin: Mark,
+    end: Mark,
+    wanted: Mark,
+}
+
+impl<'a, Mark> Streaming<'a, Mark> {
     /// None where the whole graph is on the device.
     pub fn new(
         layout: &Layout,
         graph: GraphView<'a>,
         launch: impl Fn(&'static str) -> Result<Launch, DeviceError>,
-    ) -> Result<Option<Streaming<'a>>, DeviceError> {
+    ) -> Result<Option<Streaming<'a, Mark>>, DeviceError> {
         let Some(places) = layout.graph.streamed() else { return Ok(None) };
         let arrays = if is_in_two_arrays(graph) { 2 } else { 1 };
         let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
@@ -54,12 +65,37 @@ impl<'a> Streaming<'a> {
             fetch_long: launch("ripplet_fetch_long")?,
             bounds: Vec::new(),
             share: 1.0,
+            times: Vec::new(),
+            moved: Vec::new(),
         }))
     }
 
-    /// Says how many arcs were looked at in a round.
-    pub fn expect(&mut self, scanned: u64) {
+    /// Sees what a round moved, and what is to be expected of the next.
+    pub fn end_round<D: Device<Mark = Mark>>(
+        &mut self,
+        device: &D,
+        before: &Tallies,
+        now: &Tallies,
+    ) -> Result<(), DeviceError> {
+        let mut moved = ListsMoved {
+            fetched: 4 * (now.fetched - before.fetched),
+            unstaged: 4 * (now.unstaged - before.unstaged),
+            ..ListsMoved::default()
+        };
+        for Fetched { begin, end, wanted } in self.times.drain(..) {
+            let seconds = device.seconds_between(&begin, &end)?;
+            moved.fetching += seconds;
+            moved.waiting += device.seconds_between(&wanted, &end)?.clamp(0.0, seconds);
+        }
+        self.moved.push(moved);
+        let scanned = now.scanned - before.scanned;
         self.share = (scanned as f64 / self.arcs.max(1) as f64).min(1.0);
+        Ok(())
+    }
+
+    /// What each round moved.
+    pub fn finish(self) -> Vec<ListsMoved> {
+        self.moved
     }
 
     /// Sets the bounds of a phase's parts, for so many phases a round.
@@ -104,7 +140,8 @@ impl<D: Device> DeviceRounds<'_, D> {
         let device = self.device();
         device.follow(Queue::Side, &device.mark(Queue::Main)?)?;
         let mut chosen = Vec::with_capacity(parts.len());
-        let mut fetched = None;
+        let mut fetched: Option<[D::Mark; 2]> = None;
+        let mut times = Vec::with_capacity(parts.len());
         for part in 0..parts.len() {
             let next = part + 1;
             let behind = if next < parts.len() {
@@ -112,20 +149,24 @@ impl<D: Device> DeviceRounds<'_, D> {
                 if next > SLOTS as usize {
                     device.follow(Queue::Side, &chosen[next - SLOTS as usize])?;
                 }
+                let begin = device.mark(Queue::Side)?;
                 self.launch_beside(&streaming.fetch, &step(next))?;
                 self.launch_beside(&streaming.fetch_long, &step(next))?;
-                Some(device.mark(Queue::Side)?)
+                Some([begin, device.mark(Queue::Side)?])
             } else {
                 None
             };
-            if let Some(mark) = std::mem::replace(&mut fetched, behind) {
-                device.follow(Queue::Main, &mark)?;
+            if let Some([begin, end]) = std::mem::replace(&mut fetched, behind) {
+                let wanted = device.mark(Queue::Main)?;
+                device.follow(Queue::Main, &end)?;
+                times.push(Fetched { begin, end, wanted });
             }
             for launch in [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten() {
                 self.launch(launch, &step(part))?;
             }
             chosen.push(device.mark(Queue::Main)?);
         }
+        self.streaming.iter_mut().for_each(|streaming| streaming.times.append(&mut times));
         // The rest is of all parts together.
         let whole = self.step_of(phase, 0..self.field.vertices, parts.len() as u32 - 1);
         for launch in [&kernels.spread, &kernels.show].into_iter().flatten() {
@@ -144,24 +185,5 @@ impl<D: Device> DeviceRounds<'_, D> {
         // SAFETY: as of `launch`. It writes to a slot of the stage, and where in it lists are, of a part whose members
         // are gathered, which marks see to: what runs meanwhile is of other parts and looks at other slots.
         unsafe { self.device().launch_in(Queue::Side, self.module, launch, argument) }
-    }
-}
-
-/// What was moved in a round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MovedBytes {
-    /// Bytes of lists that were fetched to the stage.
-    pub fetched: u64,
-    /// Bytes of lists that found no room in the stage: each was read where it is as often as it was looked at.
-    pub unstaged: u64,
-}
-
-impl MovedBytes {
-    /// Between two states of the tallies.
-    pub(super) fn between(before: &Tallies, now: &Tallies) -> MovedBytes {
-        MovedBytes {
-            fetched: 4 * (now.fetched - before.fetched),
-            unstaged: 4 * (now.unstaged - before.unstaged),
-        }
     }
 }

@@ -751,6 +751,7 @@ impl<'a, P: Program> Field<'a, P> {
             labels: self.labels.into_iter().map(AtomicU32::into_inner).collect(),
             columns: self.columns.into_written(self.program.columns()),
             transfer_seconds: 0.0,
+            lists_moved: Vec::new(),
         }
     }
 }

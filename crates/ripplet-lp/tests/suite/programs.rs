@@ -128,6 +128,7 @@ fn memberships_are_shares_of_a_memory() {
         reason: StopReason::RoundLimit,
         split: None,
         device_seconds: DeviceSeconds::default(),
+        lists_moved: vec![],
     };
     let of = |threshold| {
         let all = memberships(&found, threshold).unwrap();
