@@ -84,7 +84,8 @@ fn seconds(outcome: &Outcome) -> f64 {
 }
 
 fn tell(of: &serde_json::Value, share: f64, plan: &ripplet_lp::Plan, run: &Outcome, equal: bool) {
-    let moved = |get: &dyn Fn(&ripplet_lp::ListsMoved) -> f64| run.lists_moved.iter().map(get).sum::<f64>();
+    let moved =
+        |get: &dyn Fn(&ripplet_lp::ListsMoved) -> f64| run.lists_moved.iter().map(get).sum::<f64>();
     let rounds: Vec<_> = run
         .rounds
         .iter()

@@ -1,5 +1,6 @@
 //! What the engine asks of a machine that runs kernels, whatever it is.
 
+use std::ops::Range;
 use thiserror::Error;
 
 /// An address in a device's memory.
@@ -122,6 +123,21 @@ pub trait Device {
         offset: u64,
         length: u64,
         value: u8,
+    ) -> Result<(), DeviceError> {
+        self.fill_in(Queue::Main, memory, offset, length, value)
+    }
+
+    /// The same, in a queue.
+    ///
+    /// # Panics
+    /// As above.
+    fn fill_in(
+        &self,
+        queue: Queue,
+        memory: &Self::Memory,
+        offset: u64,
+        length: u64,
+        value: u8,
     ) -> Result<(), DeviceError>;
 
     /// Lends parts of the host's memory, which stay where they are.
@@ -132,6 +148,20 @@ pub trait Device {
     /// # Panics
     /// Where there are not as many.
     fn lent(&self, lent: &Self::Lent<'_>, number: usize) -> Address;
+
+    /// Copies words of the lent part of this number into memory, `offset` bytes from its beginning, in its turn in
+    /// a queue.
+    ///
+    /// # Panics
+    /// Where there are not as many, or they do not fit.
+    fn copy_lent(
+        &self,
+        queue: Queue,
+        lent: (&Self::Lent<'_>, usize),
+        words: Range<usize>,
+        memory: &Self::Memory,
+        offset: u64,
+    ) -> Result<(), DeviceError>;
 
     /// Launches a kernel with one argument, by value.
     ///

@@ -251,7 +251,11 @@ impl Default for StoredPlaces {
 
 impl StoredPlaces {
     /// The next places, with weights: of the whole graph, or of what is on the device.
-    pub fn new(to: &mut Places, graph: GraphView<'_>, residence: Option<Residence>) -> StoredPlaces {
+    pub fn new(
+        to: &mut Places,
+        graph: GraphView<'_>,
+        residence: Option<Residence>,
+    ) -> StoredPlaces {
         if let Some(residence) = residence {
             return StoredPlaces::Streamed(StreamedPlaces::new(to, graph, residence));
         }

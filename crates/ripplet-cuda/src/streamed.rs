@@ -33,15 +33,25 @@ pub(crate) struct StreamedShard {
     pub incoming: StreamedLists,
 }
 
-/// Words of a list that more than one warp fetches, and of its pieces, as in `fetch.cuh`.
+/// As `Copied` in `lp/fetch.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Copied {
+    pub side: u32,
+    pub first: u32,
+    pub end: u32,
+    pub at: u32,
+    pub word: u64,
+}
+
+/// Bytes of a `LongPiece` there.
+pub(crate) const LONG_PIECE_BYTES: u64 = 24;
+/// Words of a list that more than one warp fetches, and of its pieces, as there.
 const LONG_LIST: u64 = 4096;
 /// Words behind an array that are read, and not used.
 const SLACK: u64 = 2;
 /// The most words of a stage: places in it are numbers of 32 bits, of which two mean something else.
 const LARGEST_STAGE: u64 = u32::MAX as u64 - 1024;
-
-/// Parts that have their place in the stage at the same time.
-pub(crate) const SLOTS: u32 = 4;
 
 /// A shard's lists of one direction, as they lie in the host's memory.
 #[derive(Clone, Copy)]
@@ -147,7 +157,11 @@ fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
             let (mut fits, mut too_many) = (0, blocks);
             while too_many - fits > 1 {
                 let middle = fits + (too_many - fits) / 2;
-                if shard.words_before(first_of(middle)) <= left { fits = middle } else { too_many = middle }
+                if shard.words_before(first_of(middle)) <= left {
+                    fits = middle
+                } else {
+                    too_many = middle
+                }
             }
             return first_of(fits);
         }
@@ -161,34 +175,55 @@ fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
 pub(crate) struct Residence {
     /// Lists of the vertices before this one are on the device.
     pub near_end: VertexId,
-    /// Words of a slot of the stage, weights not counted.
-    pub slot_words: u64,
+    /// Regions of the stage: 2 where the lists of the next phase are fetched while one is at work.
+    pub regions: u64,
+    /// Words of a region, weights not counted.
+    pub stage_words: u64,
 }
 
 impl Residence {
     /// The best use of so many bytes, where so many vertices have their turn together: one in `phases`.
-    pub fn within(graph: GraphView<'_>, bytes: u64, phases: u64) -> Residence {
-        let shards = graph.shards() as u64;
+    pub fn within(graph: GraphView<'_>, bytes: u64, phases: u64, regions: u64) -> Residence {
+        let (shards, arrays) = (graph.shards() as u64, arrays_of(graph));
         // What comes between and behind arrays.
-        let words = (bytes / 4).saturating_sub(shards * 2 * (64 + SLACK) + 64);
+        let words = (bytes / 4).saturating_sub(shards * 4 * (64 + SLACK) + 256);
         let all = words_before(graph, graph.vertices());
-        // Most of a phase's lists, so that each is fetched once; of a phase of all vertices a part.
+        // A phase's lists, with what is lost where each begins and ends, so that none is fetched twice; of a phase of
+        // all vertices as much as comes while others choose.
         let of_phase = (all / phases).saturating_add(all / phases / 4);
-        let arrays = 1 + u64::from(matches!(graph, GraphView::Plain(_)) && graph.is_weighted());
-        let stage = of_phase.min(words / 4).min(LARGEST_STAGE * arrays);
+        let stage = (regions * of_phase).min(words / 4).min(LARGEST_STAGE * arrays * regions);
         let near_end = vertex_behind(graph, words - stage);
-        Residence { near_end, slot_words: stage / arrays / u64::from(SLOTS) }
+        Residence { near_end, regions, stage_words: stage / arrays / regions / 64 * 64 }
     }
 
-    /// Bounds of so many parts of the vertices whose lists are not on the device, with as many words each.
-    pub fn parts(self, graph: GraphView<'_>, parts: u32) -> Vec<VertexId> {
-        let (near, all) = (words_before(graph, self.near_end), words_before(graph, graph.vertices()));
-        let words = |part: u32| {
-            near + ((u128::from(all - near) * u128::from(part)) / u128::from(parts.max(1))) as u64
-        };
-        let inner = (1..parts).map(|part| vertex_behind(graph, words(part)).max(self.near_end));
-        [self.near_end].into_iter().chain(inner).chain([graph.vertices()]).collect()
+    /// Bounds of parts of the vertices whose lists are not on the device, of so many words each at most, weights not
+    /// counted, but where a single block has more.
+    pub fn parts(self, graph: GraphView<'_>, words: u64) -> Vec<VertexId> {
+        let (mut bounds, most) = (vec![self.near_end], words * arrays_of(graph));
+        let mut at = self.near_end;
+        while at < graph.vertices() {
+            let fits = vertex_behind(graph, words_before(graph, at).saturating_add(most));
+            at = if fits > at { fits } else { block_end(graph, at) };
+            bounds.push(at);
+        }
+        bounds
     }
+}
+
+/// The first vertex behind a vertex's block.
+fn block_end(graph: GraphView<'_>, v: VertexId) -> VertexId {
+    let mut shards = StoredShard::all(graph).map(|shard| shard.vertices);
+    let Some(shard) = shards.find(|vertices| vertices.contains(&v)) else {
+        return graph.vertices();
+    };
+    let blocks = (v - shard.start) / compressed::BLOCK as u32 + 1;
+    (u64::from(shard.start) + u64::from(blocks) * compressed::BLOCK as u64).min(shard.end.into())
+        as u32
+}
+
+/// Arrays that lists are in: of plain ones, neighbours and weights.
+pub(crate) fn arrays_of(graph: GraphView<'_>) -> u64 {
+    1 + u64::from(matches!(graph, GraphView::Plain(_)) && graph.is_weighted())
 }
 
 /// Where the lists of a shard in one direction are.
@@ -211,13 +246,74 @@ pub(crate) struct StreamedPlaces {
     /// Shards' records: of compressed lists those as well that others have.
     pub shards: Range<u64>,
     pub streamed: Range<u64>,
-    pub fetched: [Range<u64>; 2],
+    /// By region, by direction.
+    pub fetched: [[Range<u64>; 2]; 2],
     pub stage: Range<u64>,
     /// How many words behind an arc in the stage its weight is.
     pub weights_behind: u64,
     pub long_pieces: Range<u64>,
     /// Bytes of the lists that stay in the host's memory.
     pub far_bytes: u64,
+}
+
+/// Lists of one direction of a range of vertices, which lie together.
+pub(crate) struct Stretch {
+    /// What the device is told.
+    pub copied: Copied,
+    /// The lent part, and which of its words.
+    pub lent: usize,
+    pub words: Range<usize>,
+    /// The lent part of their weights, whose words have the same numbers; and how far these are from beginning in the
+    /// stage as the lists do.
+    pub weights: Option<usize>,
+}
+
+/// What can be copied of the lists of some vertices to a place in the stage of so many words, and how many words that
+/// are. A stretch that does not fit is left out.
+pub(crate) fn stretches<D: Device>(
+    (device, lent): (&D, &D::Lent<'_>),
+    graph: GraphView<'_>,
+    near_end: VertexId,
+    vertices: Range<VertexId>,
+    (at, room): (u64, u64),
+) -> Vec<Stretch> {
+    let (mut all, mut used, mut number) = (Vec::new(), 0, 0);
+    for shard in StoredShard::all(graph) {
+        for (side, stored) in (0..).zip(shard.lists) {
+            let Some(stored) = stored else { continue };
+            let own = number;
+            number += 1 + usize::from(stored.weights().is_some());
+            let [first, end] = [vertices.start, vertices.end].map(|v| shard.before(v));
+            if first == end {
+                continue;
+            }
+            let near = stored.words_before(shard.before(near_end));
+            let [from, behind] = [first, end].map(|local| stored.words_before(local));
+            // Who takes the last values looks at the word behind them.
+            let behind = (behind + u64::from(matches!(stored, Stored::Compressed(_))))
+                .min(stored.words().len() as u64);
+            // As far behind one of 4 words as there.
+            let place = used + (device.lent(lent, own).0 / 4 + from - near) % 4;
+            if place + (behind - from) + 4 > room {
+                continue;
+            }
+            used = (place + (behind - from)).next_multiple_of(4) + 4;
+            let start = shard.vertices.start;
+            all.push(Stretch {
+                copied: Copied {
+                    side,
+                    first: start + first as u32,
+                    end: start + end as u32,
+                    at: (at + place) as u32,
+                    word: device.lent(lent, own).0 / 4 + from - near,
+                },
+                lent: own,
+                words: (from - near) as usize..(behind - near) as usize,
+                weights: stored.weights().map(|_| own + 1),
+            });
+        }
+    }
+    all
 }
 
 /// How a graph was moved.
@@ -240,7 +336,9 @@ impl StreamedPlaces {
         places.lists = StoredShard::all(graph).map(|_| Default::default()).collect();
         let (mut far_words, mut long_pieces) = (0, 0);
         for side in 0..directions {
-            for (number, (shard, lists)) in StoredShard::all(graph).zip(&mut places.lists).enumerate() {
+            for (number, (shard, lists)) in
+                StoredShard::all(graph).zip(&mut places.lists).enumerate()
+            {
                 let Some(stored) = shard.lists[side] else { continue };
                 let (local, all) = (shard.before(near_end), shard.vertices.len());
                 let (near, end) = (stored.words_before(local), stored.words_before(all));
@@ -271,22 +369,27 @@ impl StreamedPlaces {
                 its.near_weights = to.take(4, stored.weights().map_or(0, |_| near));
                 let heads = stored.head_words_from(local);
                 its.heads = to.take(4, if heads > 0 { heads + SLACK } else { 0 });
-                let blocks = if heads > 0 { shard.vertices.len().div_ceil(compressed::BLOCK) } else { 0 };
+                let blocks =
+                    if heads > 0 { shard.vertices.len().div_ceil(compressed::BLOCK) } else { 0 };
                 its.head_begins = to.take(4, blocks as u64);
             }
-            places.fetched[side] = to.take(4, u64::from(graph.vertices()));
+            for fetched in places.fetched.iter_mut().take(residence.regions as usize) {
+                fetched[side] = to.take(4, u64::from(graph.vertices()));
+            }
         }
         let shards = places.lists.len() as u64;
-        places.shards = to.take(size_of::<CompressedShard>() as u64, match graph {
-            GraphView::Plain(_) => 0,
-            GraphView::Compressed(_) => shards,
-        });
+        places.shards = to.take(
+            size_of::<CompressedShard>() as u64,
+            match graph {
+                GraphView::Plain(_) => 0,
+                GraphView::Compressed(_) => shards,
+            },
+        );
         places.streamed = to.take(size_of::<StreamedShard>() as u64, shards);
-        let arrays = 1 + u64::from(matches!(graph, GraphView::Plain(_)) && graph.is_weighted());
-        let stage = residence.slot_words * u64::from(SLOTS);
-        places.stage = to.take(4, arrays * stage + SLACK);
+        let (arrays, stage) = (arrays_of(graph), residence.regions * residence.stage_words);
+        places.stage = to.take(4, arrays * stage + SLACK + 4);
         places.weights_behind = stage;
-        places.long_pieces = to.take(24, arrays * long_pieces);
+        places.long_pieces = to.take(LONG_PIECE_BYTES, residence.regions * arrays * long_pieces);
         places.far_bytes = 4 * arrays * far_words;
         places
     }

@@ -2,8 +2,8 @@
 
 use crate::communities::split_disconnected;
 use crate::{
-    Column, DeviceSeconds, Keeper, Label, ListsMoved, NotKept, Outcome, Plan, Program, Round, Settings,
-    SettingsError, State,
+    Column, DeviceSeconds, Keeper, Label, ListsMoved, NotKept, Outcome, Plan, Program, Round,
+    Settings, SettingsError, State,
 };
 use ripplet_graph::GraphView;
 use std::time::Instant;

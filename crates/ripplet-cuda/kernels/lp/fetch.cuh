@@ -1,11 +1,14 @@
-// A streamed graph: between the gathering of a part's members and their choice, their lists are fetched from the host's
-// memory to the stage, by warps that read as many words at a time as lie together. Parts are fetched while others choose.
+// A streamed graph: how lists come to the stage, to be read there by all who look at them in a phase.
+//
+// A phase's members have theirs fetched, each by itself, in lines of 128 bytes, which is what the bus carries best; while a
+// phase chooses, the lists of those who are active already and have their turn in the next are fetched. Where nearly all
+// have their turn at once, the host copies all lists of a range of vertices, which are then only found.
 #pragma once
 
 namespace ripplet {
 
-// Words of a list that more than one warp fetches, and of each of its pieces.
-constexpr u64 LONG_LIST = 4096;
+// Units of a list that more than one warp fetches, and of each of its pieces.
+constexpr u64 LONG_LIST = 1024;
 // Words of the stage that a warp takes at a time.
 constexpr u32 STAGE_PIECE = 1024;
 
@@ -25,39 +28,33 @@ RIPPLET_FN void begin_part(const Run& run, Turn turn) {
     part.pieces = tallies->pieces[turn.parity];
     part.takers.taken[LARGE] = before ? before->pieces : 0;
     part.takers.scans = before ? before->until[LARGE] : 0;
-    part.first = turn.first;
-    part.end = turn.end;
-    part.staged = 0;
-    part.long_pieces = 0;
 }
 
-// Copies words, all lanes of a warp together.
-RIPPLET_FN void copy_words(u64 from, u64 to, u64 words, u32 rank, u32 step) {
-    constexpr u32 AT_ONCE = 4;
-    for (u64 first = rank; first < words; first += AT_ONCE * step) {
-        u32 values[AT_ONCE];
-#pragma unroll
-        for (u32 index = 0; index < AT_ONCE; index++)
-            values[index] = first + index * step < words ? *word_at(from + first + index * step) : 0;
-#pragma unroll
-        for (u32 index = 0; index < AT_ONCE; index++)
-            if (first + index * step < words) *(u32*)word_at(to + first + index * step) = values[index];
+// Where a list lies in units of 16 bytes, the first of which may begin before it.
+struct Units {
+    u64 first, count;
+
+    RIPPLET_FN static Units of(u64 word, u64 words) {
+        return Units{word / 4, words > 0 ? (word + words + 3) / 4 - word / 4 : 0};
     }
-}
+    // Lines of 128 bytes that they are in.
+    RIPPLET_FN u32 lines() const { return count > 0 ? (u32)((first + count - 1) / 8 - first / 8 + 1) : 0; }
+};
 
-// A warp's share of a slot of the stage: it takes some words at a time, and gives lists room in them.
+RIPPLET_FN const uint4* unit_at(u64 unit) { return (const uint4*)(unit * 16); }
+
+// A warp's share of the stage: it takes some words at a time, and gives lists room in them.
 struct StageShare {
     u64 next, left;
 
-    // Room for so many words; where it begins in the slot, or the slot's end where there is no room.
-    RIPPLET_FN u64 take(const Field& field, PhasePart* part, u64 words) {
-        const u64 all = field.streamed.slot_words, fair = all / (8 * gridDim.x * (BLOCK / 32));
+    // Room for so many words, a multiple of 4; where it begins, or the stage's end where there is no room.
+    RIPPLET_FN u64 take(const Streamed& streamed, u64 words) {
+        const u64 all = streamed.stage_words, fair = all / (8 * gridDim.x * (BLOCK / 32)) / 4 * 4;
         if (words > left) {
             const u64 wanted = max(words, min((u64)STAGE_PIECE, fair));
             u64 at = 0;
-            if (lane_id() == 0) at = atomicAdd(&part->staged, wanted);
-            at = __shfl_sync(ALL_LANES, at, 0);
-            next = min(at, all);
+            if (lane_id() == 0) at = atomicAdd(&streamed.use->words, wanted);
+            next = min(__shfl_sync(ALL_LANES, at, 0), all);
             left = min(wanted, all - next);
         }
         if (words > left) return all;
@@ -68,64 +65,50 @@ struct StageShare {
     }
 };
 
-// Fetches the lists of 32 vertices, a lane's each, of so many words together.
-RIPPLET_FN void fetch_lists(const Field& field, const Far& far, u32 count, u32 until, u64 to) {
-    const u32 total = __shfl_sync(ALL_LANES, until, 31);
+// Copies 32 lists, a lane's each: eight lanes a line, four lines at a time and some at once.
+RIPPLET_FN void copy_lists(const Units& from, u64 to) {
     constexpr u32 AT_ONCE = 4;
-    for (u32 first = 0; first < total; first += AT_ONCE * 32) {
-        u32 ids[AT_ONCE], weights[AT_ONCE];
+    const u32 lines = from.lines(), until = warp_prefix_sum(lines), total = __shfl_sync(ALL_LANES, until, 31);
+    for (u32 first = 0; first < total; first += 4 * AT_ONCE) {
+        uint4 values[AT_ONCE];
+        u64 places[AT_ONCE];
 #pragma unroll
         for (u32 index = 0; index < AT_ONCE; index++) {
-            const u32 mine = first + index * 32 + lane_id();
-            // The first lane whose words end behind it.
+            const u32 mine = first + index * 4 + lane_id() / 8;
+            // The first lane whose lines end behind it.
             u32 lane = 0;
             for (u32 step = 16; step > 0; step /= 2)
                 if (__shfl_sync(ALL_LANES, until, lane + step - 1) <= mine) lane += step;
-            const u64 word = __shfl_sync(ALL_LANES, far.word, lane), weight = __shfl_sync(ALL_LANES, far.weights, lane);
-            const u32 before = __shfl_sync(ALL_LANES, until - count, lane);
-            ids[index] = mine < total ? *word_at(word + (mine - before)) : 0;
-            if (WEIGHTED && !COMPRESSED) weights[index] = mine < total ? *word_at(weight + (mine - before)) : 0;
+            const u64 begin = __shfl_sync(ALL_LANES, from.first, lane), count = __shfl_sync(ALL_LANES, from.count, lane);
+            const u64 target = __shfl_sync(ALL_LANES, to, lane);
+            const u32 before = __shfl_sync(ALL_LANES, until - lines, lane);
+            const u64 unit = (begin / 8 + (mine - before)) * 8 + lane_id() % 8;
+            const bool is_here = mine < total && unit >= begin && unit < begin + count;
+            places[index] = is_here ? target + (unit - begin) : 0;
+            if (is_here) values[index] = *unit_at(unit);
         }
 #pragma unroll
-        for (u32 index = 0; index < AT_ONCE; index++) {
-            const u32 mine = first + index * 32 + lane_id();
-            if (mine >= total) continue;
-            *(u32*)word_at(to + mine) = ids[index];
-            if (WEIGHTED && !COMPRESSED) *(u32*)word_at(to + field.streamed.weights_behind + mine) = weights[index];
-        }
+        for (u32 index = 0; index < AT_ONCE; index++)
+            if (places[index] != 0) *(uint4*)unit_at(places[index]) = values[index];
     }
 }
 
-// Has long lists fetched by the piece, if there is room; says where this lane's will be.
-RIPPLET_FN u32 list_long(const Field& field, PhasePart* part, const Far& far, u64 slot) {
-    const Streamed& streamed = field.streamed;
-    const u64 at = atomicAdd(&part->staged, (u64)far.words);
-    if (at + far.words > streamed.slot_words) return UNFETCHED;
-    const bool with_weights = WEIGHTED && !COMPRESSED;
-    const u64 pieces = (far.words + LONG_LIST - 1) / LONG_LIST, to = streamed.stage + slot + at;
-    const u32 first = atomicAdd(&part->long_pieces, (u32)(with_weights ? 2 * pieces : pieces));
+// Has a long list fetched by the piece.
+RIPPLET_FN void list_pieces(const Streamed& streamed, const Units& from, u64 to) {
+    const u64 pieces = (from.count + LONG_LIST - 1) / LONG_LIST;
+    const u32 first = atomicAdd(&streamed.use->long_pieces, (u32)pieces);
     for (u64 piece = 0; piece < pieces; piece++) {
-        const u64 begin = piece * LONG_LIST, words = min((u64)far.words - begin, LONG_LIST);
-        streamed.long_pieces[first + piece] = LongPiece{far.word + begin, to + begin, words};
-        if (with_weights)
-            streamed.long_pieces[first + pieces + piece] =
-                LongPiece{far.weights + begin, to + streamed.weights_behind + begin, words};
+        const u64 begin = piece * LONG_LIST;
+        streamed.long_pieces[first + piece] = LongPiece{from.first + begin, to + begin, min(from.count - begin, LONG_LIST)};
     }
-    return (u32)(slot + at);
 }
 
+// Fetches the wanted lists of vertices `turn.first` to `turn.end`.
 RIPPLET_FN void fetch(const Run& run, Turn turn) {
+    constexpr bool WITH_WEIGHTS = WEIGHTED && !COMPRESSED;
     const Field& field = run.field;
     const Streamed& streamed = field.streamed;
-    PhasePart* part = &streamed.parts[turn.part];
-    const u64 slot = (turn.part - 1) % streamed.slots * streamed.slot_words;
     const u64 warp = ((u64)blockIdx.x * BLOCK + threadIdx.x) / 32, warps = (u64)gridDim.x * (BLOCK / 32);
-    // Nobody is to look in this slot any more for what was there.
-    if (turn.part > streamed.slots) {
-        const PhasePart& past = streamed.parts[turn.part - streamed.slots];
-        for (u64 v = past.first + 32 * warp + lane_id(); v < past.end; v += 32 * warps)
-            for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) streamed.fetched[side][v] = UNFETCHED;
-    }
     StageShare share = {0, 0};
     u64 fetched = 0, unstaged = 0;
     for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) {
@@ -135,34 +118,90 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
             if (!__any_sync(ALL_LANES, wanted)) continue;
             Far far = {};
             if (wanted) far = far_list(field, side, (u32)v);
-            const bool is_long = far.words > LONG_LIST;
-            const u32 count = is_long ? 0 : far.words, until = warp_prefix_sum(count);
-            const u32 total = __shfl_sync(ALL_LANES, until, 31);
-            const u64 begin = share.take(field, part, total);
-            const bool fits = begin + total <= streamed.slot_words;
-            u32 at = fits ? (u32)(slot + begin + (until - count)) : UNFETCHED;
-            if (fits) fetch_lists(field, far, count, until, streamed.stage + slot + begin);
-            if (is_long) at = list_long(field, part, far, slot);
-            if (wanted) streamed.fetched[side][v] = at;
-            (at == UNFETCHED ? unstaged : fetched) += far.words;
+            const Units units = Units::of(far.word, far.words), weights = Units::of(far.weights, WITH_WEIGHTS ? far.words : 0);
+            // Weights begin as many words into their first unit as the list would if both began alike.
+            const u32 into = (u32)(far.word % 4), shift = WITH_WEIGHTS ? (u32)(far.weights - far.word) % 4 : 0;
+            const u64 room = 4 * (units.count + (shift > 0 && units.count > 0));
+            const bool is_long = units.count > LONG_LIST;
+            const u32 own = is_long ? 0 : (u32)room, until = warp_prefix_sum(own);
+            const u64 begin = share.take(streamed, __shfl_sync(ALL_LANES, until, 31));
+            const bool fits = begin < streamed.stage_words;
+            u64 at = begin + (until - own);
+            bool is_staged = fits && !is_long;
+            if (is_long) {
+                at = atomicAdd(&streamed.use->words, room);
+                is_staged = at + room <= streamed.stage_words;
+            }
+            const u64 to = (streamed.stage + at) / 4, to_weights = (streamed.stage + streamed.weights_behind + at + into + shift) / 4;
+            if (is_long && is_staged) {
+                list_pieces(streamed, units, to);
+                if (WITH_WEIGHTS) list_pieces(streamed, weights, to_weights);
+            }
+            if (fits) {
+                copy_lists(is_long ? Units{0, 0} : units, to);
+                if (WITH_WEIGHTS) copy_lists(is_long ? Units{0, 0} : weights, to_weights);
+            }
+            if (wanted) streamed.fetched[side][v] = is_staged ? (u32)(at + into) : UNFETCHED;
+            (is_staged ? fetched : unstaged) += far.words;
         }
     }
     fetched = warp_sum(fetched);
     unstaged = warp_sum(unstaged);
-    const u32 arrays = WEIGHTED && !COMPRESSED ? 2 : 1;
+    const u32 arrays = WITH_WEIGHTS ? 2 : 1;
     if (lane_id() > 0) return;
     if (fetched > 0) atomicAdd(&field.tallies->fetched, fetched * arrays);
     if (unstaged > 0) atomicAdd(&field.tallies->unstaged, unstaged * arrays);
 }
 
 // The pieces of long lists, a warp each.
-RIPPLET_FN void fetch_long(const Run& run, Turn turn) {
+RIPPLET_FN void fetch_long(const Run& run, Turn) {
+    constexpr u32 AT_ONCE = 4;
     const Streamed& streamed = run.field.streamed;
-    const u32 count = streamed.parts[turn.part].long_pieces;
+    const u32 count = streamed.use->long_pieces;
     const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
     for (u32 item = warp; item < count; item += warps) {
         const LongPiece piece = streamed.long_pieces[item];
-        copy_words(piece.from, piece.to, piece.words, lane_id(), 32);
+        for (u64 first = lane_id(); first < piece.units; first += 32 * AT_ONCE) {
+            uint4 values[AT_ONCE];
+#pragma unroll
+            for (u32 index = 0; index < AT_ONCE; index++)
+                if (first + 32 * index < piece.units) values[index] = *unit_at(piece.from + first + 32 * index);
+#pragma unroll
+            for (u32 index = 0; index < AT_ONCE; index++)
+                if (first + 32 * index < piece.units) *(uint4*)unit_at(piece.to + first + 32 * index) = values[index];
+        }
+    }
+}
+
+// Wants the lists of those who are active and have their turn in a phase that is still to come.
+RIPPLET_FN void want(const Run& run, Turn turn) {
+    const Field& field = run.field;
+    const Turns turns(field);
+    const u64 stretch = 8ull * turns.phases, units = (turn.end + stretch - 1) / stretch;
+    const u64 threads = (u64)gridDim.x * BLOCK;
+    // Eight threads a unit, a vertex each.
+    for (u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x; at < 8 * (units - turn.first / stretch); at += threads) {
+        const u64 first = turns.first_of((u32)(turn.first / stretch + at / 8), turn.phase);
+        const u64 v = first + at % 8 * turns.stride;
+        if (v < turn.first || v >= turn.end || !field.active[v]) continue;
+        for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) field.streamed.fetched[side][v] = WANTED;
+    }
+}
+
+// Lists that the host copies together, of vertices of one shard in one direction: the first's first word, and where in
+// the stage it is.
+struct Copied {
+    u32 side, first, end, at;
+    u64 word;
+};
+
+// Finds them.
+RIPPLET_FN void find_copied(const Run& run, const Copied& copied) {
+    const Field& field = run.field;
+    const u64 threads = (u64)gridDim.x * BLOCK;
+    for (u64 v = copied.first + (u64)blockIdx.x * BLOCK + threadIdx.x; v < copied.end; v += threads) {
+        const u64 word = far_list(field, copied.side, (u32)v).word;
+        field.streamed.fetched[copied.side][v] = copied.at + (u32)(word - copied.word);
     }
 }
 

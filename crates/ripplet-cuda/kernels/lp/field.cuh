@@ -50,35 +50,39 @@ struct Takers {
 };
 
 // A part of a phase of a streamed graph: the members that are of it or of a part before, pieces of the large ones, and
-// how many were taken of them; the range of vertices; the words that its lists take of the stage, and the pieces of
-// the long ones of these lists.
+// how many were taken of them.
 struct PhasePart {
     u32 until[CLASSES], pieces;
     Takers takers;
-    u32 first, end;
-    u64 staged;
+};
+
+// What is used of a stage: words, and pieces of long lists.
+struct StageUse {
+    u64 words;
     u32 long_pieces, padding;
 };
 
-// Of a list that a streamed graph has in the host's memory, a piece to be fetched: so many words, from one place to
+// Of a list that a streamed graph has in the host's memory, a piece to be fetched: so many units, from one place to
 // another.
 struct LongPiece {
-    u64 from, to, words;
+    u64 from, to, units;
 };
 
 // Where lists are that are not all on the device; see `streamed.cuh`.
 struct Streamed {
     const StreamedShard* shards;
-    // By direction, of each vertex: where in the stage its list is, or one of the two values below.
+    // By direction, of each vertex: where in the stage its list is, or one of two values that say otherwise.
     u32* fetched[2];
     PhasePart* parts;
+    StageUse* use;
     LongPiece* long_pieces;
-    // The first word of the stage, as words are counted from address 0, and how far behind an arc its weight is. The
-    // parts take its slots in turn.
-    u64 stage, weights_behind, slot_words;
-    u32 slots;
+    // Where all lists of members begin, and `chosen` beside them.
+    u32* lists;
+    // The stage's first word, as words are counted from address 0, how many it has, and how far behind an arc there its
+    // weight is.
+    u64 stage, stage_words, weights_behind;
     // The lists of the vertices before this one are on the device.
-    u32 near_end;
+    u32 near_end, padding;
 };
 
 // Counts that blocks add to. Those in the first part only grow; the host takes differences.
@@ -180,6 +184,8 @@ struct Turn {
     u32 picks_less;
     // Whose turn it may be: the vertices from `first` to `end`; and the number of that part of the phase.
     u32 first, end, part;
+    // Whether who changed leaves it to the sleeping to ask, when their lists are there the next time.
+    u32 defers, padding;
 };
 
 // A neighbour, and the weight of the arc to it; no neighbour is U32_MAX.

@@ -66,8 +66,11 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
         for (u32 step = 0; step < 8; step++) {
             if (found[step]) field.active[ids[step]] = 0;
             if (STREAMED && found[step] && ids[step] >= field.streamed.near_end) {
-                field.streamed.fetched[0][ids[step]] = WANTED;
-                if (DIRECTED) field.streamed.fetched[1][ids[step]] = WANTED;
+                for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) {
+                    // Some have theirs already.
+                    u32& fetched = field.streamed.fetched[side][ids[step]];
+                    if (fetched == UNFETCHED) fetched = WANTED;
+                }
             }
             // All are read at once, those of nobody as well.
             const u32 degree = place_of(field, found[step] ? ids[step] : 0).degree();

@@ -44,8 +44,8 @@ struct StreamedBegin {
         if (v < streamed.near_end) return StreamedBegin{lists.near + offset, lists.near_weights + offset};
         const u32 fetched = streamed.fetched[side][v];
         if (fetched >= WANTED) return StreamedBegin{lists.far + offset, lists.far_weights + offset};
-        const u64 staged = streamed.stage + fetched;
-        return StreamedBegin{staged, staged + streamed.weights_behind};
+        const u64 staged = streamed.stage + fetched, shift = (lists.far_weights - lists.far) % 4;
+        return StreamedBegin{staged, staged + streamed.weights_behind + shift};
     }
     RIPPLET_FN Arc at(const Lists&, u32 index) const {
         return Arc{__ldg(word_at(arc + index)), WEIGHTED ? __ldg(word_at(weight + index)) : 1};

@@ -8,6 +8,11 @@ struct Step {
     Run run;
 };
 
+struct Found {
+    Copied copied;
+    Run run;
+};
+
 RIPPLET_FN void choose(const Run& run, Turn turn) {
     Seen seen = {0, 0, 0};
     cast_pieces(run, turn);
@@ -41,6 +46,7 @@ RIPPLET_FN void choose_large(const Run& run, Turn turn) {
 }  // namespace ripplet
 
 using ripplet::Fill;
+using ripplet::Found;
 using ripplet::Run;
 using ripplet::Step;
 
@@ -53,6 +59,9 @@ RIPPLET_KERNEL(ripplet_gather, Step, step, 256, 4) { ripplet::gather(step.run, s
 RIPPLET_KERNEL(ripplet_begin_part, Step, step, 256, 1) { ripplet::begin_part(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_fetch, Step, step, 256, 4) { ripplet::fetch(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_fetch_long, Step, step, 256, 4) { ripplet::fetch_long(step.run, step.turn); }
+RIPPLET_KERNEL(ripplet_want, Step, step, 256, 4) { ripplet::want(step.run, step.turn); }
+RIPPLET_KERNEL(ripplet_find_copied, Found, found, 256, 4) { ripplet::find_copied(found.run, found.copied); }
+RIPPLET_KERNEL(ripplet_ask, Step, step, 256, 6) { ripplet::ask(step.run, step.turn); }
 #endif
 RIPPLET_KERNEL(ripplet_choose_low, Step, step, 256, 5) { ripplet::choose_lowest(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, step.turn); }

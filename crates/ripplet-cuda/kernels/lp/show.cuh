@@ -41,9 +41,10 @@ RIPPLET_FN void show(const Run& run, Turn turn) {
     for (u64 at = thread; at < lower[LARGE]; at += threads) {
         u32 of_class = 0;
         while (at >= lower[of_class + 1]) of_class++;
-        u32& member = Members(field, of_class)[(u32)at - lower[of_class]];
+        const u32 item = (u32)at - lower[of_class];
+        u32& member = Members(field, of_class)[item];
         // Only who wakes others stays listed.
-        if (member != U32_MAX && !show_change(field, member, field.chosen[at], &print))
+        if (member != U32_MAX && !show_change(field, member, chosen_of(field, turn, of_class, item), &print))
             member = U32_MAX;
     }
     for (u64 number = thread; number < tallies->members[turn.parity][LARGE]; number += threads) {

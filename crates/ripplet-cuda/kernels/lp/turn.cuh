@@ -113,6 +113,12 @@ RIPPLET_FN void activate(const Field& field, Turn turn, u32 v) {
     if (field.woken[v / GRAIN] != turn.number) field.woken[v / GRAIN] = turn.number;
 }
 
+// What a class's member number `item` chose.
+RIPPLET_FN u32& chosen_of(const Field& field, Turn turn, u32 of_class, u32 item) {
+    if (STREAMED) return field.chosen[&Members(field, of_class)[item] - field.streamed.lists];
+    return field.chosen[field.tallies->lower[turn.parity][of_class] + item];
+}
+
 // Ends a vertex's turn.
 RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree, const Ended& end,
                          Seen* seen) {
@@ -160,7 +166,7 @@ RIPPLET_FN void end_turn_of(const Run& run, Turn turn, u32 of_class, u32 item, u
     if (!(IN_PLACE ? done.wakes : done.changed))
         Members(field, of_class)[item] = U32_MAX;
     else if (!IN_PLACE)
-        field.chosen[field.tallies->lower[turn.parity][of_class] + item] = done.label;
+        chosen_of(field, turn, of_class, item) = done.label;
 }
 
 }  // namespace ripplet

@@ -113,7 +113,9 @@ RIPPLET_FN bool is_woken_by(const Field& field, Turn turn, u32 v, u32 label) {
 RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
     for (u32 item = blockIdx.x; item < field.hub_pieces; item += gridDim.x) {
         const Piece piece = field.hubs[item];
-        const u32 u = piece.owner, label = field.labels[u];
+        const u32 u = piece.owner;
+        if (u < turn.first || u >= turn.end) continue;
+        const u32 label = field.labels[u];
         const Place place = place_of(field, u);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         bool found = false;
@@ -134,10 +136,10 @@ RIPPLET_FN void ask_by_pieces(const Field& field, Turn turn) {
 RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn) {
     constexpr u32 ALONE = 16, AT_ONCE = 4;
     const u64 step = (u64)gridDim.x * BLOCK, start = (blockIdx.x * BLOCK + threadIdx.x) / 32 * 32;
-    for (u64 first = start; first < field.vertices; first += step) {
+    for (u64 first = turn.first / 32 * 32 + start; first < turn.end; first += step) {
         const u32 u = (u32)first + lane_id();
         Place place = {};
-        if (u < field.vertices && !field.active[u]) place = place_of(field, u);
+        if (u >= turn.first && u < turn.end && !field.active[u]) place = place_of(field, u);
         u32 degree = place.degree();
         if (degree > HUB) degree = 0;
         const u32 label = degree > 0 ? field.labels[u] : 0;
@@ -171,12 +173,21 @@ RIPPLET_FN void ask_by_lanes(const Field& field, Turn turn) {
     }
 }
 
+// Those from `turn.first` to `turn.end` that sleep look for what wakes them.
+RIPPLET_FN void ask(const Run& run, Turn turn) {
+    const Field& field = run.field;
+    // So many may be woken that it is not worth saying where.
+    if (blockIdx.x == 0 && threadIdx.x == 0) field.tallies->asked = turn.number;
+    ask_by_pieces(field, turn);
+    ask_by_lanes(field, turn);
+}
+
 RIPPLET_FN void wake(const Run& run, Turn turn) {
     const Field& field = run.field;
     Tallies* tallies = field.tallies;
     const u64 arcs = DIRECTED ? 2 * field.arcs : field.arcs;
-    const bool pushes = tallies->waking[turn.parity] * field.waking_share <= arcs;
-    if (WAKE != WAKE_ALWAYS && pushes) {
+    const bool pushes = tallies->waking[turn.parity] * field.waking_share <= arcs || STREAMED;
+    if (WAKE != WAKE_ALWAYS && pushes && !turn.defers) {
         wake_by_pieces(field, turn);
         wake_by_blocks(field, turn, UP_TO_4096);
 #pragma unroll 1
@@ -188,12 +199,7 @@ RIPPLET_FN void wake(const Run& run, Turn turn) {
             wake_by_lanes(field, turn, of_class, width);
         }
     }
-    if (WAKE != WAKE_ALWAYS && !pushes) {
-        // So many may be woken that it is not worth saying where.
-        if (blockIdx.x == 0 && threadIdx.x == 0) tallies->asked = turn.number;
-        ask_by_pieces(field, turn);
-        ask_by_lanes(field, turn);
-    }
+    if (WAKE != WAKE_ALWAYS && !pushes) ask(run, turn);
     // Nobody reads these before the next phase.
     if (blockIdx.x == 0 && threadIdx.x < CLASSES) {
         const u32 other = turn.parity ^ 1;

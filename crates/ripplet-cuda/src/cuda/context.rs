@@ -3,8 +3,8 @@
 use super::driver::{Driver, OUT_OF_MEMORY, SUCCESS};
 use crate::device::DeviceError;
 use cudarc::driver::sys::{
-    CU_MEMHOSTREGISTER_DEVICEMAP, CU_MEMHOSTREGISTER_READ_ONLY, CUcontext, CUdevice, CUdeviceptr, CUevent,
-    CUevent_flags, CUmodule, CUstream, CUstream_flags,
+    CU_MEMHOSTREGISTER_DEVICEMAP, CU_MEMHOSTREGISTER_READ_ONLY, CUcontext, CUdevice, CUdeviceptr,
+    CUevent, CUevent_flags, CUmodule, CUstream, CUstream_flags,
 };
 use std::ffi::c_void;
 use std::ops::Range;
@@ -230,9 +230,8 @@ impl Locked {
         driver.check(code, &format!("locking {} bytes of the host's memory", pages.len()))?;
         let mut locked = Locked { context: Arc::clone(context), pages, address: 0 };
         // SAFETY: the memory is locked; the driver writes its address.
-        let code = unsafe {
-            (driver.cuMemHostGetDevicePointer_v2)(&raw mut locked.address, start, 0)
-        };
+        let code =
+            unsafe { (driver.cuMemHostGetDevicePointer_v2)(&raw mut locked.address, start, 0) };
         driver.check(code, "finding the host's memory")?;
         Ok(locked)
     }

@@ -24,8 +24,8 @@ use driver::{NOT_FOUND, SUCCESS};
 use staging::Staging;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
+use std::ops::Range;
 use std::ptr;
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The most bytes that a kernel's argument has on any GPU.
@@ -67,9 +67,9 @@ pub struct Memory(context::Memory);
 
 /// Memory of the host that is locked to its place while a GPU reads it.
 pub struct Lent<'a> {
+    parts: Vec<&'a [u32]>,
     addresses: Vec<Address>,
     _locked: Vec<Locked>,
-    of: PhantomData<&'a [u32]>,
 }
 
 /// A place in a GPU's queue.
@@ -381,20 +381,20 @@ impl Device for CudaDevice {
         unsafe { lock(&self.staging).read(from, bytes) }
     }
 
-    fn fill(
+    fn fill_in(
         &self,
+        queue: Queue,
         memory: &Memory,
         offset: u64,
         length: u64,
         value: u8,
     ) -> Result<(), DeviceError> {
         let start = memory.part(offset, length);
+        let stream = self.stream(queue)?;
         self.context.enter()?;
         let driver = self.context.driver;
         // SAFETY: the memory has so many bytes from there. Not more than the memory has, so no cut.
-        let code = unsafe {
-            (driver.cuMemsetD8Async)(start, value, length as usize, self.context.stream())
-        };
+        let code = unsafe { (driver.cuMemsetD8Async)(start, value, length as usize, stream) };
         driver.check(code, "filling its memory")
     }
 
@@ -407,11 +407,32 @@ impl Device for CudaDevice {
             let pages = locked.iter().find(|pages| pages.contains(start));
             pages.map_or(Address(0), |pages| Address(pages.address_of(start)))
         };
-        Ok(Lent { addresses: parts.iter().map(address).collect(), _locked: locked, of: PhantomData })
+        let addresses = parts.iter().map(address).collect();
+        Ok(Lent { parts: parts.to_vec(), addresses, _locked: locked })
     }
 
     fn lent(&self, lent: &Lent<'_>, number: usize) -> Address {
         lent.addresses[number]
+    }
+
+    fn copy_lent(
+        &self,
+        queue: Queue,
+        (lent, number): (&Lent<'_>, usize),
+        words: Range<usize>,
+        memory: &Memory,
+        offset: u64,
+    ) -> Result<(), DeviceError> {
+        let words = &lent.parts[number][words];
+        let to = memory.part(offset, size_of_val(words) as u64);
+        let stream = self.stream(queue)?;
+        self.context.enter()?;
+        let driver = self.context.driver;
+        // SAFETY: both are as long; the memory of the host is locked, and kept, until nothing runs.
+        let code = unsafe {
+            (driver.cuMemcpyHtoDAsync_v2)(to, words.as_ptr().cast(), size_of_val(words), stream)
+        };
+        driver.check(code, "copying to its memory")
     }
 
     unsafe fn launch_in(

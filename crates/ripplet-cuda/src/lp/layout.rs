@@ -5,7 +5,7 @@ use super::tuning::{self, Tuning};
 use crate::device::Address;
 use crate::places::Places;
 use crate::resident::{Compressed, CompressedShard, Lists, ShardStart, StoredPlaces};
-use crate::streamed::{Residence, SLOTS, StreamedShard};
+use crate::streamed::{Copied, LONG_PIECE_BYTES, Residence, StreamedShard};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::GraphView;
@@ -53,10 +53,13 @@ pub struct Turn {
     pub first: u32,
     pub end: u32,
     pub part: u32,
+    pub defers: u32,
+    pub padding: u32,
 }
 
-/// As `PhasePart` there, of which the device keeps the values.
-const PART_BYTES: u64 = 120;
+/// As `PhasePart` there, of which the device keeps the values, and `StageUse`.
+const PART_BYTES: u64 = 96;
+pub const USE_BYTES: u64 = 16;
 /// The most parts of a phase: one of the lists that are on the device, the others of those that are not.
 pub fn most_parts(arcs: u64) -> u32 {
     1 + (arcs >> 8).clamp(4, 1 << 10) as u32
@@ -69,12 +72,14 @@ pub struct Streamed {
     pub shards: Address,
     pub fetched: [Address; 2],
     pub parts: Address,
+    pub stage_use: Address,
     pub long_pieces: Address,
+    pub lists: Address,
     pub stage: u64,
+    pub stage_words: u64,
     pub weights_behind: u64,
-    pub slot_words: u64,
-    pub slots: u32,
     pub near_end: u32,
+    pub padding: u32,
 }
 
 /// As `Tallies` in `field.cuh`.
@@ -163,6 +168,9 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("StreamedShard", size_of::<StreamedShard>() as u64),
         ("Streamed", size_of::<Streamed>() as u64),
         ("PhasePart", PART_BYTES),
+        ("StageUse", USE_BYTES),
+        ("LongPiece", LONG_PIECE_BYTES),
+        ("Copied", size_of::<Copied>() as u64),
     ];
     let equal = |(name, bytes)| {
         format!(
@@ -283,6 +291,8 @@ pub struct Layout {
     pub graph: StoredPlaces,
     /// Of a streamed graph, what is known of a phase's parts.
     pub parts: Range<u64>,
+    /// And how much of the stage is used, twice.
+    pub stage_use: Range<u64>,
     pub labels: Range<u64>,
     pub active: Range<u64>,
     pub changed: Range<u64>,
@@ -325,7 +335,9 @@ impl Layout {
         if whole.bytes <= room {
             return whole;
         }
-        let least = layout(Some(Residence::default()));
+        // What the next phase needs comes while one is at work, but where each phase has all vertices.
+        let regions = if settings.schedule.order == Order::Sync { 1 } else { 2 };
+        let least = layout(Some(Residence { regions, ..Residence::default() }));
         if least.bytes > whole.bytes {
             return whole;
         }
@@ -334,7 +346,7 @@ impl Layout {
             Order::Phased { phases } => u64::from(phases.max(1)),
             Order::Sync | Order::Async { .. } => 1,
         };
-        let best = layout(Some(Residence::within(graph, left, phases)));
+        let best = layout(Some(Residence::within(graph, left, phases, regions)));
         if best.bytes <= room { best } else { least }
     }
 
@@ -361,13 +373,15 @@ impl Layout {
         to.graph = StoredPlaces::new(&mut places, graph, residence);
         let parts = if residence.is_some() { most_parts(graph.arcs()) } else { 0 };
         to.parts = places.take(PART_BYTES, parts.into());
+        to.stage_use = places.take(USE_BYTES, if residence.is_some() { 2 } else { 0 });
         let graph_bytes = places.bytes;
 
         to.labels = places.take(4, vertices);
         to.active = places.take(1, vertices);
-        // The sleeping do not ask where many of their lists are far away.
-        let asks = residence.is_none() && tuning.waking_share_of(settings.schedule.order) > 0;
-        to.changed = places.take(1, if asks { vertices } else { 0 });
+        let asks = tuning.waking_share_of(settings.schedule.order) > 0;
+        // Where the sleeping ask when others have chosen again, of the phase before as well.
+        let stamps = if residence.is_some() { 2 * vertices } else { vertices };
+        to.changed = places.take(1, if asks { stamps } else { 0 });
         to.woken = places.take(4, vertices.div_ceil(tuning::GRAIN));
         let state = places.bytes;
 
@@ -395,6 +409,14 @@ impl Layout {
             to.members[pair + 1] = list.end - 4 * back.min(phase)..list.end;
         }
         let choices = listed.iter().sum::<u64>().min(phase);
+        // Of a streamed graph, choices lie as the members do.
+        let choices = match residence {
+            Some(_) => {
+                (to.members[LISTED - 1].end.max(to.members[LISTED - 2].end) - to.members[0].start)
+                    / 4
+            }
+            None => choices,
+        };
         to.chosen = places.take(4, if in_place { 0 } else { choices });
         to.hubs = places.take(size_of::<Piece>() as u64, if asks { classes.hub_pieces } else { 0 });
         let lists = places.bytes;
@@ -472,14 +494,16 @@ impl Layout {
         let at = |range: &Range<u64>| base.plus(range.start);
         Streamed {
             shards: at(&places.streamed),
-            fetched: places.fetched.each_ref().map(at),
+            fetched: places.fetched[0].each_ref().map(at),
             parts: at(&self.parts),
+            stage_use: at(&self.stage_use),
             long_pieces: at(&places.long_pieces),
+            lists: at(&self.members[0]),
             stage: at(&places.stage).0 / 4,
+            stage_words: places.residence.stage_words,
             weights_behind: places.weights_behind,
-            slot_words: places.residence.slot_words,
-            slots: SLOTS,
             near_end: places.residence.near_end,
+            padding: 0,
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::failed;
 use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies, Turn, low_shared};
-use super::source::Resident;
 use super::streamed::Streaming;
 use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
@@ -62,20 +61,20 @@ pub(super) struct Kernels {
 }
 
 pub(super) struct DeviceRounds<'a, D: Device> {
-    device: &'a D,
+    pub(super) device: &'a D,
     pub(super) module: &'a D::Module,
-    memory: D::Memory,
+    pub(super) memory: D::Memory,
     pub(super) layout: Layout,
     kernels: Kernels,
     pub(super) field: Field,
     /// What comes behind `field`: columns and the program's parameters.
     tail: Vec<u8>,
     specs: Vec<ColumnSpec>,
-    seen: Tallies,
-    wake: Wake,
+    pub(super) seen: Tallies,
+    pub(super) wake: Wake,
     schedule: Schedule,
     /// Phases done, over all rounds, and how many were done before this round and before the last.
-    turns: u32,
+    pub(super) turns: u32,
     begun: [u32; 2],
     /// Whether few enough were visited in the last round that grains are mostly idle.
     asks_grains: bool,
@@ -83,7 +82,7 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     transfer_seconds: f64,
     pub(super) streaming: Option<Streaming<'a, D::Mark>>,
     /// Behind the memory: where the device is done with that, it is done with this.
-    lent: Option<D::Lent<'a>>,
+    pub(super) lent: Option<D::Lent<'a>>,
 }
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
@@ -129,10 +128,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         rounds.field.seed = Clock::new(settings.seed, 0).seed();
         rounds.field.scan_most = tuning.scan_most();
         rounds.field.scan_shared = scan_shared;
-        rounds.field.waking_share = match rounds.layout.resident() {
-            Resident::Whole => tuning.waking_share_of(settings.schedule.order),
-            Resident::Partly => 0,
-        };
+        rounds.field.waking_share = tuning.waking_share_of(settings.schedule.order);
         rounds.field.least_class = tuning.least_class();
         rounds.field.traced = u32::from(settings.schedule.order == Order::Sync);
         let start = Instant::now();
@@ -307,7 +303,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// A `Run`.
-    fn run(&self) -> Vec<u8> {
+    pub(super) fn run(&self) -> Vec<u8> {
         [bytemuck::bytes_of(&self.field), &self.tail].concat()
     }
 
@@ -318,7 +314,33 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// The `Step` of a part of a phase.
     pub(super) fn step_of(&self, phase: u32, vertices: Range<VertexId>, part: u32) -> Vec<u8> {
-        let number = self.turns;
+        self.deferring_step_of(phase, vertices, part, false)
+    }
+
+    /// The same; who changed may leave it to the sleeping to ask.
+    pub(super) fn deferring_step_of(
+        &self,
+        phase: u32,
+        vertices: Range<VertexId>,
+        part: u32,
+        defers: bool,
+    ) -> Vec<u8> {
+        self.whole_step(phase, vertices, part, defers, self.turns)
+    }
+
+    /// The `Step` of the last phase, in which it was of this number, for some vertices.
+    pub(super) fn past_step_of(&self, phase: u32, vertices: Range<VertexId>) -> Vec<u8> {
+        self.whole_step(phase, vertices, 0, false, self.turns.wrapping_sub(1))
+    }
+
+    fn whole_step(
+        &self,
+        phase: u32,
+        vertices: Range<VertexId>,
+        part: u32,
+        defers: bool,
+        number: u32,
+    ) -> Vec<u8> {
         let (parity, stamp) = (number & 1, number % STAMPS + 1);
         let asks_grains = u32::from(self.asks_grains);
         let picks_less = u32::from(self.schedule.is_pick_less(self.field.round));
@@ -335,8 +357,15 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             first,
             end,
             part,
+            defers: defers.into(),
+            padding: 0,
         };
-        [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&self.field), &self.tail].concat()
+        let mut field = self.field;
+        if self.layout.graph.streamed().is_some() && field.waking_share > 0 {
+            let before = u64::from(parity) * u64::from(field.vertices);
+            field.changed = field.changed.plus(before);
+        }
+        [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&field), &self.tail].concat()
     }
 
     pub(super) fn launch(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
@@ -353,7 +382,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.launch(&self.kernels.fill, bytemuck::bytes_of(fill))
     }
 
-    fn tallies(&self) -> Result<Tallies, DeviceError> {
+    pub(super) fn tallies(&self) -> Result<Tallies, DeviceError> {
         let mut tallies = Tallies::zeroed();
         let bytes = bytemuck::bytes_of_mut(&mut tallies);
         self.device.read(&self.memory, self.layout.tallies.start, bytes)?;
@@ -487,6 +516,7 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
     }
 
     fn state(&mut self) -> Result<State<'_>, RunError> {
+        self.settle()?;
         let written = self.specs.iter().zip(&self.layout.columns).filter(|(spec, _)| spec.written);
         let columns = written.map(|(_, place)| self.download(place).map(Cow::Owned));
         Ok(State {
@@ -510,7 +540,8 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
         });
         let columns = columns.collect::<Result<_, RunError>>()?;
         let transfer_seconds = self.transfer_seconds + start.elapsed().as_secs_f64();
-        let lists_moved = self.streaming.map_or_else(Vec::new, Streaming::finish);
+        let moved = self.streaming.map(|streaming| streaming.finish(self.device)).transpose();
+        let lists_moved = moved.map_err(failed)?.unwrap_or_default();
         Ok(Finished { labels, columns, transfer_seconds, lists_moved })
     }
 }

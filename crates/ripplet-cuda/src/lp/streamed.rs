@@ -1,43 +1,60 @@
 //! The phases of a graph whose lists are not all on the device.
 //!
-//! A phase has a part whose lists are there, and parts whose lists are not. All members are gathered first. Then those of
-//! a part choose while the lists of the next are fetched to the stage; the stage has a few slots, which parts take in
-//! turn. What is fetched stays there to the end of the phase, when those who changed wake their neighbours, unless
-//! another part needs its slot: such a list is read where it is, in the host's memory.
+//! Who looks at a list, looks for it in the *stage* first: memory of the device, to which lists come in one of two ways.
+//!
+//! *By list*: when a phase's members are gathered, the lists of those whose are not there are fetched by a kernel, which
+//! reads the host's memory over the bus. Mostly they are there: while a phase is at work, the lists of those who are
+//! active already and have their turn in the next phase are fetched to the other half of the stage.
+//!
+//! *By range*: where all vertices have their turn in one phase, and many of them are active, the lists of a range of
+//! vertices are copied as they lie, while those of the range before choose. Whom a change wakes is then found when the
+//! lists are there the next time: the sleeping ask.
+//!
+//! A list that is in the stage in neither way is read where it is, which is slower and nothing else.
 
-use super::layout::{Layout, Tallies, most_parts};
+use super::failed;
+use super::layout::{Layout, Tallies, USE_BYTES, most_parts};
 use super::rounds::DeviceRounds;
 use crate::device::{Device, DeviceError, Launch, Queue};
-use crate::streamed::{Residence, SLOTS};
+use crate::streamed::{self, Residence, Stretch, arrays_of};
 use ripplet_graph::{Direction, GraphView, VertexId};
-use ripplet_lp::ListsMoved;
+use ripplet_lp::{ListsMoved, RunError, Wake};
 use std::ops::Range;
 
-/// Words that are fetched at a time at least, where they are more than one part's: what it takes to launch kernels is
-/// short beside it.
-const PART_WORDS: u64 = 1 << 20;
+/// Ranges whose lists are in the stage at the same time.
+const SLOTS: usize = 4;
 
-/// The kernels that a streamed graph has besides, and what is known of its phases.
+/// Lists are copied by range where at least one arc in so many is expected to be looked at: fetched one by one, the bus
+/// carries about half as much.
+const MANY: f64 = 0.5;
+
+/// What is known of a streamed graph's phases.
 pub(super) struct Streaming<'a, Mark> {
     graph: GraphView<'a>,
     residence: Residence,
     /// Words of the lists that are not on the device, by array.
     far_words: u64,
     arcs: u64,
-    most_parts: u32,
     begin_part: Launch,
     fetch: Launch,
     fetch_long: Launch,
-    /// Bounds of the parts of a phase, of which there were last as many as are needed now.
-    bounds: Vec<VertexId>,
-    /// The share of all arcs that the next phase is expected to look at.
+    want: Launch,
+    find_copied: Launch,
+    ask: Launch,
+    /// Ranges whose lists are copied together.
+    ranges: Vec<Range<VertexId>>,
+    /// The share of all arcs that was looked at in the last round.
     share: f64,
-    /// When lists were fetched in this round.
+    /// The phase whose lists are being fetched, over all rounds, and when that began and ends.
+    ahead: Option<(u32, [Mark; 2])>,
+    /// The step of a phase after which the sleeping have not asked yet.
+    unasked: Option<u32>,
     times: Vec<Fetched<Mark>>,
     moved: Vec<ListsMoved>,
+    copied_words: u64,
 }
 
-/// When the lists of a part were fetched, and when those who choose were done with all before it.
+/// When lists came, and when they were waited for.
 struct Fetched<Mark> {
     begin: Mark,
     end: Mark,
@@ -52,22 +69,38 @@ impl<'a, Mark> Streaming<'a, Mark> {
         launch: impl Fn(&'static str) -> Result<Launch, DeviceError>,
     ) -> Result<Option<Streaming<'a, Mark>>, DeviceError> {
         let Some(places) = layout.graph.streamed() else { return Ok(None) };
-        let arrays = if is_in_two_arrays(graph) { 2 } else { 1 };
         let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
+        let residence = places.residence;
+        let slot = residence.stage_words / SLOTS as u64;
+        // As few as may be where there are more than can be told apart.
+        let far_words = places.far_bytes / 4 / arrays_of(graph);
+        let least = far_words.div_ceil(u64::from(most_parts(graph.arcs()) - 1) / 2);
+        let bounds = residence.parts(graph, slot.saturating_sub(64).max(least));
         Ok(Some(Streaming {
             graph,
-            residence: places.residence,
-            far_words: places.far_bytes / 4 / arrays,
+            residence,
+            far_words,
             arcs: sides * graph.arcs(),
-            most_parts: most_parts(graph.arcs()),
             begin_part: launch("ripplet_begin_part")?,
             fetch: launch("ripplet_fetch")?,
             fetch_long: launch("ripplet_fetch_long")?,
-            bounds: Vec::new(),
+            want: launch("ripplet_want")?,
+            find_copied: launch("ripplet_find_copied")?,
+            ask: launch("ripplet_ask")?,
+            ranges: bounds.windows(2).map(|pair| pair[0]..pair[1]).collect(),
             share: 1.0,
+            ahead: None,
+            unasked: None,
             times: Vec::new(),
             moved: Vec::new(),
+            copied_words: 0,
         }))
+    }
+
+    /// Whether lists are to be copied by range in a round like the last.
+    fn is_by_range(&self) -> bool {
+        let expected = self.far_words as f64 * self.share;
+        self.share >= MANY || expected > self.residence.stage_words as f64
     }
 
     /// Sees what a round moved, and what is to be expected of the next.
@@ -77,8 +110,9 @@ impl<'a, Mark> Streaming<'a, Mark> {
         before: &Tallies,
         now: &Tallies,
     ) -> Result<(), DeviceError> {
+        let copied = std::mem::take(&mut self.copied_words);
         let mut moved = ListsMoved {
-            fetched: 4 * (now.fetched - before.fetched),
+            fetched: 4 * (now.fetched - before.fetched + copied),
             unstaged: 4 * (now.unstaged - before.unstaged),
             ..ListsMoved::default()
         };
@@ -88,102 +122,276 @@ impl<'a, Mark> Streaming<'a, Mark> {
             moved.waiting += device.seconds_between(&wanted, &end)?.clamp(0.0, seconds);
         }
         self.moved.push(moved);
-        let scanned = now.scanned - before.scanned;
-        self.share = (scanned as f64 / self.arcs.max(1) as f64).min(1.0);
+        self.expect(now.scanned - before.scanned);
         Ok(())
     }
 
+    /// Remembers how many arcs were looked at in a round.
+    fn expect(&mut self, scanned: u64) {
+        self.share = (scanned as f64 / self.arcs.max(1) as f64).min(1.0);
+    }
+
     /// What each round moved.
-    pub fn finish(self) -> Vec<ListsMoved> {
-        self.moved
-    }
-
-    /// Sets the bounds of a phase's parts, for so many phases a round.
-    fn divide(&mut self, phases: u32) {
-        let expected = (self.far_words as f64 * self.share / f64::from(phases.max(1))) as u64;
-        let slot = self.residence.slot_words.max(1);
-        // A tenth more than fits would be read where it is.
-        let needed = (expected + expected / 8).div_ceil(slot);
-        let worth = (expected / PART_WORDS).min(u64::from(SLOTS));
-        let parts = needed.max(worth).clamp(1, u64::from(self.most_parts) - 1) as u32;
-        if self.bounds.len() != parts as usize + 1 {
-            self.bounds = self.residence.parts(self.graph, parts);
+    pub fn finish<D: Device<Mark = Mark>>(
+        self,
+        device: &D,
+    ) -> Result<Vec<ListsMoved>, DeviceError> {
+        // What was fetched for a round that does not come is on its way.
+        if let Some((_, [_, end])) = &self.ahead {
+            device.follow(Queue::Main, end)?;
         }
+        device.wait()?;
+        Ok(self.moved)
     }
-
-    /// The vertices of each part: first of the one whose lists are on the device.
-    fn parts(&self) -> impl Iterator<Item = Range<VertexId>> {
-        let far = self.bounds.windows(2).map(|pair| pair[0]..pair[1]);
-        [0..self.residence.near_end].into_iter().chain(far)
-    }
-}
-
-fn is_in_two_arrays(graph: GraphView<'_>) -> bool {
-    matches!(graph, GraphView::Plain(_)) && graph.is_weighted()
 }
 
 impl<D: Device> DeviceRounds<'_, D> {
-    /// Launches a phase of a streamed graph, in parts.
+    /// Launches a phase of a streamed graph.
     pub(super) fn launch_streamed(&mut self, phase: u32) -> Result<(), DeviceError> {
-        let phases = self.field.phases;
-        let Some(streaming) = &mut self.streaming else { return Ok(()) };
-        streaming.divide(phases);
-        let Some(streaming) = &self.streaming else { return Ok(()) };
-        let parts: Vec<Range<VertexId>> = streaming.parts().collect();
-        let step = |part: usize| self.step_of(phase, parts[part].clone(), part as u32);
+        let Some(mut streaming) = self.streaming.take() else { return Ok(()) };
+        let launched = self.launch_with(&mut streaming, phase);
+        self.streaming = Some(streaming);
+        launched
+    }
+
+    fn launch_with(
+        &mut self,
+        streaming: &mut Streaming<'_, D::Mark>,
+        phase: u32,
+    ) -> Result<(), DeviceError> {
         let kernels = *self.kernels();
-        self.forget_fetched()?;
-        for part in 0..parts.len() {
-            self.launch(&kernels.gather, &step(part))?;
-            self.launch(&streaming.begin_part, &step(part))?;
+        let by_range = self.field.phases == 1 && streaming.is_by_range();
+        let done = if by_range {
+            self.choose_by_range(streaming, phase)
+        } else {
+            self.choose_by_list(streaming, phase)
+        };
+        let parts = done?;
+        let vertices = 0..self.field.vertices;
+        // What is left is of all parts together.
+        let step = self.step_of(phase, vertices.clone(), parts - 1);
+        for launch in [&kernels.spread, &kernels.show].into_iter().flatten() {
+            self.launch(launch, &step)?;
         }
-        let device = self.device();
+        let mut defers = false;
+        if by_range && self.field.waking_share > 0 {
+            streaming.expect(self.tallies()?.scanned - self.seen.scanned);
+            defers = streaming.is_by_range() && self.wake != Wake::Always;
+        }
+        let step = self.deferring_step_of(phase, vertices, parts - 1, defers);
+        self.launch(&kernels.wake, &step)?;
+        streaming.unasked = defers.then_some(phase);
+        Ok(())
+    }
+
+    /// Gathers a phase's members and has them choose, when their lists are fetched one by one; how many parts there were.
+    fn choose_by_list(
+        &mut self,
+        streaming: &mut Streaming<'_, D::Mark>,
+        phase: u32,
+    ) -> Result<u32, DeviceError> {
+        let (device, kernels) = (self.device, *self.kernels());
+        let vertices = 0..self.field.vertices;
+        self.ask_now(streaming)?;
+        self.turn_stage(self.turns);
+        let wanted = device.mark(Queue::Main)?;
+        match streaming.ahead.take() {
+            Some((turn, [begin, end])) if turn == self.turns => {
+                device.follow(Queue::Main, &end)?;
+                streaming.times.push(Fetched { begin, end, wanted });
+            }
+            _ => {
+                // Whatever is on its way must not come here any more.
+                device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
+                self.clear_stage(Queue::Main, self.turns)?;
+            }
+        }
+        let step = self.step_of(phase, vertices.clone(), 0);
+        self.launch(&kernels.gather, &step)?;
+        self.launch(&streaming.begin_part, &step)?;
+        let [wanted, begin] = [device.mark(Queue::Main)?, device.mark(Queue::Main)?];
+        let far = self.step_of(phase, streaming.residence.near_end..self.field.vertices, 0);
+        self.launch(&streaming.fetch, &far)?;
+        self.launch(&streaming.fetch_long, &far)?;
+        let end = device.mark(Queue::Main)?;
+        self.fetch_ahead(streaming, phase, &end)?;
+        streaming.times.push(Fetched { begin, end, wanted });
+        for launch in [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten() {
+            self.launch(launch, &step)?;
+        }
+        Ok(1)
+    }
+
+    /// Begins to fetch the lists of those who are active and have their turn in the next phase.
+    fn fetch_ahead(
+        &mut self,
+        streaming: &mut Streaming<'_, D::Mark>,
+        phase: u32,
+        begin: &D::Mark,
+    ) -> Result<(), DeviceError> {
+        if streaming.residence.regions < 2 {
+            return Ok(());
+        }
+        let (device, turn) = (self.device, self.turns.wrapping_add(1));
+        device.follow(Queue::Side, begin)?;
+        let round = self.field.round;
+        let next = if phase + 1 < self.field.phases { phase + 1 } else { 0 };
+        if next == 0 {
+            self.field.round = round.wrapping_add(1);
+        }
+        self.turn_stage(turn);
+        let far = self.step_of(next, streaming.residence.near_end..self.field.vertices, 0);
+        self.field.round = round;
+        self.turn_stage(self.turns);
+        self.clear_stage(Queue::Side, turn)?;
+        let begin = device.mark(Queue::Side)?;
+        for launch in [&streaming.want, &streaming.fetch, &streaming.fetch_long] {
+            self.launch_beside(launch, &far)?;
+        }
+        streaming.ahead = Some((turn, [begin, device.mark(Queue::Side)?]));
+        Ok(())
+    }
+
+    /// The same where all vertices have their turn at once, and their lists are copied range by range.
+    fn choose_by_range(
+        &mut self,
+        streaming: &mut Streaming<'_, D::Mark>,
+        phase: u32,
+    ) -> Result<u32, DeviceError> {
+        let (device, kernels) = (self.device, *self.kernels());
+        let near = 0..streaming.residence.near_end;
+        let parts: Vec<Range<VertexId>> =
+            [near].into_iter().chain(streaming.ranges.iter().cloned()).collect();
+        self.turn_stage(0);
+        self.clear_stage(Queue::Main, 0)?;
         device.follow(Queue::Side, &device.mark(Queue::Main)?)?;
-        let mut chosen = Vec::with_capacity(parts.len());
-        let mut fetched: Option<[D::Mark; 2]> = None;
-        let mut times = Vec::with_capacity(parts.len());
-        for part in 0..parts.len() {
+        let mut chosen: Vec<D::Mark> = Vec::with_capacity(parts.len());
+        let mut copied: Option<[D::Mark; 2]> = None;
+        for (part, vertices) in parts.iter().enumerate() {
             let next = part + 1;
-            let behind = if next < parts.len() {
-                // Its slot must be free.
-                if next > SLOTS as usize {
-                    device.follow(Queue::Side, &chosen[next - SLOTS as usize])?;
+            let behind = match parts.get(next) {
+                None => None,
+                Some(vertices) => {
+                    if next > SLOTS {
+                        // Its place must be free, and nobody look there any more.
+                        device.follow(Queue::Side, &chosen[next - SLOTS])?;
+                        self.forget(&parts[next - SLOTS])?;
+                    }
+                    let begin = device.mark(Queue::Side)?;
+                    let slot = (next - 1) % SLOTS;
+                    streaming.copied_words += self.copy_range(streaming, slot, vertices)?;
+                    Some([begin, device.mark(Queue::Side)?])
                 }
-                let begin = device.mark(Queue::Side)?;
-                self.launch_beside(&streaming.fetch, &step(next))?;
-                self.launch_beside(&streaming.fetch_long, &step(next))?;
-                Some([begin, device.mark(Queue::Side)?])
-            } else {
-                None
             };
-            if let Some([begin, end]) = std::mem::replace(&mut fetched, behind) {
+            if let Some([begin, end]) = std::mem::replace(&mut copied, behind) {
                 let wanted = device.mark(Queue::Main)?;
                 device.follow(Queue::Main, &end)?;
-                times.push(Fetched { begin, end, wanted });
+                streaming.times.push(Fetched { begin, end, wanted });
             }
-            for launch in [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten() {
-                self.launch(launch, &step(part))?;
+            if let Some(phase) = streaming.unasked {
+                self.launch(&streaming.ask, &self.past_step_of(phase, vertices.clone()))?;
+            }
+            let step = self.step_of(phase, vertices.clone(), part as u32);
+            let choosing = [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten();
+            for launch in [&kernels.gather, &streaming.begin_part].into_iter().chain(choosing) {
+                self.launch(launch, &step)?;
             }
             chosen.push(device.mark(Queue::Main)?);
         }
-        self.streaming.iter_mut().for_each(|streaming| streaming.times.append(&mut times));
-        // The rest is of all parts together.
-        let whole = self.step_of(phase, 0..self.field.vertices, parts.len() as u32 - 1);
-        for launch in [&kernels.spread, &kernels.show].into_iter().flatten() {
-            self.launch(launch, &whole)?;
-        }
-        self.launch(&kernels.wake, &whole)
+        Ok(parts.len() as u32)
     }
 
-    /// Nothing is in the stage.
-    fn forget_fetched(&self) -> Result<(), DeviceError> {
+    /// Copies the lists of a range to a slot of the stage; how many words.
+    fn copy_range(
+        &self,
+        streaming: &Streaming<'_, D::Mark>,
+        slot: usize,
+        vertices: &Range<VertexId>,
+    ) -> Result<u64, DeviceError> {
+        let (Some(lent), Some(places)) = (&self.lent, self.layout.graph.streamed()) else {
+            return Ok(0);
+        };
+        let (device, room) = (self.device, places.residence.stage_words / SLOTS as u64 / 4 * 4);
+        let place = (slot as u64 * room, room);
+        let near_end = places.residence.near_end;
+        let all =
+            streamed::stretches((device, lent), streaming.graph, near_end, vertices.clone(), place);
+        let mut words = 0;
+        for Stretch { copied, lent: number, words: its, weights } in all {
+            let to = places.stage.start + 4 * u64::from(copied.at);
+            device.copy_lent(Queue::Side, (lent, number), its.clone(), &self.memory, to)?;
+            words += its.len() as u64;
+            if let Some(weights) = weights {
+                let shift = (device.lent(lent, weights).0 / 4)
+                    .wrapping_sub(device.lent(lent, number).0 / 4)
+                    % 4;
+                let to = to + 4 * (places.weights_behind + shift);
+                device.copy_lent(Queue::Side, (lent, weights), its.clone(), &self.memory, to)?;
+                words += its.len() as u64;
+            }
+            let argument = [bytemuck::bytes_of(&copied), &self.run()].concat();
+            self.launch_beside(&streaming.find_copied, &argument)?;
+        }
+        Ok(words)
+    }
+
+    /// Has the sleeping ask who have not, wherever their lists are.
+    fn ask_now(&self, streaming: &mut Streaming<'_, D::Mark>) -> Result<(), DeviceError> {
+        let Some(phase) = streaming.unasked.take() else { return Ok(()) };
+        self.launch(&streaming.ask, &self.past_step_of(phase, 0..self.field.vertices))
+    }
+
+    /// Makes all active who must look again, before somebody asks who is.
+    pub(super) fn settle(&mut self) -> Result<(), RunError> {
+        let Some(mut streaming) = self.streaming.take() else { return Ok(()) };
+        let asked = self.ask_now(&mut streaming);
+        self.streaming = Some(streaming);
+        asked.map_err(failed)
+    }
+
+    /// From here on, steps look at the half of the stage that is a phase's of this number.
+    fn turn_stage(&mut self, turn: u32) {
+        let Some(places) = self.layout.graph.streamed() else { return };
+        let region = u64::from(turn) % places.residence.regions;
+        let base = self.device.address(&self.memory);
+        let its = &mut self.field.streamed;
+        its.fetched =
+            places.fetched[region as usize].each_ref().map(|place| base.plus(place.start));
+        its.stage = base.plus(places.stage.start).0 / 4 + region * places.residence.stage_words;
+        its.stage_use = base.plus(self.layout.stage_use.start + region * USE_BYTES);
+        let pieces = (places.long_pieces.end - places.long_pieces.start) / places.residence.regions;
+        its.long_pieces = base.plus(places.long_pieces.start + region * pieces);
+    }
+
+    /// Nothing is in that half any more.
+    fn clear_stage(&self, queue: Queue, turn: u32) -> Result<(), DeviceError> {
         let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
-        places.fetched.iter().try_for_each(|place| self.fill_bytes(place, u8::MAX))
+        let region = u64::from(turn) % places.residence.regions;
+        let used = self.layout.stage_use.start + region * USE_BYTES;
+        self.device().fill_in(queue, &self.memory, used, USE_BYTES, 0)?;
+        places.fetched[region as usize].iter().try_for_each(|place| {
+            self.device().fill_in(
+                queue,
+                &self.memory,
+                place.start,
+                place.end - place.start,
+                u8::MAX,
+            )
+        })
+    }
+
+    /// Nobody is to look in the stage any more for the lists of a range.
+    fn forget(&self, vertices: &Range<VertexId>) -> Result<(), DeviceError> {
+        let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
+        let (start, length) = (4 * u64::from(vertices.start), 4 * vertices.len() as u64);
+        places.fetched[0].iter().filter(|place| !place.is_empty()).try_for_each(|place| {
+            self.device().fill_in(Queue::Side, &self.memory, place.start + start, length, u8::MAX)
+        })
     }
 
     fn launch_beside(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
-        // SAFETY: as of `launch`. It writes to a slot of the stage, and where in it lists are, of a part whose members
-        // are gathered, which marks see to: what runs meanwhile is of other parts and looks at other slots.
+        // SAFETY: as of `launch`. It writes to the stage, and where in it lists are: of a phase that has not begun, in
+        // the other half, or of a range whose members have not chosen, in a slot that nobody uses; marks see to that.
         unsafe { self.device().launch_in(Queue::Side, self.module, launch, argument) }
     }
 }

@@ -4,6 +4,7 @@ use super::program::{ShimModule, lock};
 use crate::device::{Address, Device, DeviceError, Launch, Properties, Queue, Source};
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -177,7 +178,7 @@ impl State {
 impl Device for ShimDevice {
     type Module = ShimModule;
     type Memory = ShimMemory;
-    type Lent<'a> = Vec<Address>;
+    type Lent<'a> = Vec<&'a [u32]>;
     type Mark = Instant;
 
     fn properties(&self) -> &Properties {
@@ -245,8 +246,9 @@ impl Device for ShimDevice {
         Ok(())
     }
 
-    fn fill(
+    fn fill_in(
         &self,
+        _: Queue,
         memory: &ShimMemory,
         offset: u64,
         length: u64,
@@ -262,13 +264,24 @@ impl Device for ShimDevice {
         Ok(())
     }
 
-    fn lend<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Vec<Address>, DeviceError> {
+    fn lend<'a>(&'a self, parts: &[&'a [u32]]) -> Result<Vec<&'a [u32]>, DeviceError> {
         lock(&self.state).result()?;
-        Ok(parts.iter().map(|part| Address(part.as_ptr() as u64)).collect())
+        Ok(parts.to_vec())
     }
 
-    fn lent(&self, lent: &Vec<Address>, number: usize) -> Address {
-        lent[number]
+    fn lent(&self, lent: &Vec<&[u32]>, number: usize) -> Address {
+        Address(lent[number].as_ptr() as u64)
+    }
+
+    fn copy_lent(
+        &self,
+        _: Queue,
+        (lent, number): (&Vec<&[u32]>, usize),
+        words: Range<usize>,
+        memory: &ShimMemory,
+        offset: u64,
+    ) -> Result<(), DeviceError> {
+        self.write(memory, offset, bytemuck::cast_slice(&lent[number][words]))
     }
 
     fn mark(&self, _: Queue) -> Result<Instant, DeviceError> {

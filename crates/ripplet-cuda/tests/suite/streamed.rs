@@ -1,8 +1,8 @@
 //! Graphs whose lists are not all in a device's memory: what the CPU finds is what must be found, whatever the budget.
 
 use crate::graphs::{Edges, Storage};
-use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::DeviceExecutor;
+use ripplet_cuda::shim::ShimDevice;
 use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Lpa};
@@ -39,7 +39,8 @@ fn executor<P: Program>(
     program: &P,
     settings: &Settings,
 ) -> (DeviceExecutor<ShimDevice>, Plan) {
-    let on = |limit| DeviceExecutor::new(ShimDevice::new().with_resident_blocks(2)).with_memory(limit);
+    let on =
+        |limit| DeviceExecutor::new(ShimDevice::new().with_resident_blocks(2)).with_memory(limit);
     let whole = on(None).plan(graph, program, settings);
     let least = on(Some(0)).plan(graph, program, settings);
     assert!(least.total_device() < whole.total_device(), "{least:?} {whole:?}");
@@ -49,7 +50,13 @@ fn executor<P: Program>(
     (executor, plan)
 }
 
-fn check<P: Program>(edges: &Edges, storage: Storage, program: &P, schedule: Schedule, shares: &[f64]) {
+fn check<P: Program>(
+    edges: &Edges,
+    storage: Storage,
+    program: &P,
+    schedule: Schedule,
+    shares: &[f64],
+) {
     let settings = settings(schedule);
     let expected = CpuExecutor::new(Some(2)).unwrap();
     let expected = expected.run(&edges.graph(MAX_SHARD_ARCS), program, &settings, &mut ()).unwrap();
@@ -70,7 +77,13 @@ fn check<P: Program>(edges: &Edges, storage: Storage, program: &P, schedule: Sch
 fn phases() {
     let edges = web(1500, false, false);
     for storage in [Storage::Plain, Storage::Compressed] {
-        check(&edges, storage, &Lpa::default(), Schedule { order: Order::Phased { phases: 3 }, ..Schedule::phased() }, &[0.0, 0.3, 0.6]);
+        check(
+            &edges,
+            storage,
+            &Lpa::default(),
+            Schedule { order: Order::Phased { phases: 3 }, ..Schedule::phased() },
+            &[0.0, 0.3, 0.6],
+        );
     }
 }
 
