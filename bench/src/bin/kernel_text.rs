@@ -1,5 +1,6 @@
 //! Prints the text that is compiled for a program on a small graph: `cargo run -p ripplet-bench --bin
-//! kernel_text -- lpa phased mg:8`, with `compressed` behind that for compressed lists, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
+//! kernel_text -- lpa phased mg:8`, with `plain` or `compressed` behind that for the
+//! lists, and `streamed` where they are not all on the device, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
 //! `-- swarm harmonic`, `-- swarm summaries`, `-- swarm distances`, `-- swarm betweenness directed`,
 //! `-- swarm edges undirected weighted` for graphs of a batch. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
 
@@ -59,12 +60,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         "compressed" => GraphView::from(&compressed),
         _ => GraphView::from(&graph),
     };
+    let resident = match argument(4, "whole") {
+        "streamed" => Resident::Partly,
+        _ => Resident::Whole,
+    };
     match argument(0, "lpa") {
-        "cdlp" => print(graph, &Cdlp, &settings),
-        "llp" => print(graph, &Llp::new(Gamma::ONE), &settings),
-        "slpa" => print(graph, &Slpa::default(), &settings),
-        "seeded" => print(graph, &Seeded::new(graph, 0.9)?, &settings),
-        _ => print(graph, &Lpa::default(), &settings),
+        "cdlp" => print(graph, &Cdlp, &settings, resident),
+        "llp" => print(graph, &Llp::new(Gamma::ONE), &settings, resident),
+        "slpa" => print(graph, &Slpa::default(), &settings, resident),
+        "seeded" => print(graph, &Seeded::new(graph, 0.9)?, &settings, resident),
+        _ => print(graph, &Lpa::default(), &settings, resident),
     }
 }
 
@@ -72,7 +77,8 @@ fn print<P: Program>(
     graph: GraphView<'_>,
     program: &P,
     settings: &Settings,
+    resident: Resident,
 ) -> Result<(), Box<dyn Error>> {
-    println!("{}", source(graph, program, settings, Kernels::Measured, Resident::Whole)?.text);
+    println!("{}", source(graph, program, settings, Kernels::Measured, resident)?.text);
     Ok(())
 }

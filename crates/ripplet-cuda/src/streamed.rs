@@ -50,6 +50,8 @@ pub(crate) const LONG_PIECE_BYTES: u64 = 24;
 const LONG_LIST: u64 = 4096;
 /// Words behind an array that are read, and not used.
 const SLACK: u64 = 2;
+/// Words of a stage that lists are copied to range by range, at least where there is room: a few milliseconds of the bus.
+const BUSY_WORDS: u64 = 32 << 20;
 /// The most words of a stage: places in it are numbers of 32 bits, of which two mean something else.
 const LARGEST_STAGE: u64 = u32::MAX as u64 - 1024;
 
@@ -188,11 +190,26 @@ impl Residence {
         // What comes between and behind arrays.
         let words = (bytes / 4).saturating_sub(shards * 4 * (64 + SLACK) + 256);
         let all = words_before(graph, graph.vertices());
-        // A phase's lists, with what is lost where each begins and ends, so that none is fetched twice; of a phase of
-        // all vertices as much as comes while others choose.
-        let of_phase = (all / phases).saturating_add(all / phases / 4);
-        let stage = (regions * of_phase).min(words / 4).min(LARGEST_STAGE * arrays * regions);
-        let near_end = vertex_behind(graph, words - stage);
+        let most = LARGEST_STAGE * arrays * regions;
+        let (near, stage) = if phases > 1 {
+            // Room for all lists of a phase that are not on the device, so that none is read where it is, comes first:
+            // each on a whole number of 16 bytes, and an eighth more, as phases differ. Of what is left, as
+            // much is in the stage as those lists need that are not on the device.
+            let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
+            let padded = all + 4 * arrays * sides * u64::from(graph.vertices());
+            let share = (regions as f64 / phases as f64 * 1.125 * padded as f64
+                / all.max(1) as f64)
+                .min(1.0);
+            let near = (words as f64 - share * all as f64) / (1.0 - share).max(f64::EPSILON);
+            let near = near.clamp(0.0, words as f64) as u64;
+            (near, words - near)
+        } else {
+            // As much as keeps the bus busy while others choose.
+            let stage = (words / 4).max(words.min(BUSY_WORDS)).min(all);
+            (words - stage, stage)
+        };
+        let stage = stage.min(most);
+        let near_end = vertex_behind(graph, near);
         Residence { near_end, regions, stage_words: stage / arrays / regions / 64 * 64 }
     }
 
@@ -389,7 +406,8 @@ impl StreamedPlaces {
         let (arrays, stage) = (arrays_of(graph), residence.regions * residence.stage_words);
         places.stage = to.take(4, arrays * stage + SLACK + 4);
         places.weights_behind = stage;
-        places.long_pieces = to.take(LONG_PIECE_BYTES, residence.regions * arrays * long_pieces);
+        places.long_pieces =
+            to.take(LONG_PIECE_BYTES, 2 * residence.regions * arrays * long_pieces);
         places.far_bytes = 4 * arrays * far_words;
         places
     }

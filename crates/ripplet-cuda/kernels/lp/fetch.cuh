@@ -49,7 +49,7 @@ struct StageShare {
 
     // Room for so many words, a multiple of 4; where it begins, or the stage's end where there is no room.
     RIPPLET_FN u64 take(const Streamed& streamed, u64 words) {
-        const u64 all = streamed.stage_words, fair = all / (8 * gridDim.x * (BLOCK / 32)) / 4 * 4;
+        const u64 all = streamed.stage_words, fair = all / (16 * gridDim.x * (BLOCK / 32)) / 4 * 4;
         if (words > left) {
             const u64 wanted = max(words, min((u64)STAGE_PIECE, fair));
             u64 at = 0;
@@ -94,16 +94,16 @@ RIPPLET_FN void copy_lists(const Units& from, u64 to) {
 }
 
 // Has a long list fetched by the piece.
-RIPPLET_FN void list_pieces(const Streamed& streamed, const Units& from, u64 to) {
+RIPPLET_FN void list_pieces(const Streamed& streamed, Turn turn, const Units& from, u64 to) {
     const u64 pieces = (from.count + LONG_LIST - 1) / LONG_LIST;
-    const u32 first = atomicAdd(&streamed.use->long_pieces, (u32)pieces);
+    const u32 first = atomicAdd(&streamed.use->long_pieces[turn.late], (u32)pieces) + turn.late * streamed.most_long_pieces;
     for (u64 piece = 0; piece < pieces; piece++) {
         const u64 begin = piece * LONG_LIST;
         streamed.long_pieces[first + piece] = LongPiece{from.first + begin, to + begin, min(from.count - begin, LONG_LIST)};
     }
 }
 
-// Fetches the wanted lists of vertices `turn.first` to `turn.end`.
+// Fetches the lists that are wanted.
 RIPPLET_FN void fetch(const Run& run, Turn turn) {
     constexpr bool WITH_WEIGHTS = WEIGHTED && !COMPRESSED;
     const Field& field = run.field;
@@ -111,13 +111,14 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
     const u64 warp = ((u64)blockIdx.x * BLOCK + threadIdx.x) / 32, warps = (u64)gridDim.x * (BLOCK / 32);
     StageShare share = {0, 0};
     u64 fetched = 0, unstaged = 0;
-    for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) {
-        for (u64 first = turn.first + 32 * warp; first < turn.end; first += 32 * warps) {
-            const u64 v = first + lane_id();
-            const bool wanted = v < turn.end && streamed.fetched[side][v] == WANTED;
-            if (!__any_sync(ALL_LANES, wanted)) continue;
+    const u32 count = streamed.use->wanted[turn.late];
+    const u32* const all = streamed.wanted + turn.late * streamed.most_wanted;
+    for (u64 item = 32 * warp; item < count; item += 32 * warps) {
+        const bool wanted = item + lane_id() < count;
+        const u32 v = wanted ? all[item + lane_id()] : 0;
+        for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) {
             Far far = {};
-            if (wanted) far = far_list(field, side, (u32)v);
+            if (wanted) far = far_list(field, side, v);
             const Units units = Units::of(far.word, far.words), weights = Units::of(far.weights, WITH_WEIGHTS ? far.words : 0);
             // Weights begin as many words into their first unit as the list would if both began alike.
             const u32 into = (u32)(far.word % 4), shift = WITH_WEIGHTS ? (u32)(far.weights - far.word) % 4 : 0;
@@ -134,8 +135,8 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
             }
             const u64 to = (streamed.stage + at) / 4, to_weights = (streamed.stage + streamed.weights_behind + at + into + shift) / 4;
             if (is_long && is_staged) {
-                list_pieces(streamed, units, to);
-                if (WITH_WEIGHTS) list_pieces(streamed, weights, to_weights);
+                list_pieces(streamed, turn, units, to);
+                if (WITH_WEIGHTS) list_pieces(streamed, turn, weights, to_weights);
             }
             if (fits) {
                 copy_lists(is_long ? Units{0, 0} : units, to);
@@ -154,13 +155,13 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
 }
 
 // The pieces of long lists, a warp each.
-RIPPLET_FN void fetch_long(const Run& run, Turn) {
+RIPPLET_FN void fetch_long(const Run& run, Turn turn) {
     constexpr u32 AT_ONCE = 4;
     const Streamed& streamed = run.field.streamed;
-    const u32 count = streamed.use->long_pieces;
+    const u32 count = streamed.use->long_pieces[turn.late];
     const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
     for (u32 item = warp; item < count; item += warps) {
-        const LongPiece piece = streamed.long_pieces[item];
+        const LongPiece piece = streamed.long_pieces[turn.late * streamed.most_long_pieces + item];
         for (u64 first = lane_id(); first < piece.units; first += 32 * AT_ONCE) {
             uint4 values[AT_ONCE];
 #pragma unroll
@@ -177,14 +178,15 @@ RIPPLET_FN void fetch_long(const Run& run, Turn) {
 RIPPLET_FN void want(const Run& run, Turn turn) {
     const Field& field = run.field;
     const Turns turns(field);
-    const u64 stretch = 8ull * turns.phases, units = (turn.end + stretch - 1) / stretch;
-    const u64 threads = (u64)gridDim.x * BLOCK;
-    // Eight threads a unit, a vertex each.
-    for (u64 at = (u64)blockIdx.x * BLOCK + threadIdx.x; at < 8 * (units - turn.first / stretch); at += threads) {
-        const u64 first = turns.first_of((u32)(turn.first / stretch + at / 8), turn.phase);
+    const u64 stretch = 8ull * turns.phases, begin = turn.first / stretch, end = (turn.end + stretch - 1) / stretch;
+    const u64 threads = (u64)gridDim.x * BLOCK, count = 8 * (end - begin), start = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    // Eight threads a unit, a vertex each; a warp has all its lanes.
+    for (u64 at = start; at - start % 32 < count; at += threads) {
+        u64 first = at < count ? turns.first_of((u32)(begin + at / 8), turn.phase) : turn.end;
+        if (turn.asks_grains && !stirs(field, turn, first, 8 * turns.stride)) first = turn.end;
         const u64 v = first + at % 8 * turns.stride;
-        if (v < turn.first || v >= turn.end || !field.active[v]) continue;
-        for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) field.streamed.fetched[side][v] = WANTED;
+        const bool wanted = v >= turn.first && v < turn.end && field.active[v];
+        list_wanted(field, turn, (u32)v, wanted);
     }
 }
 

@@ -56,10 +56,11 @@ struct PhasePart {
     Takers takers;
 };
 
-// What is used of a stage: words, and pieces of long lists.
+// What is used of a stage: words; and of those who came early, and of those who came late, how many want their lists,
+// and pieces of long ones.
 struct StageUse {
     u64 words;
-    u32 long_pieces, padding;
+    u32 wanted[2], long_pieces[2];
 };
 
 // Of a list that a streamed graph has in the host's memory, a piece to be fetched: so many units, from one place to
@@ -75,6 +76,8 @@ struct Streamed {
     u32* fetched[2];
     PhasePart* parts;
     StageUse* use;
+    // Of the early, and as far behind as there may be, of the late.
+    u32* wanted;
     LongPiece* long_pieces;
     // Where all lists of members begin, and `chosen` beside them.
     u32* lists;
@@ -82,7 +85,7 @@ struct Streamed {
     // weight is.
     u64 stage, stage_words, weights_behind;
     // The lists of the vertices before this one are on the device.
-    u32 near_end, padding;
+    u32 near_end, most_wanted, most_long_pieces, padding;
 };
 
 // Counts that blocks add to. Those in the first part only grow; the host takes differences.
@@ -185,7 +188,9 @@ struct Turn {
     // Whose turn it may be: the vertices from `first` to `end`; and the number of that part of the phase.
     u32 first, end, part;
     // Whether who changed leaves it to the sleeping to ask, when their lists are there the next time.
-    u32 defers, padding;
+    u32 defers;
+    // Whether those who want lists have their turn already: 1, or 0 where it is the next.
+    u32 late;
 };
 
 // A neighbour, and the weight of the arc to it; no neighbour is U32_MAX.

@@ -32,6 +32,21 @@ RIPPLET_FN bool stirs(const Field& field, Turn turn, u64 first, u32 spread) {
     return any;
 }
 
+// Has the lists of a streamed graph's vertices fetched, a lane's each, if they are not on the device; all lanes of a
+// warp call it.
+RIPPLET_FN void list_wanted(const Field& field, Turn turn, u32 v, bool is_there) {
+    const Streamed& streamed = field.streamed;
+    const bool wanted = is_there && v >= streamed.near_end && streamed.fetched[0][v] == UNFETCHED;
+    const u32 all = __ballot_sync(ALL_LANES, wanted);
+    if (all == 0) return;
+    u32 first = 0;
+    if (lane_id() == 0) first = atomicAdd(&streamed.use->wanted[turn.late], (u32)__popc(all));
+    first = __shfl_sync(ALL_LANES, first, 0) + turn.late * streamed.most_wanted;
+    if (!wanted) return;
+    streamed.wanted[first + __popc(all & ((1u << lane_id()) - 1))] = v;
+    for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) streamed.fetched[side][v] = WANTED;
+}
+
 // Lists the active vertices at their turn, which stop being active. Each thread of a warp knows where
 // one unit begins; then they take the members of all these units together, as they lie in memory.
 RIPPLET_FN void gather(const Run& run, Turn turn) {
@@ -65,13 +80,7 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
 #pragma unroll
         for (u32 step = 0; step < 8; step++) {
             if (found[step]) field.active[ids[step]] = 0;
-            if (STREAMED && found[step] && ids[step] >= field.streamed.near_end) {
-                for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) {
-                    // Some have theirs already.
-                    u32& fetched = field.streamed.fetched[side][ids[step]];
-                    if (fetched == UNFETCHED) fetched = WANTED;
-                }
-            }
+            if (STREAMED && turn.late) list_wanted(field, turn, ids[step], found[step]);
             // All are read at once, those of nobody as well.
             const u32 degree = place_of(field, found[step] ? ids[step] : 0).degree();
             degrees[step] = found[step] ? degree : 0;

@@ -46,6 +46,8 @@ pub struct CudaDevice {
     staging: Mutex<Staging>,
     sides: Mutex<Vec<SideStream>>,
     beside: OnceLock<SideStream>,
+    /// Events that are not in use.
+    spare: Arc<Mutex<Vec<Event>>>,
     context: Arc<Context>,
 }
 
@@ -72,8 +74,24 @@ pub struct Lent<'a> {
     _locked: Vec<Locked>,
 }
 
-/// A place in a GPU's queue.
-pub struct Mark(Event);
+/// A place in a GPU's queue. Its event is used again for the next.
+pub struct Mark {
+    event: Option<Event>,
+    spare: Arc<Mutex<Vec<Event>>>,
+}
+
+impl Mark {
+    fn event(&self) -> Result<&Event, DeviceError> {
+        let gone = || DeviceError::Failed { what: "a mark".into(), reason: "it is gone".into() };
+        self.event.as_ref().ok_or_else(gone)
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        lock(&self.spare).extend(self.event.take());
+    }
+}
 
 /// A kernel, and how much dynamic shared memory it may have until now.
 #[derive(Clone, Copy)]
@@ -114,6 +132,7 @@ impl CudaDevice {
             staging,
             sides: Mutex::default(),
             beside: OnceLock::new(),
+            spare: Arc::default(),
             context,
         })
     }
@@ -447,20 +466,22 @@ impl Device for CudaDevice {
     }
 
     fn mark(&self, queue: Queue) -> Result<Mark, DeviceError> {
-        let (mark, stream) = (Event::new(&self.context)?, self.stream(queue)?);
-        mark.record_in(stream)?;
-        Ok(Mark(mark))
+        let (spare, stream) = (lock(&self.spare).pop(), self.stream(queue)?);
+        let event = spare.map_or_else(|| Event::new(&self.context), Ok)?;
+        self.context.enter()?;
+        event.record_in(stream)?;
+        Ok(Mark { event: Some(event), spare: Arc::clone(&self.spare) })
     }
 
     fn follow(&self, queue: Queue, mark: &Mark) -> Result<(), DeviceError> {
         self.context.enter()?;
-        mark.0.wait_in(self.stream(queue)?)
+        mark.event()?.wait_in(self.stream(queue)?)
     }
 
     fn seconds_between(&self, start: &Mark, end: &Mark) -> Result<f64, DeviceError> {
         self.context.enter()?;
-        end.0.wait("waiting for what was launched")?;
-        end.0.seconds_since(&start.0)
+        end.event()?.wait("waiting for what was launched")?;
+        end.event()?.seconds_since(start.event()?)
     }
 
     unsafe fn launch_together(

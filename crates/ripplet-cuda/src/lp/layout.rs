@@ -54,12 +54,12 @@ pub struct Turn {
     pub end: u32,
     pub part: u32,
     pub defers: u32,
-    pub padding: u32,
+    pub late: u32,
 }
 
 /// As `PhasePart` there, of which the device keeps the values, and `StageUse`.
 const PART_BYTES: u64 = 96;
-pub const USE_BYTES: u64 = 16;
+pub const USE_BYTES: u64 = 24;
 /// The most parts of a phase: one of the lists that are on the device, the others of those that are not.
 pub fn most_parts(arcs: u64) -> u32 {
     1 + (arcs >> 8).clamp(4, 1 << 10) as u32
@@ -73,12 +73,15 @@ pub struct Streamed {
     pub fetched: [Address; 2],
     pub parts: Address,
     pub stage_use: Address,
+    pub wanted: Address,
     pub long_pieces: Address,
     pub lists: Address,
     pub stage: u64,
     pub stage_words: u64,
     pub weights_behind: u64,
     pub near_end: u32,
+    pub most_wanted: u32,
+    pub most_long_pieces: u32,
     pub padding: u32,
 }
 
@@ -293,6 +296,8 @@ pub struct Layout {
     pub parts: Range<u64>,
     /// And how much of the stage is used, twice.
     pub stage_use: Range<u64>,
+    /// And who wants a list, twice as often as there are regions of the stage.
+    pub wanted: Range<u64>,
     pub labels: Range<u64>,
     pub active: Range<u64>,
     pub changed: Range<u64>,
@@ -335,9 +340,15 @@ impl Layout {
         if whole.bytes <= room {
             return whole;
         }
-        // What the next phase needs comes while one is at work, but where each phase has all vertices.
-        let regions = if settings.schedule.order == Order::Sync { 1 } else { 2 };
-        let least = layout(Some(Residence { regions, ..Residence::default() }));
+        // What the next phase needs comes while one is at work, where there is room, but not where each phase has all
+        // vertices.
+        let with = |regions| layout(Some(Residence { regions, ..Residence::default() }));
+        let least = with(1);
+        let twice = if settings.schedule.order == Order::Sync { None } else { Some(with(2)) };
+        let (regions, least) = match twice {
+            Some(twice) if twice.bytes <= room => (2, twice),
+            _ => (1, least),
+        };
         if least.bytes > whole.bytes {
             return whole;
         }
@@ -374,6 +385,8 @@ impl Layout {
         let parts = if residence.is_some() { most_parts(graph.arcs()) } else { 0 };
         to.parts = places.take(PART_BYTES, parts.into());
         to.stage_use = places.take(USE_BYTES, if residence.is_some() { 2 } else { 0 });
+        let regions = residence.map_or(0, |residence| residence.regions);
+        to.wanted = places.take(4, 2 * regions * phase);
         let graph_bytes = places.bytes;
 
         to.labels = places.take(4, vertices);
@@ -492,6 +505,7 @@ impl Layout {
     fn streamed(&self, base: Address) -> Streamed {
         let Some(places) = self.graph.streamed() else { return Streamed::default() };
         let at = |range: &Range<u64>| base.plus(range.start);
+        let len = |range: &Range<u64>| range.end - range.start;
         Streamed {
             shards: at(&places.streamed),
             fetched: places.fetched[0].each_ref().map(at),
@@ -502,7 +516,13 @@ impl Layout {
             stage: at(&places.stage).0 / 4,
             stage_words: places.residence.stage_words,
             weights_behind: places.weights_behind,
+            wanted: at(&self.wanted),
             near_end: places.residence.near_end,
+            most_wanted: (len(&self.wanted) / 4 / 2 / places.residence.regions) as u32,
+            most_long_pieces: (len(&places.long_pieces)
+                / LONG_PIECE_BYTES
+                / 2
+                / places.residence.regions) as u32,
             padding: 0,
         }
     }

@@ -85,6 +85,13 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     pub(super) lent: Option<D::Lent<'a>>,
 }
 
+/// Of a streamed graph, what is special of a step.
+#[derive(Clone, Copy, Default)]
+struct Flags {
+    defers: bool,
+    late: bool,
+}
+
 impl<'a, D: Device> DeviceRounds<'a, D> {
     /// The state before the first round that is done here, on the device.
     pub fn new<P: Program>(
@@ -102,7 +109,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             Kernels::new(device, module, &layout, graph, scan_shared, settings).map_err(failed)?;
         let specs = program.columns();
         let launch = |kernel| filling(device, module, Launch::of(kernel, 0));
-        let streaming = Streaming::new(&layout, graph, launch).map_err(failed)?;
+        let streaming = Streaming::new(&layout, graph, device.properties().multiprocessors, launch)
+            .map_err(failed)?;
         let mut rounds = DeviceRounds {
             field: layout.field(device.address(&memory)),
             device,
@@ -314,7 +322,12 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// The `Step` of a part of a phase.
     pub(super) fn step_of(&self, phase: u32, vertices: Range<VertexId>, part: u32) -> Vec<u8> {
-        self.deferring_step_of(phase, vertices, part, false)
+        self.whole_step(phase, vertices, part, Flags::default(), self.turns)
+    }
+
+    /// The same, of a phase whose members get their lists when they are gathered.
+    pub(super) fn late_step_of(&self, phase: u32, vertices: Range<VertexId>) -> Vec<u8> {
+        self.whole_step(phase, vertices, 0, Flags { late: true, ..Flags::default() }, self.turns)
     }
 
     /// The same; who changed may leave it to the sleeping to ask.
@@ -325,12 +338,12 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         part: u32,
         defers: bool,
     ) -> Vec<u8> {
-        self.whole_step(phase, vertices, part, defers, self.turns)
+        self.whole_step(phase, vertices, part, Flags { defers, ..Flags::default() }, self.turns)
     }
 
     /// The `Step` of the last phase, in which it was of this number, for some vertices.
     pub(super) fn past_step_of(&self, phase: u32, vertices: Range<VertexId>) -> Vec<u8> {
-        self.whole_step(phase, vertices, 0, false, self.turns.wrapping_sub(1))
+        self.whole_step(phase, vertices, 0, Flags::default(), self.turns.wrapping_sub(1))
     }
 
     fn whole_step(
@@ -338,7 +351,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         phase: u32,
         vertices: Range<VertexId>,
         part: u32,
-        defers: bool,
+        Flags { defers, late }: Flags,
         number: u32,
     ) -> Vec<u8> {
         let (parity, stamp) = (number & 1, number % STAMPS + 1);
@@ -358,7 +371,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             end,
             part,
             defers: defers.into(),
-            padding: 0,
+            late: late.into(),
         };
         let mut field = self.field;
         if self.layout.graph.streamed().is_some() && field.waking_share > 0 {

@@ -37,7 +37,8 @@ pub(super) struct Streaming<'a, Mark> {
     arcs: u64,
     begin_part: Launch,
     fetch: Launch,
-    fetch_long: Launch,
+    /// None where no list is long.
+    fetch_long: Option<Launch>,
     want: Launch,
     find_copied: Launch,
     ask: Launch,
@@ -58,7 +59,8 @@ pub(super) struct Streaming<'a, Mark> {
 struct Fetched<Mark> {
     begin: Mark,
     end: Mark,
-    wanted: Mark,
+    /// None where it was when they began to come.
+    wanted: Option<Mark>,
 }
 
 impl<'a, Mark> Streaming<'a, Mark> {
@@ -66,6 +68,7 @@ impl<'a, Mark> Streaming<'a, Mark> {
     pub fn new(
         layout: &Layout,
         graph: GraphView<'a>,
+        multiprocessors: u32,
         launch: impl Fn(&'static str) -> Result<Launch, DeviceError>,
     ) -> Result<Option<Streaming<'a, Mark>>, DeviceError> {
         let Some(places) = layout.graph.streamed() else { return Ok(None) };
@@ -76,14 +79,20 @@ impl<'a, Mark> Streaming<'a, Mark> {
         let far_words = places.far_bytes / 4 / arrays_of(graph);
         let least = far_words.div_ceil(u64::from(most_parts(graph.arcs()) - 1) / 2);
         let bounds = residence.parts(graph, slot.saturating_sub(64).max(least));
+        let long = !places.long_pieces.is_empty();
+        // Few threads keep the bus busy, and others are at work meanwhile.
+        let beside = |kernel| {
+            let filling = launch(kernel)?;
+            Ok(Launch { blocks: filling.blocks.min(multiprocessors.max(1)), ..filling })
+        };
         Ok(Some(Streaming {
             graph,
             residence,
             far_words,
             arcs: sides * graph.arcs(),
             begin_part: launch("ripplet_begin_part")?,
-            fetch: launch("ripplet_fetch")?,
-            fetch_long: launch("ripplet_fetch_long")?,
+            fetch: beside("ripplet_fetch")?,
+            fetch_long: long.then(|| beside("ripplet_fetch_long")).transpose()?,
             want: launch("ripplet_want")?,
             find_copied: launch("ripplet_find_copied")?,
             ask: launch("ripplet_ask")?,
@@ -119,7 +128,9 @@ impl<'a, Mark> Streaming<'a, Mark> {
         for Fetched { begin, end, wanted } in self.times.drain(..) {
             let seconds = device.seconds_between(&begin, &end)?;
             moved.fetching += seconds;
-            moved.waiting += device.seconds_between(&wanted, &end)?.clamp(0.0, seconds);
+            moved.waiting += device
+                .seconds_between(wanted.as_ref().unwrap_or(&begin), &end)?
+                .clamp(0.0, seconds);
         }
         self.moved.push(moved);
         self.expect(now.scanned - before.scanned);
@@ -194,11 +205,11 @@ impl<D: Device> DeviceRounds<'_, D> {
         let vertices = 0..self.field.vertices;
         self.ask_now(streaming)?;
         self.turn_stage(self.turns);
-        let wanted = device.mark(Queue::Main)?;
         match streaming.ahead.take() {
             Some((turn, [begin, end])) if turn == self.turns => {
+                let wanted = device.mark(Queue::Main)?;
                 device.follow(Queue::Main, &end)?;
-                streaming.times.push(Fetched { begin, end, wanted });
+                streaming.times.push(Fetched { begin, end, wanted: Some(wanted) });
             }
             _ => {
                 // Whatever is on its way must not come here any more.
@@ -206,16 +217,22 @@ impl<D: Device> DeviceRounds<'_, D> {
                 self.clear_stage(Queue::Main, self.turns)?;
             }
         }
-        let step = self.step_of(phase, vertices.clone(), 0);
-        self.launch(&kernels.gather, &step)?;
-        self.launch(&streaming.begin_part, &step)?;
-        let [wanted, begin] = [device.mark(Queue::Main)?, device.mark(Queue::Main)?];
-        let far = self.step_of(phase, streaming.residence.near_end..self.field.vertices, 0);
-        self.launch(&streaming.fetch, &far)?;
-        self.launch(&streaming.fetch_long, &far)?;
+        let step = self.late_step_of(phase, vertices);
+        let begin = device.mark(Queue::Main)?;
+        for launch in [
+            Some(&kernels.gather),
+            Some(&streaming.begin_part),
+            Some(&streaming.fetch),
+            streaming.fetch_long.as_ref(),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            self.launch(launch, &step)?;
+        }
         let end = device.mark(Queue::Main)?;
         self.fetch_ahead(streaming, phase, &end)?;
-        streaming.times.push(Fetched { begin, end, wanted });
+        streaming.times.push(Fetched { begin, end, wanted: None });
         for launch in [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten() {
             self.launch(launch, &step)?;
         }
@@ -245,7 +262,10 @@ impl<D: Device> DeviceRounds<'_, D> {
         self.turn_stage(self.turns);
         self.clear_stage(Queue::Side, turn)?;
         let begin = device.mark(Queue::Side)?;
-        for launch in [&streaming.want, &streaming.fetch, &streaming.fetch_long] {
+        for launch in [Some(&streaming.want), Some(&streaming.fetch), streaming.fetch_long.as_ref()]
+            .into_iter()
+            .flatten()
+        {
             self.launch_beside(launch, &far)?;
         }
         streaming.ahead = Some((turn, [begin, device.mark(Queue::Side)?]));
@@ -286,7 +306,7 @@ impl<D: Device> DeviceRounds<'_, D> {
             if let Some([begin, end]) = std::mem::replace(&mut copied, behind) {
                 let wanted = device.mark(Queue::Main)?;
                 device.follow(Queue::Main, &end)?;
-                streaming.times.push(Fetched { begin, end, wanted });
+                streaming.times.push(Fetched { begin, end, wanted: Some(wanted) });
             }
             if let Some(phase) = streaming.unasked {
                 self.launch(&streaming.ask, &self.past_step_of(phase, vertices.clone()))?;
@@ -359,6 +379,8 @@ impl<D: Device> DeviceRounds<'_, D> {
             places.fetched[region as usize].each_ref().map(|place| base.plus(place.start));
         its.stage = base.plus(places.stage.start).0 / 4 + region * places.residence.stage_words;
         its.stage_use = base.plus(self.layout.stage_use.start + region * USE_BYTES);
+        let wanted = (self.layout.wanted.end - self.layout.wanted.start) / places.residence.regions;
+        its.wanted = base.plus(self.layout.wanted.start + region * wanted);
         let pieces = (places.long_pieces.end - places.long_pieces.start) / places.residence.regions;
         its.long_pieces = base.plus(places.long_pieces.start + region * pieces);
     }
