@@ -213,6 +213,16 @@ impl Residence {
         Residence { near_end, regions, stage_words: stage / arrays / regions / 64 * 64 }
     }
 
+    /// The lists before a vertex, or the block it is in, and a small stage.
+    pub fn until(graph: GraphView<'_>, v: VertexId) -> Residence {
+        let mut shards = StoredShard::all(graph).map(|shard| shard.vertices);
+        let block = compressed::BLOCK as u32;
+        let near_end = shards
+            .find(|vertices| vertices.contains(&v))
+            .map_or(graph.vertices(), |shard| shard.start + (v - shard.start) / block * block);
+        Residence { near_end, regions: 2, stage_words: 4096 }
+    }
+
     /// Bounds of parts of the vertices whose lists are not on the device, of so many words each at most, weights not
     /// counted, but where a single block has more.
     pub fn parts(self, graph: GraphView<'_>, words: u64) -> Vec<VertexId> {
@@ -285,16 +295,16 @@ pub(crate) struct Stretch {
     pub weights: Option<usize>,
 }
 
-/// What can be copied of the lists of some vertices to a place in the stage of so many words, and how many words that
-/// are. A stretch that does not fit is left out.
+/// What can be copied of the lists of some vertices to a place in the stage of so many words, and how many words of
+/// lists cannot, as they do not fit.
 pub(crate) fn stretches<D: Device>(
     (device, lent): (&D, &D::Lent<'_>),
     graph: GraphView<'_>,
     near_end: VertexId,
     vertices: Range<VertexId>,
     (at, room): (u64, u64),
-) -> Vec<Stretch> {
-    let (mut all, mut used, mut number) = (Vec::new(), 0, 0);
+) -> (Vec<Stretch>, u64) {
+    let (mut all, mut left_out, mut used, mut number) = (Vec::new(), 0, 0, 0);
     for shard in StoredShard::all(graph) {
         for (side, stored) in (0..).zip(shard.lists) {
             let Some(stored) = stored else { continue };
@@ -312,6 +322,7 @@ pub(crate) fn stretches<D: Device>(
             // As far behind one of 4 words as there.
             let place = used + (device.lent(lent, own).0 / 4 + from - near) % 4;
             if place + (behind - from) + 4 > room {
+                left_out += (behind - from) * (1 + u64::from(stored.weights().is_some()));
                 continue;
             }
             used = (place + (behind - from)).next_multiple_of(4) + 4;
@@ -330,7 +341,7 @@ pub(crate) fn stretches<D: Device>(
             });
         }
     }
-    all
+    (all, left_out)
 }
 
 /// How a graph was moved.

@@ -111,7 +111,7 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
     const u64 warp = ((u64)blockIdx.x * BLOCK + threadIdx.x) / 32, warps = (u64)gridDim.x * (BLOCK / 32);
     StageShare share = {0, 0};
     u64 fetched = 0, unstaged = 0;
-    const u32 count = streamed.use->wanted[turn.late];
+    const u32 count = min(streamed.use->wanted[turn.late], streamed.most_wanted);
     const u32* const all = streamed.wanted + turn.late * streamed.most_wanted;
     for (u64 item = 32 * warp; item < count; item += 32 * warps) {
         const bool wanted = item + lane_id() < count;

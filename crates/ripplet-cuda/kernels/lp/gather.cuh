@@ -41,9 +41,9 @@ RIPPLET_FN void list_wanted(const Field& field, Turn turn, u32 v, bool is_there)
     if (all == 0) return;
     u32 first = 0;
     if (lane_id() == 0) first = atomicAdd(&streamed.use->wanted[turn.late], (u32)__popc(all));
-    first = __shfl_sync(ALL_LANES, first, 0) + turn.late * streamed.most_wanted;
-    if (!wanted) return;
-    streamed.wanted[first + __popc(all & ((1u << lane_id()) - 1))] = v;
+    const u32 number = __shfl_sync(ALL_LANES, first, 0) + __popc(all & ((1u << lane_id()) - 1));
+    if (!wanted || number >= streamed.most_wanted) return;
+    streamed.wanted[turn.late * streamed.most_wanted + number] = v;
     for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) streamed.fetched[side][v] = WANTED;
 }
 

@@ -336,6 +336,9 @@ impl Layout {
     ) -> Layout {
         let classes = Classes::of(graph, tuning);
         let layout = |residence| Layout::new(&classes, residence, graph, program, settings, tuning);
+        if let Some(v) = tuning.streamed_from {
+            return layout(Some(Residence::until(graph, v)));
+        }
         let whole = layout(None);
         if whole.bytes <= room {
             return whole;
@@ -386,7 +389,9 @@ impl Layout {
         to.parts = places.take(PART_BYTES, parts.into());
         to.stage_use = places.take(USE_BYTES, if residence.is_some() { 2 } else { 0 });
         let regions = residence.map_or(0, |residence| residence.regions);
-        to.wanted = places.take(4, 2 * regions * phase);
+        // Where all vertices have their turn at once, lists of many are copied by range, and not wanted one by one.
+        let wanted = if phase == vertices { phase.div_ceil(16) } else { phase };
+        to.wanted = places.take(4, 2 * regions * wanted);
         let graph_bytes = places.bytes;
 
         to.labels = places.take(4, vertices);

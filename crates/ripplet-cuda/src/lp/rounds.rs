@@ -2,7 +2,8 @@
 
 use super::failed;
 use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies, Turn, low_shared};
-use super::streamed::Streaming;
+use super::source::Resident;
+use super::streamed::{Streaming, blocks_beside};
 use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
 use bytemuck::{Pod, Zeroable};
@@ -579,6 +580,16 @@ impl Kernels {
         let scanned =
             Launch { threads: SCAN_BLOCK, ..Launch::of("ripplet_choose_scanned", scan_shared) };
         let spread = Launch { cooperative: true, ..Launch::of("ripplet_choose_spread", SHARED) };
+        // Blocks that wait for one another must all find their place beside those that fetch lists.
+        let all_at_once = |launch: Launch| {
+            let filling = filling(device, module, launch)?;
+            if layout.resident() == Resident::Whole {
+                return Ok(filling);
+            }
+            let all = device.properties().multiprocessors.max(1);
+            let left = all - blocks_beside(all).min(all - 1);
+            Ok(Launch { blocks: (filling.blocks / all * left).max(1), ..filling })
+        };
         let some = |launch: Launch, is_needed: bool| {
             is_needed.then(|| filling(device, module, launch)).transpose()
         };
@@ -597,7 +608,7 @@ impl Kernels {
             scanned: some(scanned, has_large && !sketches)?,
             choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..LISTED))?,
             low: some(Launch::of("ripplet_choose_low", low), has(0..3))?,
-            spread: some(spread, has_large)?,
+            spread: has_large.then(|| all_at_once(spread)).transpose()?,
             show: some(Launch::of("ripplet_show", 0), !in_place)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,
         })

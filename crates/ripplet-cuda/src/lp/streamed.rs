@@ -28,6 +28,12 @@ const SLOTS: usize = 4;
 /// carries about half as much.
 const MANY: f64 = 0.5;
 
+/// Blocks that fetch lists: few keep the bus busy, and others are at work meanwhile. On the multiprocessors of these, no
+/// other kernel that needs one for itself can run.
+pub(super) fn blocks_beside(multiprocessors: u32) -> u32 {
+    (multiprocessors / 5).max(1)
+}
+
 /// What is known of a streamed graph's phases.
 pub(super) struct Streaming<'a, Mark> {
     graph: GraphView<'a>,
@@ -52,7 +58,8 @@ pub(super) struct Streaming<'a, Mark> {
     unasked: Option<u32>,
     times: Vec<Fetched<Mark>>,
     moved: Vec<ListsMoved>,
-    copied_words: u64,
+    /// Words that were copied by range in this round, and those that did not fit.
+    copied_words: [u64; 2],
 }
 
 /// When lists came, and when they were waited for.
@@ -80,11 +87,8 @@ impl<'a, Mark> Streaming<'a, Mark> {
         let least = far_words.div_ceil(u64::from(most_parts(graph.arcs()) - 1) / 2);
         let bounds = residence.parts(graph, slot.saturating_sub(64).max(least));
         let long = !places.long_pieces.is_empty();
-        // Few threads keep the bus busy, and others are at work meanwhile.
-        let beside = |kernel| {
-            let filling = launch(kernel)?;
-            Ok(Launch { blocks: filling.blocks.min(multiprocessors.max(1)), ..filling })
-        };
+        let beside =
+            |kernel| Ok(Launch { blocks: blocks_beside(multiprocessors), ..launch(kernel)? });
         Ok(Some(Streaming {
             graph,
             residence,
@@ -102,7 +106,7 @@ impl<'a, Mark> Streaming<'a, Mark> {
             unasked: None,
             times: Vec::new(),
             moved: Vec::new(),
-            copied_words: 0,
+            copied_words: [0; 2],
         }))
     }
 
@@ -119,10 +123,10 @@ impl<'a, Mark> Streaming<'a, Mark> {
         before: &Tallies,
         now: &Tallies,
     ) -> Result<(), DeviceError> {
-        let copied = std::mem::take(&mut self.copied_words);
+        let [copied, left_out] = std::mem::take(&mut self.copied_words);
         let mut moved = ListsMoved {
             fetched: 4 * (now.fetched - before.fetched + copied),
-            unstaged: 4 * (now.unstaged - before.unstaged),
+            unstaged: 4 * (now.unstaged - before.unstaged + left_out),
             ..ListsMoved::default()
         };
         for Fetched { begin, end, wanted } in self.times.drain(..) {
@@ -299,7 +303,9 @@ impl<D: Device> DeviceRounds<'_, D> {
                     }
                     let begin = device.mark(Queue::Side)?;
                     let slot = (next - 1) % SLOTS;
-                    streaming.copied_words += self.copy_range(streaming, slot, vertices)?;
+                    let [copied, left_out] = self.copy_range(streaming, slot, vertices)?;
+                    streaming.copied_words[0] += copied;
+                    streaming.copied_words[1] += left_out;
                     Some([begin, device.mark(Queue::Side)?])
                 }
             };
@@ -321,33 +327,33 @@ impl<D: Device> DeviceRounds<'_, D> {
         Ok(parts.len() as u32)
     }
 
-    /// Copies the lists of a range to a slot of the stage; how many words.
+    /// Copies the lists of a range to a slot of the stage; how many words it copied, and how many did not fit.
     fn copy_range(
         &self,
         streaming: &Streaming<'_, D::Mark>,
         slot: usize,
         vertices: &Range<VertexId>,
-    ) -> Result<u64, DeviceError> {
+    ) -> Result<[u64; 2], DeviceError> {
         let (Some(lent), Some(places)) = (&self.lent, self.layout.graph.streamed()) else {
-            return Ok(0);
+            return Ok([0; 2]);
         };
         let (device, room) = (self.device, places.residence.stage_words / SLOTS as u64 / 4 * 4);
         let place = (slot as u64 * room, room);
         let near_end = places.residence.near_end;
-        let all =
+        let (all, left_out) =
             streamed::stretches((device, lent), streaming.graph, near_end, vertices.clone(), place);
-        let mut words = 0;
+        let mut words = [0, left_out];
         for Stretch { copied, lent: number, words: its, weights } in all {
             let to = places.stage.start + 4 * u64::from(copied.at);
             device.copy_lent(Queue::Side, (lent, number), its.clone(), &self.memory, to)?;
-            words += its.len() as u64;
+            words[0] += its.len() as u64;
             if let Some(weights) = weights {
                 let shift = (device.lent(lent, weights).0 / 4)
                     .wrapping_sub(device.lent(lent, number).0 / 4)
                     % 4;
                 let to = to + 4 * (places.weights_behind + shift);
                 device.copy_lent(Queue::Side, (lent, weights), its.clone(), &self.memory, to)?;
-                words += its.len() as u64;
+                words[0] += its.len() as u64;
             }
             let argument = [bytemuck::bytes_of(&copied), &self.run()].concat();
             self.launch_beside(&streaming.find_copied, &argument)?;

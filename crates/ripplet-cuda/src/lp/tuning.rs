@@ -24,7 +24,7 @@ pub const LOW_SHARED: u32 = 28672;
 /// And where lists are compressed: what tells where they are is longer.
 pub const LOW_SHARED_CODED: u32 = 30720;
 /// And where they are not all on the device.
-pub const LOW_SHARED_STREAMED: u32 = 31744;
+pub const LOW_SHARED_STREAMED: u32 = 36864;
 
 /// How votes are counted: the steps of GLP's section 4, which its ablation compares. The labels are the
 /// same.
@@ -57,6 +57,9 @@ pub struct Tuning {
     pub async_crowd: u32,
     /// How votes are counted.
     pub counting: Counting,
+    /// Where given, lists of vertices from this one on, or some before it, stay in the host's memory though there may be
+    /// room: for tests, whose graphs are small.
+    pub streamed_from: Option<u32>,
 }
 
 impl Tuning {
@@ -104,6 +107,7 @@ impl Default for Tuning {
             async_rounds: 6,
             async_crowd: 1 << 22,
             counting: Counting::Packed,
+            streamed_from: None,
         }
     }
 }

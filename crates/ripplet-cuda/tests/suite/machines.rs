@@ -15,6 +15,8 @@ pub struct Machine {
     pub name: String,
     pub executor: On,
     pub storage: Storage,
+    /// Whether it runs but some programs and counters, as it differs from others in few places.
+    pub is_sampled: bool,
 }
 
 /// An executor on one device or the other.
@@ -79,13 +81,13 @@ pub fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
 pub fn machine(order: u64, tuning: Tuning) -> Machine {
     if on_gpu() {
         let (name, executor) = (format!("on a GPU, {tuning:?}"), On::Gpu(gpu(tuning)));
-        return Machine { name, executor, storage: Storage::Plain };
+        return Machine { name, executor, storage: Storage::Plain, is_sampled: false };
     }
     // The fewest that meet others, and the fewest of which none is the first or the last.
     let device = ShimDevice::with_order(order).with_resident_blocks(2 + (order % 2) as u32);
     let executor = On::Shim(DeviceExecutor::new(device).with_tuning(tuning));
     let name = format!("on the shim in order {order}, {tuning:?}");
-    Machine { name, executor, storage: Storage::Plain }
+    Machine { name, executor, storage: Storage::Plain, is_sampled: false }
 }
 
 /// In two orders; on a GPU, which has its own, also as if all vertices were large.
@@ -94,7 +96,13 @@ pub fn machines() -> Vec<Machine> {
     let mut all: Vec<_> = orders.map(|order| machine(order, Tuning::default())).collect();
     let compressed = machine(1, Tuning::default());
     let name = format!("{}, compressed lists", compressed.name);
-    all.push(Machine { name, storage: Storage::Compressed, ..compressed });
+    all.push(Machine { name, storage: Storage::Compressed, is_sampled: true, ..compressed });
+    for storage in [Storage::Plain, Storage::Compressed] {
+        let streamed = Tuning { streamed_from: Some(40), ..Tuning::default() };
+        let Machine { name, executor, .. } = machine(1, streamed);
+        let name = format!("{name}, {storage:?} lists");
+        all.push(Machine { name, executor, storage, is_sampled: true });
+    }
     if on_gpu() {
         all.push(machine(2, Tuning { counting: Counting::SharedTables, ..Tuning::default() }));
     }
@@ -110,10 +118,10 @@ pub const CASES: u32 = 6;
 impl Machine {
     /// Whether it runs these rules on this graph.
     ///
-    /// Compressed lists are read in few places: on the shim, some programs and counters come to all
-    /// of them.
+    /// Lists that are compressed, or streamed, are read in few places: on the shim, some programs and counters
+    /// come to all of them.
     pub fn takes(&self, edges: &Edges, rules: Rules) -> bool {
-        if self.storage == Storage::Plain || is_thorough() {
+        if !self.is_sampled || is_thorough() {
             return true;
         }
         let Rules { variant, counting, phases, .. } = rules;

@@ -1,19 +1,24 @@
 //! Graphs whose lists are not all in a device's memory: what the CPU finds is what must be found, whatever the budget.
 
 use crate::graphs::{Edges, Storage};
-use ripplet_cuda::DeviceExecutor;
+use crate::machines::on_gpu;
+use ripplet_cuda::device::Device;
 use ripplet_cuda::shim::ShimDevice;
+use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::programs::{Cdlp, Lpa};
-use ripplet_lp::{Executor, Order, Plan, Program, Schedule, Settings, Stop};
+use ripplet_lp::programs::{Cdlp, Lpa, Resolution, Slpa};
+use ripplet_lp::{
+    Checkpoint, Counter, Executor, Keeper, NotKept, Observer, Order, Outcome, Plan, Program, Round,
+    RunError, Schedule, Settings, State, Stop,
+};
 
-/// A web of communities with two hubs.
-fn web(vertices: u32, directed: bool, weighted: bool) -> Edges {
+/// Communities with edges between them, and two vertices that many know.
+fn web(vertices: u32) -> Edges {
     let mut state = 1u32;
     let mut draw = move |below: u32| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (u64::from(state) * u64::from(below) >> 32) as u32
+        ((u64::from(state) * u64::from(below)) >> 32) as u32
     };
     let mut pairs = Vec::new();
     for v in 2..vertices {
@@ -23,74 +28,210 @@ fn web(vertices: u32, directed: bool, weighted: bool) -> Edges {
         }
         pairs.push((draw(2), v));
     }
-    let edges = Edges::new(vertices, pairs);
-    let _ = (directed, weighted);
-    edges
+    Edges::new(vertices, pairs)
+}
+
+/// The same with weights from 1 to 9.
+fn weighted(edges: Edges) -> Edges {
+    let weights = (0..edges.pairs.len()).map(|at| 1 + (at % 9) as u32).collect();
+    Edges { weights: Some(weights), ..edges }
 }
 
 fn settings(schedule: Schedule) -> Settings {
     Settings { schedule, stop: Stop::after(3), keep_disconnected: true, ..Settings::default() }
 }
 
-/// An executor that may have the least that a run needs, and this share of the rest.
-fn executor<P: Program>(
+fn phased(phases: u32) -> Schedule {
+    Schedule { order: Order::Phased { phases }, ..Schedule::phased() }
+}
+
+/// The least that a run needs, with this share of the rest.
+fn budget<P: Program, D: Device>(
+    on: impl Fn(Option<u64>) -> DeviceExecutor<D>,
     share: f64,
     graph: GraphView<'_>,
     program: &P,
     settings: &Settings,
-) -> (DeviceExecutor<ShimDevice>, Plan) {
-    let on =
-        |limit| DeviceExecutor::new(ShimDevice::new().with_resident_blocks(2)).with_memory(limit);
-    let whole = on(None).plan(graph, program, settings);
-    let least = on(Some(0)).plan(graph, program, settings);
-    assert!(least.total_device() < whole.total_device(), "{least:?} {whole:?}");
-    let more = (whole.total_device() - least.total_device()) as f64 * share;
-    let executor = on(Some(least.total_device() + more as u64));
-    let plan = executor.plan(graph, program, settings);
-    (executor, plan)
+) -> u64 {
+    let [whole, least] =
+        [None, Some(0)].map(|limit| on(limit).plan(graph, program, settings).total_device());
+    assert!(least < whole, "{least} of {whole}");
+    least + ((whole - least) as f64 * share) as u64
 }
 
+fn shim(limit: Option<u64>) -> DeviceExecutor<ShimDevice> {
+    DeviceExecutor::new(ShimDevice::with_order(1).with_resident_blocks(2)).with_memory(limit)
+}
+
+fn gpu(limit: Option<u64>) -> DeviceExecutor<CudaDevice> {
+    DeviceExecutor::new(CudaDevice::new(0).unwrap()).with_memory(limit)
+}
+
+/// Runs on the GPU where there is one, and on the shim otherwise, with a share of what is not needed least.
+fn run<P: Program>(
+    share: f64,
+    graph: GraphView<'_>,
+    program: &P,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> (Result<Outcome, RunError>, Plan) {
+    fn on<P: Program, D: Device>(
+        executor: impl Fn(Option<u64>) -> DeviceExecutor<D>,
+        share: f64,
+        graph: GraphView<'_>,
+        program: &P,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> (Result<Outcome, RunError>, Plan) {
+        let budget = budget(&executor, share, graph, program, settings);
+        let executor = executor(Some(budget));
+        let plan = executor.plan(graph, program, settings);
+        assert!(plan.total_device() <= budget && plan.graph_streamed > 0, "{budget}: {plan:?}");
+        (executor.run(graph, program, settings, observer), plan)
+    }
+    match on_gpu() {
+        true => on(gpu, share, graph, program, settings, observer),
+        false => on(shim, share, graph, program, settings, observer),
+    }
+}
+
+fn counts(outcome: &Outcome) -> Vec<[u64; 3]> {
+    outcome.rounds.iter().map(|round| [round.changed, round.visited, round.scanned]).collect()
+}
+
+/// With as little as can be, and with more; in one shard, and in several.
 fn check<P: Program>(
     edges: &Edges,
     storage: Storage,
     program: &P,
-    schedule: Schedule,
+    settings: &Settings,
     shares: &[f64],
 ) {
-    let settings = settings(schedule);
     let expected = CpuExecutor::new(Some(2)).unwrap();
-    let expected = expected.run(&edges.graph(MAX_SHARD_ARCS), program, &settings, &mut ()).unwrap();
+    let expected = expected.run(&edges.graph(MAX_SHARD_ARCS), program, settings, &mut ()).unwrap();
     for (shard_arcs, &share) in [MAX_SHARD_ARCS, 3000].into_iter().cycle().zip(shares) {
         let graph = edges.stored(shard_arcs, storage);
-        let (executor, plan) = executor(share, graph.view(), program, &settings);
-        assert!(plan.graph_streamed > 0, "{share}: {plan:?}");
-        let found = executor.run(graph.view(), program, &settings, &mut ()).unwrap();
-        assert_eq!(found.labels, expected.labels, "{share} {storage:?} {schedule:?}");
-        let changed = |outcome: &ripplet_lp::Outcome| -> Vec<[u64; 3]> {
-            outcome.rounds.iter().map(|r| [r.changed, r.visited, r.scanned]).collect()
-        };
-        assert_eq!(changed(&found), changed(&expected), "{share} {storage:?} {schedule:?}");
+        let (found, plan) = run(share, graph.view(), program, settings, &mut ());
+        let (found, name) =
+            (found.unwrap(), format!("{share} {storage:?} {:?}", settings.schedule));
+        assert_eq!(found.labels, expected.labels, "{name}");
+        assert_eq!(found.columns, expected.columns, "{name}");
+        assert_eq!(counts(&found), counts(&expected), "{name}");
+        assert_eq!(found.lists_moved.len(), found.rounds.len());
+        let moved: u64 = found.lists_moved.iter().map(|moved| moved.fetched + moved.unstaged).sum();
+        assert!(moved > plan.graph_streamed / 2, "{name}: {moved} bytes of {plan:?}");
     }
 }
 
 #[test]
 fn phases() {
-    let edges = web(1500, false, false);
+    let edges = web(1500);
     for storage in [Storage::Plain, Storage::Compressed] {
-        check(
-            &edges,
-            storage,
-            &Lpa::default(),
-            Schedule { order: Order::Phased { phases: 3 }, ..Schedule::phased() },
-            &[0.0, 0.3, 0.6],
-        );
+        check(&edges, storage, &Lpa::default(), &settings(phased(3)), &[0.0, 0.3, 0.6]);
     }
 }
 
 #[test]
 fn all_at_once() {
-    let edges = web(1500, false, false);
+    let edges = web(1500);
     for storage in [Storage::Plain, Storage::Compressed] {
-        check(&edges, storage, &Cdlp, Schedule::sync(), &[0.0, 0.25, 0.7]);
+        check(&edges, storage, &Cdlp, &settings(Schedule::sync()), &[0.0, 0.25, 0.7]);
     }
+}
+
+#[test]
+fn directions_and_weights() {
+    let edges = weighted(web(1200).directed());
+    check(&edges, Storage::Plain, &Lpa::new(Resolution::OFF), &settings(phased(3)), &[0.4, 0.1]);
+    check(&edges, Storage::Plain, &Cdlp, &settings(Schedule::cdlp()), &[0.2]);
+    check(&edges, Storage::Compressed, &Lpa::default(), &settings(phased(2)), &[0.3]);
+}
+
+#[test]
+fn sketches_and_columns() {
+    let edges = web(1200);
+    let sketched = Settings { counter: "mg:8".parse::<Counter>().unwrap(), ..settings(phased(3)) };
+    check(&edges, Storage::Plain, &Lpa::default(), &sketched, &[0.4]);
+    check(&edges, Storage::Plain, &Slpa::default(), &settings(Schedule::sync()), &[0.3]);
+}
+
+/// Lists so long that they are fetched by the piece, and counted by many blocks.
+#[test]
+fn long_lists() {
+    let (ring, hub) = ((1..9000u32).map(|v| (v, v % 8999 + 1)), (1..9000).map(|v| (0, v)));
+    let second = (2..9000).step_by(2).map(|v| (1, v));
+    let edges = Edges::new(9000, ring.chain(hub).chain(second));
+    for schedule in [phased(2), Schedule::sync()] {
+        let settings = Settings { stop: Stop::after(2), ..settings(schedule) };
+        check(&edges, Storage::Plain, &Lpa::default(), &settings, &[0.0, 0.4]);
+    }
+}
+
+#[test]
+fn in_place() {
+    let edges = web(1200);
+    let asynchronous = Settings { stop: Stop::after(8), ..settings(Schedule::asynchronous()) };
+    let graph = edges.stored(MAX_SHARD_ARCS, Storage::Plain);
+    let (found, _) = run(0.3, graph.view(), &Lpa::default(), &asynchronous, &mut ());
+    let found = found.unwrap();
+    // It differs from run to run; but communities are found.
+    let mut labels = found.labels.clone();
+    labels.sort_unstable();
+    labels.dedup();
+    assert!(labels.len() < 600, "{} labels", labels.len());
+}
+
+/// Keeps the state after a round.
+struct After(usize, Option<Checkpoint>);
+
+impl Observer for After {
+    fn keeper(&mut self) -> Option<&mut dyn Keeper> {
+        Some(self)
+    }
+}
+
+impl Keeper for After {
+    fn is_due(&mut self, done: &[Round]) -> bool {
+        done.len() == self.0
+    }
+    fn keep(&mut self, done: &[Round], state: State<'_>) -> Result<(), NotKept> {
+        self.1 = Some(Checkpoint {
+            rounds: done.to_vec(),
+            labels: state.labels.into_owned().into(),
+            active: state.active.into_owned().into(),
+            columns: Vec::new(),
+        });
+        Ok(())
+    }
+}
+
+/// Whom a change wakes is found out late, but not later than a state is asked for.
+#[test]
+fn a_state_is_whole() {
+    let edges = web(1200);
+    let graph = edges.stored(MAX_SHARD_ARCS, Storage::Plain);
+    let settings = settings(Schedule::sync());
+    let [mut here, mut there] = [After(2, None), After(2, None)];
+    run(0.2, graph.view(), &Lpa::default(), &settings, &mut here).0.unwrap();
+    let cpu = CpuExecutor::new(Some(1)).unwrap();
+    let expected = cpu.run(graph.view(), &Lpa::default(), &settings, &mut there).unwrap();
+    let (here, there) = (here.1.unwrap(), there.1.unwrap());
+    assert_eq!(here.active, there.active);
+    assert_eq!(here.labels, there.labels);
+    let resumed = Settings { resume: Some(here), ..settings };
+    let (found, _) = run(0.2, graph.view(), &Lpa::default(), &resumed, &mut ());
+    assert_eq!(found.unwrap().labels, expected.labels);
+}
+
+#[test]
+fn too_little_for_what_must_be_there() {
+    let graph = web(1200).stored(MAX_SHARD_ARCS, Storage::Plain);
+    let (program, settings) = (Lpa::default(), settings(phased(3)));
+    let least = shim(Some(0)).plan(graph.view(), &program, &settings).total_device();
+    let refused = shim(Some(least - 1)).run(graph.view(), &program, &settings, &mut ());
+    let Err(RunError::DeviceMemory { needed, room, limited: true, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!((needed, room), (least, least - 1));
+    shim(Some(needed)).run(graph.view(), &program, &settings, &mut ()).unwrap();
 }
