@@ -53,6 +53,8 @@
 //!
 //! [Cranelift]: https://cranelift.dev
 
+#[cfg(debug_assertions)]
+mod built;
 mod error;
 mod functions;
 mod lower;

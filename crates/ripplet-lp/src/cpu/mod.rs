@@ -4,6 +4,9 @@
 
 mod active;
 mod asynchronous;
+// For other crates, where they take it.
+#[cfg(all(debug_assertions, not(test)))]
+mod built;
 mod drafts;
 mod field;
 mod lists;
