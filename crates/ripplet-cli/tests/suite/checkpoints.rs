@@ -87,7 +87,7 @@ fn killed_at_any_moment() {
     for (graph, flags) in [
         ("social --scale 12", "--program slpa --iterations 40"),
         ("social --scale 12", "--program llp --gamma 1 --schedule sync --iterations 40 --seed 5"),
-        ("road --scale 13", "--program cdlp --iterations 40 --threads 1"),
+        ("road --scale 13", "--program cdlp --iterations 120 --threads 1"),
     ] {
         let sandbox = Sandbox::new();
         sandbox.ok(&format!("generate {graph} -o graph.rg"));
