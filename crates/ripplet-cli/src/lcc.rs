@@ -115,7 +115,7 @@ impl Arguments {
     ) -> Result<(), Failure> {
         let Arguments { values, device, .. } = self;
         let start = Instant::now();
-        let opened = device.open()?;
+        let opened = device.open_one()?;
         let open = start.elapsed().as_secs_f64();
         let loaded = values.load(options, console)?;
         let machine = opened.start(&values.threads, console)?;

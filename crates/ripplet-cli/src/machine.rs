@@ -1,14 +1,15 @@
-//! Who computes: this machine's cores, or one of its GPUs.
+//! Who computes: this machine's cores, one of its GPUs, or several of them together.
 
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::size::Size;
+use crate::stats::ExchangeFigures;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::analytics::lcc::{self, Lcc};
 use ripplet::cuda::device::Device;
 use ripplet::cuda::lcc::DeviceLcc;
-use ripplet::cuda::{CudaDevice, DeviceError, DeviceExecutor};
+use ripplet::cuda::{CudaDevice, DeviceError, DeviceExecutor, DevicesExecutor};
 use ripplet::graph::{Graph, GraphView};
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{
@@ -18,10 +19,11 @@ use ripplet::lp::{
 /// Which device a command runs on.
 #[derive(Args)]
 pub struct DeviceArguments {
-    /// Who computes: auto, cpu, cuda, cuda:N or, for the graphs of a batch, cuda:N,M,….
+    /// Who computes: auto, cpu, cuda, cuda:N, or cuda:N,M,….
     ///
     /// `cuda` is `cuda:0`, the first GPU that `ripplet devices` lists. `auto` is the first GPU where
-    /// it works and the run fits its memory; otherwise it says why not, and is the CPU.
+    /// it works and the run fits its memory; otherwise it says why not, and is the CPU. Several GPUs share a
+    /// graph, or the graphs of a batch.
     #[arg(long, default_value = "auto", value_parser = choice)]
     device: Choice,
     /// Give a run no more of the GPU's memory than this: 8GiB, 500MB [default: what is free].
@@ -68,8 +70,8 @@ pub fn gpu(text: &str) -> Result<usize, String> {
     }
 }
 
-/// What several GPUs are refused with.
-const ONE_GPU: &str = "a run takes one GPU at a time so far: name one, such as cuda:0";
+/// What several GPUs are refused with, where they cannot share the work.
+const ONE_GPU: &str = "this takes one GPU at a time: name one, such as cuda:0";
 
 /// What analytics on the CPU need, as all commands have it.
 pub fn plan_of_cpu(graph: &Graph, plan: ripplet::analytics::Plan) -> Plan {
@@ -134,17 +136,39 @@ impl DeviceArguments {
         }
     }
 
-    /// Opens the GPU that was asked for, before any data is touched; under `auto`, where one works.
+    /// Opens the GPU that was asked for, before any data is touched; under `auto`, where one works. Refuses
+    /// several.
+    pub fn open_one(&self) -> Result<Opened, Failure> {
+        match self.numbers() {
+            [] | [_] => self.open(),
+            _ => Err(several_refused()),
+        }
+    }
+
+    /// Opens the GPUs that were asked for, before any data is touched; under `auto`, where one works.
     pub fn open(&self) -> Result<Opened, Failure> {
-        let number = match self.numbers() {
+        let opened = match self.numbers() {
             [] => return Ok(Opened::Cpu { why: None }),
-            [number] => *number,
-            _ => return Err(Failure::refused(format!("--device: {ONE_GPU}"), "leave one of them")),
+            &[number] => self
+                .executor(number, 1)
+                .map(|executor| Machine::Cuda { number, executor: Box::new(executor) }),
+            numbers => self.open_together(numbers),
         };
-        match self.executor(number, 1) {
-            Ok(executor) => Ok(Opened::Gpu(Machine::Cuda { number, executor: Box::new(executor) })),
+        match opened {
+            Ok(machine) => Ok(Opened::Gpu(machine)),
             Err(error) => Ok(Opened::Cpu { why: Some(self.why_not(error)?) }),
         }
+    }
+
+    /// Opens GPUs that share each run.
+    fn open_together(&self, numbers: &[usize]) -> Result<Machine, DeviceError> {
+        let devices = numbers.iter().map(|&number| CudaDevice::new(number));
+        let devices: Vec<CudaDevice> = devices.collect::<Result<_, _>>()?;
+        let names = numbers.iter().zip(&devices);
+        let names = names.map(|(number, device)| name_of_gpu(*number, device)).collect();
+        let executor = DevicesExecutor::new(devices)?.with_names(names);
+        let executor = executor.with_memory(self.device_memory.map(|size| size.0));
+        Ok(Machine::Cudas { numbers: numbers.to_vec(), executor: Box::new(executor) })
     }
 
     /// Opens all GPUs that were asked for, each so many times, side by side; under `auto`, where one works.
@@ -236,6 +260,17 @@ pub enum Machine {
         /// What runs on it.
         executor: Box<DeviceExecutor<CudaDevice>>,
     },
+    /// Several GPUs that share each run.
+    Cudas {
+        /// Their numbers.
+        numbers: Vec<usize>,
+        /// What runs on them.
+        executor: Box<DevicesExecutor<CudaDevice>>,
+    },
+}
+
+fn several_refused() -> Failure {
+    Failure::refused(format!("--device: {ONE_GPU}"), "leave one of them")
 }
 
 impl Machine {
@@ -249,6 +284,11 @@ impl Machine {
         match self {
             Machine::Cpu(_) => "cpu".into(),
             Machine::Cuda { number, executor } => name_of_gpu(*number, executor.device()),
+            Machine::Cudas { numbers, executor } => {
+                let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+                let names = executor.devices().iter().map(|device| &*device.properties().name);
+                format!("cuda:{} {}", numbers.join(","), names.collect::<Vec<_>>().join(", "))
+            }
         }
     }
 
@@ -262,21 +302,73 @@ impl Machine {
         match self {
             Machine::Cpu(_) => Vec::new(),
             Machine::Cuda { executor, .. } => executor.device().notes(),
+            Machine::Cudas { executor, .. } => {
+                let mut notes = executor.notes().to_vec();
+                for note in executor.devices().iter().flat_map(CudaDevice::notes) {
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                }
+                notes
+            }
         }
     }
 
-    /// Refuses a run that will not fit a GPU's memory.
+    /// What GPUs told one another in the last run; none where there are not several.
+    pub fn exchange(&self) -> Option<ExchangeFigures> {
+        match self {
+            Machine::Cudas { executor, .. } => {
+                Some(ExchangeFigures { way: executor.way().name(), bytes: executor.exchanged() })
+            }
+            Machine::Cpu(_) | Machine::Cuda { .. } => None,
+        }
+    }
+
+    /// What each of several GPUs will need, by its name; none where there are not several.
+    pub fn plans<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> Vec<(String, Plan)> {
+        match self {
+            Machine::Cudas { executor, .. } => {
+                let plans = executor.plans(graph, program, settings);
+                executor.names().iter().cloned().zip(plans).collect()
+            }
+            Machine::Cpu(_) | Machine::Cuda { .. } => Vec::new(),
+        }
+    }
+
+    /// Refuses a run that will not fit a GPU's memory. Of several, each one's plan is looked at where the run begins.
     pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
         match self {
-            Machine::Cpu(_) => Ok(()),
+            Machine::Cpu(_) | Machine::Cudas { .. } => Ok(()),
             Machine::Cuda { executor, .. } => executor.check_memory(plan),
+        }
+    }
+
+    /// Refuses a run, of this plan, that will not fit the memory of the GPUs that it is for.
+    pub fn check_run<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+        plan: &Plan,
+    ) -> Result<(), RunError> {
+        match self {
+            Machine::Cudas { executor, .. } => {
+                executor.check_memory(&executor.plans(graph, program, settings))
+            }
+            Machine::Cpu(_) | Machine::Cuda { .. } => self.check_memory(plan),
         }
     }
 
     /// What finding coefficients will need, of the CPU with so many threads.
     pub fn plan_lcc(&self, graph: &Graph, lcc: Lcc, threads: usize) -> Plan {
         match self {
-            Machine::Cpu(_) => plan_of_cpu(graph, lcc.plan(graph, threads)),
+            // Several are refused before.
+            Machine::Cpu(_) | Machine::Cudas { .. } => plan_of_cpu(graph, lcc.plan(graph, threads)),
             Machine::Cuda { executor, .. } => DeviceLcc::new(executor).plan(graph, lcc),
         }
     }
@@ -291,6 +383,7 @@ impl Machine {
         Ok(match self {
             Machine::Cpu(_) => (lcc.run(graph, observer)?, DeviceSeconds::default()),
             Machine::Cuda { executor, .. } => DeviceLcc::new(executor).run(graph, lcc, observer)?,
+            Machine::Cudas { .. } => return Err(several_refused()),
         })
     }
 }
@@ -306,6 +399,7 @@ impl Executor for Machine {
         match self {
             Machine::Cpu(executor) => executor.plan(graph, program, settings),
             Machine::Cuda { executor, .. } => executor.plan(graph, program, settings),
+            Machine::Cudas { executor, .. } => executor.plan(graph, program, settings),
         }
     }
 
@@ -320,6 +414,7 @@ impl Executor for Machine {
         match self {
             Machine::Cpu(executor) => executor.run(graph, program, settings, observer),
             Machine::Cuda { executor, .. } => executor.run(graph, program, settings, observer),
+            Machine::Cudas { executor, .. } => executor.run(graph, program, settings, observer),
         }
     }
 }

@@ -119,6 +119,28 @@ pub struct CheckpointFigures {
     pub resumed_after: Option<usize>,
 }
 
+/// What GPUs that share a run told one another.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ExchangeFigures {
+    /// How: `direct`, `nccl` or `copies`.
+    pub way: &'static str,
+    /// Bytes that each heard of each other, together.
+    pub bytes: u64,
+}
+
+/// What one of several GPUs needs.
+#[derive(Clone, Debug, Serialize)]
+pub struct DeviceNeed {
+    /// Its name.
+    pub device: String,
+    /// Its share of the graph.
+    pub graph_device: u64,
+    /// What comes beside it.
+    pub algorithm_device: u64,
+    /// Both.
+    pub planned_device: u64,
+}
+
 /// What one γ of a sweep found.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Layer {
@@ -167,6 +189,8 @@ pub struct Stats {
     pub nan_scores: u64,
     /// What was kept of the run, and what it went on from; null where nothing was to be kept.
     pub checkpoints: Option<CheckpointFigures>,
+    /// What GPUs that share the run told one another; null where there are not several.
+    pub exchange: Option<ExchangeFigures>,
     /// What each γ of a sweep found; null where there was one run.
     pub sweep: Option<Vec<Layer>>,
     /// Where the time went.
@@ -202,6 +226,9 @@ pub struct Estimate<C> {
     pub algorithm_device: u64,
     /// Both.
     pub planned_device: u64,
+    /// Of several devices, what each needs: the plan is that of the one that needs most.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceNeed>,
 }
 
 /// One purpose and its bytes.
@@ -315,6 +342,7 @@ impl Stats {
             unlabelled: outcome.labels.iter().filter(|&&label| label == NO_LABEL).count() as u64,
             nan_scores: outcome.nan_scores(),
             checkpoints: None,
+            exchange: None,
             sweep: None,
             seconds,
             shares: seconds.shares(),
@@ -338,7 +366,19 @@ impl<C> Estimate<C> {
             graph_device: plan.graph_device,
             algorithm_device: plan.algorithm_device(),
             planned_device: plan.total_device(),
+            devices: Vec::new(),
         }
+    }
+
+    /// The same, of several devices, with each one's plan.
+    pub fn of_each(self, plans: Vec<(String, Plan)>) -> Estimate<C> {
+        let need = |(device, plan): (String, Plan)| DeviceNeed {
+            device,
+            graph_device: plan.graph_device,
+            algorithm_device: plan.algorithm_device(),
+            planned_device: plan.total_device(),
+        };
+        Estimate { devices: plans.into_iter().map(need).collect(), ..self }
     }
 
     /// The estimate as lines for a person; `device` is who computes.
@@ -356,7 +396,13 @@ impl<C> Estimate<C> {
         if self.planned_device > 0 {
             let on_device = [("graph", self.graph_device), a, b, c];
             let on_device = table(&on_device, &self.device_plan, self.planned_device);
-            let _ = write!(text, "\non {device}\n{on_device}");
+            let most = if self.devices.is_empty() { "" } else { ", the one that needs most" };
+            let _ = write!(text, "\non {device}{most}\n{on_device}");
+        }
+        for (number, need) in self.devices.iter().enumerate() {
+            let before = if number == 0 { "\neach\n" } else { "" };
+            let size = Size(need.planned_device).to_string();
+            let _ = writeln!(text, "{before}{:<28}{size:>12}", need.device);
         }
         text
     }

@@ -14,6 +14,12 @@ impl Address {
     pub fn plus(self, bytes: u64) -> Address {
         Address(self.0 + bytes)
     }
+
+    /// The address so many bytes before: of nothing, it may be, from which others are counted.
+    #[must_use]
+    pub fn minus(self, bytes: u64) -> Address {
+        Address(self.0.wrapping_sub(bytes))
+    }
 }
 
 /// What is known of a device.
@@ -75,7 +81,7 @@ pub trait Device {
     /// Reserved memory, given back when dropped.
     type Memory;
     /// Memory of the host that kernels read where it lies, until this is dropped.
-    type Lent<'a>
+    type Lent<'a>: Send
     where
         Self: 'a;
     /// A place in a queue.
@@ -221,6 +227,69 @@ pub trait Device {
 
     /// The seconds that what `work` launches takes on the device.
     fn timed(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError>;
+}
+
+/// A device that can share a run with others of its kind.
+///
+/// A mark of one may be followed by another: what comes next there waits for what is before the mark here.
+pub trait Peer:
+    Device<Module: Sync, Memory: Send + Sync, Mark: Send + Sync> + Sync + Sized
+{
+    /// What carries bytes between some devices by itself, such as NCCL.
+    type Carrier: Send + Sync;
+
+    /// Lets kernels of this device read another one's memory; whether they can.
+    fn reach(&self, other: &Self) -> Result<bool, DeviceError>;
+
+    /// Copies from another device's memory, when all that was launched here before is done.
+    ///
+    /// # Safety
+    /// There are so many bytes at both addresses, each of its device's memory, kept until the copy is done; and
+    /// the other device does not write to them meanwhile.
+    unsafe fn fetch(
+        &self,
+        to: Address,
+        other: &Self,
+        from: Address,
+        bytes: u64,
+    ) -> Result<(), DeviceError>;
+
+    /// What carries bytes between these devices.
+    ///
+    /// # Errors
+    /// Where there is no such thing here, or it does not start; why, as a sentence.
+    fn carrier(devices: &[Self]) -> Result<Self::Carrier, String>;
+
+    /// Sends and receives, when all that was launched here before is done: this device is number `rank` of the
+    /// carrier's. All of them call this at the same time, each from a thread of its own.
+    ///
+    /// # Safety
+    /// Each parcel's bytes are there, in this device's memory, and kept until they are sent or received; the
+    /// others receive what is sent, and send what is received.
+    unsafe fn carry(
+        &self,
+        carrier: &Self::Carrier,
+        rank: usize,
+        sent: &[Parcel],
+        received: &[Parcel],
+    ) -> Result<(), DeviceError>;
+
+    /// Waits until all that was launched is done, or `is_over`, which is asked often; whether all is done.
+    ///
+    /// # Errors
+    /// As [`Device::wait`].
+    fn wait_unless(&self, is_over: &dyn Fn() -> bool) -> Result<bool, DeviceError>;
+}
+
+/// Bytes for another device, or from one.
+#[derive(Clone, Copy, Debug)]
+pub struct Parcel {
+    /// The other device's number.
+    pub rank: usize,
+    /// Where they are, or will be, in this one's memory.
+    pub address: Address,
+    /// How many.
+    pub bytes: u64,
 }
 
 /// What a device, or the way to it, refused.

@@ -3,6 +3,7 @@
 pub mod compressed;
 pub mod cuda;
 pub mod device;
+pub mod exchange;
 pub mod lcc;
 pub mod lp;
 mod places;
@@ -15,4 +16,4 @@ mod text;
 
 pub use cuda::{CudaDevice, Gpu, Version, devices, driver_version, nvrtc};
 pub use device::DeviceError;
-pub use lp::DeviceExecutor;
+pub use lp::{DeviceExecutor, DevicesExecutor};

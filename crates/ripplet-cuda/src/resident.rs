@@ -5,8 +5,11 @@ use crate::places::Places;
 use crate::streamed::{Moved, Residence, StreamedPlaces};
 use bytemuck::{Pod, Zeroable};
 use ripplet_graph::compressed::{self, CompressedAdjacency, CompressedGraph};
-use ripplet_graph::{Direction, Graph, GraphView, Neighbors, Shard};
+use ripplet_graph::{Direction, Graph, GraphView, Neighbors, Shard, VertexId};
 use std::ops::Range;
+
+/// Vertices of a block of compressed lists.
+const BLOCK: usize = 32;
 
 /// As `Lists` in `graph.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -55,7 +58,13 @@ pub(crate) struct ListPlaces {
     pub offsets: Range<u64>,
     pub ids: Range<u64>,
     pub weights: Range<u64>,
+    /// The arcs that are there, counted over all shards.
+    kept: Range<u64>,
 }
+
+/// Where fewer than all arcs are there, the first is at a multiple of this, so that what is aligned
+/// among all is aligned among these.
+const KEPT_FROM: u64 = 64;
 
 /// Where a graph is.
 #[derive(Clone, Debug, Default)]
@@ -67,11 +76,20 @@ pub(crate) struct GraphPlaces {
 }
 
 impl ListPlaces {
-    fn new(to: &mut Places, vertices: u64, shards: u64, arcs: u64, weighted: bool) -> ListPlaces {
+    fn new(
+        to: &mut Places,
+        vertices: u64,
+        shards: u64,
+        kept: Range<u64>,
+        weighted: bool,
+    ) -> ListPlaces {
+        let kept = kept.start / KEPT_FROM * KEPT_FROM..kept.end;
+        let arcs = kept.end - kept.start;
         ListPlaces {
             offsets: to.take(4, vertices + shards),
             ids: to.take(4, arcs),
             weights: to.take(4, if weighted { arcs } else { 0 }),
+            kept,
         }
     }
 
@@ -80,10 +98,12 @@ impl ListPlaces {
         (self.ids.end - self.ids.start) / 4
     }
 
-    /// The addresses where the memory begins at `base`.
+    /// The addresses where the memory begins at `base`. Arcs keep their numbers: where those before
+    /// are not there, nobody reads them.
     pub fn lists(&self, base: Address) -> Lists {
         let at = |place: &Range<u64>| base.plus(place.start);
-        Lists { offsets: at(&self.offsets), ids: at(&self.ids), weights: at(&self.weights) }
+        let first = |place: &Range<u64>| at(place).minus(4 * self.kept.start);
+        Lists { offsets: at(&self.offsets), ids: first(&self.ids), weights: first(&self.weights) }
     }
 
     /// Moves a shard's lists behind those before it; returns how many arcs there are then.
@@ -98,26 +118,53 @@ impl ListPlaces {
             device.write(memory, place.start + 4 * at, bytemuck::cast_slice(values))
         };
         write(&self.offsets, first_offset, lists.offsets())?;
-        write(&self.ids, first_arc, lists.neighbors())?;
+        let end = first_arc + lists.neighbors().len() as u64;
+        let kept = self.kept.start.clamp(first_arc, end)..self.kept.end.clamp(first_arc, end);
+        if kept.is_empty() {
+            return Ok(end);
+        }
+        let here = (kept.start - first_arc) as usize..(kept.end - first_arc) as usize;
+        let at = kept.start - self.kept.start;
+        write(&self.ids, at, &lists.neighbors()[here.clone()])?;
         if !self.weights.is_empty()
             && let Some(weights) = lists.weights()
         {
-            write(&self.weights, first_arc, weights)?;
+            write(&self.weights, at, &weights[here])?;
         }
-        Ok(first_arc + lists.neighbors().len() as u64)
+        Ok(end)
     }
+}
+
+/// The arcs of the vertices before one, in one direction.
+fn arcs_before(graph: &Graph, vertex: VertexId, lists: fn(&Shard) -> Option<Neighbors<'_>>) -> u64 {
+    let of_shard = |shard: &Shard| {
+        let vertices = shard.vertices();
+        let local = vertex.clamp(vertices.start, vertices.end) - vertices.start;
+        lists(shard).map_or(0, |lists| u64::from(lists.offsets()[local as usize]))
+    };
+    graph.shards().iter().map(of_shard).sum()
 }
 
 impl GraphPlaces {
     /// The next places, for a graph with or without its weights.
     pub fn new(to: &mut Places, graph: &Graph, weighted: bool) -> GraphPlaces {
+        GraphPlaces::of_part(to, graph, weighted, 0..graph.vertices())
+    }
+
+    /// The same, but for arcs of other vertices than these. Where lists begin is there of all, so that
+    /// anybody's degree is known.
+    pub fn of_part(
+        to: &mut Places,
+        graph: &Graph,
+        weighted: bool,
+        part: Range<VertexId>,
+    ) -> GraphPlaces {
         let (vertices, shards) = (u64::from(graph.vertices()), graph.shards().len() as u64);
-        let arcs = |lists: fn(&Shard) -> Option<Neighbors<'_>>| -> u64 {
-            let lists = graph.shards().iter().filter_map(lists);
-            lists.map(|list| list.neighbors().len() as u64).sum()
+        let arcs = |lists: fn(&Shard) -> Option<Neighbors<'_>>| {
+            arcs_before(graph, part.start, lists)..arcs_before(graph, part.end, lists)
         };
-        let mut places = |arcs: u64| {
-            ListPlaces::new(to, vertices, shards, arcs, weighted && graph.is_weighted())
+        let mut places = |kept: Range<u64>| {
+            ListPlaces::new(to, vertices, shards, kept, weighted && graph.is_weighted())
         };
         let out = places(arcs(|shard| Some(shard.out())));
         let incoming = match graph.direction() {
@@ -155,6 +202,8 @@ impl GraphPlaces {
 struct CodedPlaces {
     begins: Range<u64>,
     words: Range<u64>,
+    /// The words that are there.
+    kept: Range<usize>,
 }
 
 /// Where a graph of compressed lists is.
@@ -166,9 +215,20 @@ pub(crate) struct CompressedPlaces {
 }
 
 impl CodedPlaces {
-    fn new(to: &mut Places, lists: &CompressedAdjacency) -> CodedPlaces {
+    /// The next places, for the blocks that have some of these vertices' lists.
+    fn new(to: &mut Places, lists: &CompressedAdjacency, part: &Range<VertexId>) -> CodedPlaces {
+        let vertices = lists.vertices();
+        let local = |v: VertexId| (v.clamp(vertices.start, vertices.end) - vertices.start) as usize;
+        let begin = |block: usize| lists.begins()[block] as usize;
+        let (first, end) = (local(part.start), local(part.end));
+        let kept = match first < end {
+            // Whoever reads a word may read the one behind it, too: there is one behind the last.
+            true => begin(first / BLOCK)..begin(end.div_ceil(BLOCK)) + 1,
+            false => 0..0,
+        };
+        let kept = kept.start / KEPT_FROM as usize * KEPT_FROM as usize..kept.end;
         let begins = to.take(8, lists.begins().len() as u64);
-        CodedPlaces { begins, words: to.take(4, lists.words().len() as u64) }
+        CodedPlaces { begins, words: to.take(4, kept.len() as u64), kept }
     }
 
     /// Moves the lists there; returns how kernels find them where the memory begins at `base`.
@@ -179,8 +239,10 @@ impl CodedPlaces {
         lists: &CompressedAdjacency,
     ) -> Result<Compressed, DeviceError> {
         device.write(memory, self.begins.start, bytemuck::cast_slice(lists.begins()))?;
-        device.write(memory, self.words.start, bytemuck::cast_slice(lists.words()))?;
-        Ok(Compressed::of(lists, base.plus(self.begins.start), base.plus(self.words.start)))
+        let words = &lists.words()[self.kept.clone()];
+        device.write(memory, self.words.start, bytemuck::cast_slice(words))?;
+        let first = base.plus(self.words.start).minus(4 * self.kept.start as u64);
+        Ok(Compressed::of(lists, base.plus(self.begins.start), first))
     }
 }
 
@@ -202,10 +264,10 @@ impl Compressed {
 }
 
 impl CompressedPlaces {
-    fn new(to: &mut Places, graph: &CompressedGraph) -> CompressedPlaces {
+    fn new(to: &mut Places, graph: &CompressedGraph, part: &Range<VertexId>) -> CompressedPlaces {
         let mut of_shard = |shard: &compressed::CompressedShard| {
-            let out = CodedPlaces::new(to, shard.out());
-            [out, shard.incoming().map(|lists| CodedPlaces::new(to, lists)).unwrap_or_default()]
+            let mut places = |lists| CodedPlaces::new(to, lists, part);
+            [places(shard.out()), shard.incoming().map(places).unwrap_or_default()]
         };
         let lists: Vec<_> = graph.shards().iter().map(&mut of_shard).collect();
         let shards = to.take(size_of::<CompressedShard>() as u64, lists.len() as u64);
@@ -250,19 +312,23 @@ impl Default for StoredPlaces {
 }
 
 impl StoredPlaces {
-    /// The next places, with weights: of the whole graph, or of what is on the device.
+    /// The next places, with weights: for the lists of some vertices, or for what is on the device of a graph that is
+    /// not all there.
     pub fn new(
         to: &mut Places,
         graph: GraphView<'_>,
+        part: Range<VertexId>,
         residence: Option<Residence>,
     ) -> StoredPlaces {
         if let Some(residence) = residence {
             return StoredPlaces::Streamed(StreamedPlaces::new(to, graph, residence));
         }
         match graph {
-            GraphView::Plain(graph) => StoredPlaces::Plain(GraphPlaces::new(to, graph, true)),
+            GraphView::Plain(graph) => {
+                StoredPlaces::Plain(GraphPlaces::of_part(to, graph, true, part))
+            }
             GraphView::Compressed(graph) => {
-                StoredPlaces::Compressed(CompressedPlaces::new(to, graph))
+                StoredPlaces::Compressed(CompressedPlaces::new(to, graph, &part))
             }
         }
     }

@@ -7,6 +7,7 @@
 //   FAKE_SM       their architecture (90)
 //   FAKE_OPEN     the code of cuDevicePrimaryCtxRetain (0)
 //   FAKE_OTHERS   bytes of the memory that other processes have (0)
+//   FAKE_PEERS    whether GPUs reach each other's memory (1)
 //   FAKE_RESERVE  the code of cuMemAlloc (0)
 //   FAKE_LAUNCHES launches of kernels that are not known here, until the device is lost (0)
 //
@@ -112,6 +113,19 @@ unsigned cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *strea
     (void)stream;
     return memcpy(to, (const void *)(uintptr_t)from, bytes), OK;
 }
+unsigned cuMemcpyPeerAsync(uint64_t to, void *own, uint64_t from, void *other, size_t bytes, void *stream) {
+    UNLESS_LOST();
+    (void)stream;
+    return memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes), own && other ? OK : INVALID_VALUE;
+}
+unsigned cuDeviceCanAccessPeer(int *can, int device, int other) {
+    UNLESS_LOST();
+    return *can = setting("FAKE_PEERS", 1) && device != other, OK;
+}
+unsigned cuCtxEnablePeerAccess(void *context, unsigned flags) {
+    UNLESS_LOST();
+    return context && flags == 0 ? OK : INVALID_VALUE;
+}
 unsigned cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream) {
     UNLESS_LOST();
     (void)stream;
@@ -127,6 +141,7 @@ unsigned cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
     UNLESS_LOST();
     return stream && event && flags == 0 ? OK : INVALID_VALUE;
 }
+unsigned cuStreamQuery(void *stream) { (void)stream; return lost ? LOST : OK; }
 unsigned cuStreamSynchronize(void *stream) { (void)stream; return lost ? LOST : OK; }
 unsigned cuStreamDestroy_v2(void *stream) { return free(stream), OK; }
 unsigned cuEventCreate(void **event, unsigned flags) {

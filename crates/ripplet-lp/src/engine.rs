@@ -3,8 +3,10 @@
 //! An executor checks the settings ([`Settings::check`](crate::Settings::check)), makes something
 //! that does one round after another ([`Rounds`]), and hands it to [`run_rounds`], which knows when to
 //! stop. What a round must do is said by [`Schedule`](crate::Schedule) and
-//! [`Program`](crate::Program), and shown by [`cpu`](crate::cpu).
+//! [`Program`](crate::Program), and shown by [`cpu`](crate::cpu). Executors that share a run are [`Rank`]s of
+//! an [`Exchange`].
 
+pub use crate::ranks::{Alone, Exchange, Loads, Parts, Rank, do_phase};
 pub use crate::rounds::{Finished, Rounds, run_rounds};
 pub use crate::volume::VolumeUnit;
 

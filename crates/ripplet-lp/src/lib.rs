@@ -32,6 +32,7 @@ mod hash;
 mod outcome;
 mod plan;
 mod program;
+mod ranks;
 mod rounds;
 mod schedule;
 mod settings;

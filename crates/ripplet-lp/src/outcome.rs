@@ -101,14 +101,20 @@ impl Outcome {
 }
 
 impl Round {
-    /// The counts of two parts of a round together.
-    pub(crate) fn plus(self, other: Round) -> Round {
+    /// The counts of two parts of a round together. Of fingerprints, which are of each part's own vertices, the
+    /// sum; and seconds are the first's.
+    #[must_use]
+    pub fn plus(self, other: Round) -> Round {
         Round {
             changed: self.changed + other.changed,
             visited: self.visited + other.visited,
             scanned: self.scanned + other.scanned,
             nan_scores: self.nan_scores + other.nan_scores,
-            ..self
+            fingerprint: match (self.fingerprint, other.fingerprint) {
+                (Some(one), Some(other)) => Some(one.wrapping_add(other)),
+                (one, other) => one.or(other),
+            },
+            seconds: self.seconds,
         }
     }
 }

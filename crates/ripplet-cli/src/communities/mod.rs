@@ -23,7 +23,9 @@ use crate::failure::{Ending, Failure};
 use crate::machine::Machine;
 use crate::output::{check_place, is_standard, write_json};
 use crate::reading::{Loaded, load_stored};
-use crate::stats::{Bytes, CheckpointFigures, Choices, Shape, Stages, Stats, peak_memory};
+use crate::stats::{
+    Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Shape, Stages, Stats, peak_memory,
+};
 use crate::{interrupt, memory};
 use checkpoint::{Keeping, Store};
 use job::Job;
@@ -143,6 +145,7 @@ struct Run {
     outcome: Outcome,
     seconds: Stages,
     checkpoints: Option<CheckpointFigures>,
+    exchange: Option<ExchangeFigures>,
 }
 
 impl Work<'_> {
@@ -184,7 +187,8 @@ impl Work<'_> {
         let mut keeping = keeping.transpose()?;
         let settings = self.settings_on(machine, program, &own);
         let plan = self.plan(machine, program, &settings);
-        if self.is_estimate(machine, &settings, &plan)? {
+        let plans = || machine.plans(graph, program, &settings);
+        if self.is_estimate(machine, &settings, &plan, plans)? {
             return Ok(None);
         }
         let start = Instant::now();
@@ -196,7 +200,8 @@ impl Work<'_> {
         seconds.add_run(all - keeping.as_ref().map_or(0.0, Keeping::seconds), &outcome);
         let checkpoints = keeping.map(|keeping| keeping.figures());
         let choices = self.choices(machine, &settings);
-        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints }))
+        let exchange = machine.exchange();
+        Ok(Some(Run { choices, plan, outcome, seconds, checkpoints, exchange }))
     }
 
     /// What a run will need, with the copy of its state that a checkpoint takes of a GPU's.
@@ -230,8 +235,10 @@ impl Work<'_> {
             return exact;
         }
         let plan = machine.plan(self.graph, program, &exact);
-        let refused = check_memory(&plan, self.job, machine)
-            .and_then(|()| machine.check_memory(&plan).map_err(Failure::from));
+        let refused = check_memory(&plan, self.job, machine).and_then(|()| {
+            let checked = machine.check_run(self.graph, program, &exact, &plan);
+            checked.map_err(Failure::from)
+        });
         let Err(why) = refused else { return exact };
         let counter = Counter::Sketch(Sketch::of_eight());
         self.console.remark(&format!("counting by {counter}, as exact does not fit: {why}"));
@@ -244,6 +251,7 @@ impl Work<'_> {
         machine: &Machine,
         settings: &Settings,
         plan: &Plan,
+        plans: impl FnOnce() -> Vec<(String, Plan)>,
     ) -> Result<bool, Failure> {
         let Some(form) = self.job.estimate else {
             check_memory(plan, self.job, machine)?;
@@ -254,7 +262,8 @@ impl Work<'_> {
             machine.check_memory(plan)?;
         }
         let choices = self.choices(machine, settings);
-        form.print(self.graph, &choices, &choices.device, plan)?;
+        let estimate = Estimate::new(Shape::of(self.graph), &choices, plan).of_each(plans());
+        form.print_as(&estimate, || estimate.lines(&choices.device))?;
         Ok(true)
     }
 
@@ -289,7 +298,8 @@ impl Work<'_> {
             let (shape, choices) = (Shape::of(graph), run.choices.clone());
             let stats = Stats::new(shape, choices, outcome, summary, seconds, bytes);
             let (sweep, checkpoints) = (sweep.map(|sweep| sweep.layers), run.checkpoints);
-            write_json(path, &Stats { sweep, checkpoints, ..stats })?;
+            let exchange = run.exchange;
+            write_json(path, &Stats { sweep, checkpoints, exchange, ..stats })?;
         }
         console.say(&self.last_line(run, summary));
         Ok(())

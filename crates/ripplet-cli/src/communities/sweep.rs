@@ -50,7 +50,8 @@ impl Work<'_> {
         if job.order.is_some() {
             plan = plan.with("the layered order", LayeredOrder::bytes_for(graph.vertices()));
         }
-        if self.is_estimate(machine, settings, &plan)? {
+        let plans = || machine.plans(graph, &Llp::new(Gamma::ZERO), settings);
+        if self.is_estimate(machine, settings, &plan, plans)? {
             return Ok(None);
         }
         let refused = |_| Failure::Run(RunError::OutOfMemory { bytes: plan.algorithm_host() });
@@ -81,7 +82,14 @@ impl Work<'_> {
         judged?;
         let choices = self.choices(machine, settings);
         Ok(best.map(|(best, outcome)| Swept {
-            run: Run { choices, plan, outcome, seconds, checkpoints: None },
+            run: Run {
+                choices,
+                plan,
+                outcome,
+                seconds,
+                checkpoints: None,
+                exchange: machine.exchange(),
+            },
             sweep: Sweep { layers, best },
             order,
         }))

@@ -24,7 +24,8 @@ fn what_cdlp_is_not() {
 #[test]
 fn values_that_are_not_there() {
     for (flags, parts) in [
-        ("--device cuda:0,1", ["one GPU at a time", "--device"]),
+        ("--device cuda:0,0", ["GPU 0 is named twice", "--device"]),
+        ("--device cuda:0,", ["expected auto, cpu, cuda, cuda:N", "--device"]),
         ("--device tpu", ["expected auto, cpu, cuda, cuda:N", "--device"]),
         ("--device cuda:", ["expected auto, cpu, cuda, cuda:N", "--device"]),
         ("--device cuda:-1", ["expected auto, cpu, cuda, cuda:N", "--device"]),

@@ -1,6 +1,6 @@
 //! `--device`, with drivers of the tests' own: what needs no GPU.
 
-use crate::driver::{FAKE, driver, no_driver, run};
+use crate::driver::{FAKE, FAKE_NVRTC, compiler, driver, no_driver, run};
 use crate::sandbox::{Said, Sandbox};
 use serde_json::Value;
 
@@ -102,6 +102,49 @@ fn a_gpu_that_is_insisted_on_must_be_there() {
         ("cuda:3", ("FAKE_INIT", "802"), "fabricmanager"),
     ] {
         fails(&sandbox, &format!("{run} {device}"), &[environment], 1, &[part, help]);
+    }
+}
+
+/// Several GPUs share a graph: each must be there and have room, and what fails is called by its name.
+#[test]
+fn several_gpus() {
+    let sandbox = with_driver();
+    let run_of = "communities graph.txt -o out.txt --device cuda:1,0";
+    let one = [("FAKE_COUNT", "1")];
+    fails(&sandbox, run_of, &one, 1, &["error: no GPU number 1: 1 here, numbered from 0"]);
+    let two = [("FAKE_COUNT", "2")];
+    compiler(&sandbox, FAKE_NVRTC);
+    let parts = ["error: cuda:", " Fake GPU ", ": the GPU failed"];
+    fails(&sandbox, run_of, &two, 1, &parts);
+    let parts = ["of the memory of cuda:1 Fake GPU 1", "what --device-memory allows"];
+    fails(&sandbox, &format!("{run_of} --device-memory 10"), &two, 1, &parts);
+    let parts = ["--device: this takes one GPU at a time", "leave one of them"];
+    fails(&sandbox, "lcc graph.txt -o out.txt --device cuda:0,1", &two, 2, &parts);
+    let seventeen: Vec<String> = (0..17).map(|number| number.to_string()).collect();
+    let run_of = format!("communities graph.txt -o out.txt --device cuda:{}", seventeen.join(","));
+    fails(&sandbox, &run_of, &[("FAKE_COUNT", "17")], 1, &["1 to 16 can share one, not 17"]);
+}
+
+/// Without peer access and without NCCL, the driver copies, which is said.
+#[test]
+fn the_plan_of_each_of_several_gpus() {
+    let sandbox = with_driver();
+    let run_of = "communities graph.txt --estimate=json --device cuda:0,1";
+    let said = run(&sandbox, run_of, &[("FAKE_COUNT", "2"), ("FAKE_PEERS", "0")]);
+    assert!(said.error.contains("GPUs exchange labels by copies of the driver"), "{said:?}");
+    let estimate: Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(estimate["device"], "cuda:0,1 Fake GPU 0, Fake GPU 1");
+    let devices = estimate["devices"].as_array().expect("a list");
+    assert_eq!(devices[1]["device"], "cuda:1 Fake GPU 1");
+    let most = devices.iter().map(|device| device["planned_device"].as_u64()).max();
+    assert_eq!(most, Some(estimate["planned_device"].as_u64()));
+    let text = run_of.replace("=json", "");
+    let said = run(&sandbox, &text, &[("FAKE_COUNT", "2")]);
+    assert!(!said.error.contains("copies"), "{said:?}");
+    for part in
+        ["on cuda:0,1 Fake GPU 0, Fake GPU 1, the one that needs most", "\ncuda:1 Fake GPU 1 "]
+    {
+        assert!(said.out.contains(part), "{part}: {said:?}");
     }
 }
 

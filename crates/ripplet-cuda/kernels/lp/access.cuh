@@ -8,7 +8,7 @@ struct Access {
     // Where a candidate's total comes from: its own, or the largest of all.
     bool at_most;
 
-    RIPPLET_FN u32 degree(u32 v) const { return place_of(*field, v).degree(); }
+    RIPPLET_FN u32 degree(u32 v) const { return degree_of(*field, v); }
     RIPPLET_FN u32 round() const { return field->round; }
     RIPPLET_FN u32 random(u32 v, u32 stream) const {
         return mix(v ^ stream_key(field->seed, field->round, PROGRAM_STREAM + stream));

@@ -72,6 +72,11 @@ RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
     return Far{begin / 32, 0, begin == end ? 0 : (u32)((end + 31) / 32 + 1 - begin / 32)};
 }
 
+// Of any vertex, whoever has its lists.
+RIPPLET_FN u32 degree_of(const Field& field, u32 v) {
+    return RANKED ? field.degrees[v] : place_of(field, v).degree();
+}
+
 RIPPLET_FN const Compressed& lists_at(const Field& field, const Place& place, u32 side) {
     const CompressedShard& shard = shard_at(field, place.shard);
     return DIRECTED && side > 0 ? shard.incoming : shard.out;

@@ -4,6 +4,7 @@
 //
 //     bool DIRECTED, WEIGHTED, SHARDED     the graph
 //     bool COMPRESSED, STREAMED            whether its lists are; whether some of them are not on the device
+//     bool RANKED                          whether several devices share it: `exchange.cuh`
 //     u32  COLUMNS, DRAFT_LENGTH           the program's columns; values of the written ones a vertex
 //     u32  WAKE, TOTAL                     below
 //     bool FALLS_WITH_TOTAL, CARRIES       what the program says of its hooks
@@ -93,6 +94,8 @@ struct Tallies {
     u64 visited, scanned, changed, nan_scores, fingerprint, grand_total;
     // Slots of the region that a batch of large vertices uses.
     u64 region_used;
+    // Bytes of others' letters.
+    u64 heard_bytes;
     // By parity of the phase: arcs of those who wake their neighbours.
     u64 waking[2];
     u32 most_total;
@@ -134,7 +137,8 @@ struct Field {
     // A `ShardStart` or a `CompressedShard` each.
     const void* shards;
     u32* labels;
-    // A byte a vertex: many may set it at once, and none has to wait.
+    // A byte a vertex: many may set it at once, and none has to wait. Of another rank's vertices, whether this
+    // one woke them since their last turn: `TOLD` where their rank knows.
     unsigned char* active;
     // Of the phase in which a vertex changed last, and woke its neighbours, the stamp. Nothing where
     // the sleeping never ask.
@@ -142,12 +146,15 @@ struct Field {
     // By grain: the number of the last phase in which a neighbour woke one of its vertices.
     u32* woken;
     u32 *totals, *shares, *drafts;
+    // Of all vertices, where several devices share compressed lists: nobody else has those of the others.
+    const u32* degrees;
     Tallies* tallies;
     // By class: the members of the phase, as `Members` finds them; U32_MAX in the place of those who had
     // their turn and did not change, and when changes are shown, of all who wake nobody. For LARGE
     // there are records.
     u32* members[LARGE];
-    // What the members that changed chose, of all classes, the lowest first. Nothing in place.
+    // What the members that changed chose, of all classes, the lowest first. In place, where ranks are told of
+    // them, whether they wake others; else nothing.
     u32* chosen;
     Large* large;
     Piece* pieces;
@@ -192,6 +199,12 @@ struct Turn {
     // Whether those who want lists have their turn already: 1, or 0 where it is the next.
     u32 late;
 };
+
+// What makes a vertex active whose rank was told, or need not be.
+constexpr unsigned char TOLD = 2;
+
+// Whether changes stay listed when all have chosen, to be shown or to be told.
+constexpr bool LISTS_CHANGES = !IN_PLACE || RANKED;
 
 // A neighbour, and the weight of the arc to it; no neighbour is U32_MAX.
 struct Arc {

@@ -55,15 +55,15 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
     u32* counts = (u32*)shared_memory();
     u32* starts = counts + CLASSES;
     const Turns turns(field);
-    // A unit may lie on both sides of a bound.
-    const u64 stretch = 8ull * turns.phases, units = (turn.end + stretch - 1) / stretch;
+    // A unit may lie on both sides of a bound. Of other ranks' vertices it is forgotten that they are active.
+    const u64 stretch = 8ull * turns.phases, nowhere = RANKED ? field.vertices : turn.end;
     u64 scanned = 0;
     u32 visited = 0;
-    const u64 begin = turn.first / stretch;
+    const u64 begin = RANKED ? 0 : turn.first / stretch, units = (nowhere + stretch - 1) / stretch;
     for (u64 first = begin + (u64)blockIdx.x * BLOCK; first < units; first += (u64)gridDim.x * BLOCK) {
         const u64 unit = first + threadIdx.x;
-        u64 at = unit < units ? turns.first_of((u32)unit, turn.phase) : turn.end;
-        if (turn.asks_grains && !stirs(field, turn, at, 8 * turns.stride)) at = turn.end;
+        u64 at = unit < units ? turns.first_of((u32)unit, turn.phase) : nowhere;
+        if (turn.asks_grains && !stirs(field, turn, at, 8 * turns.stride)) at = nowhere;
         u32 ids[8], degrees[8], classes[8], ranks[8];
         bool found[8], any = false;
 #pragma unroll
@@ -71,8 +71,10 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
             const u64 first_of_unit = __shfl_sync(ALL_LANES, at, step * 4 + lane_id() / 8);
             const u64 v = first_of_unit + (u64)(lane_id() % 8) * turns.stride;
             ids[step] = (u32)v;
-            found[step] = v >= turn.first && v < turn.end && field.active[v];
+            const bool is_own = v >= turn.first && v < turn.end;
+            found[step] = is_own && field.active[v];
             any |= found[step];
+            if (RANKED && !is_own && v < nowhere && field.active[v]) field.active[v] = 0;
         }
         if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
         if (!__syncthreads_or(any)) continue;
@@ -82,7 +84,7 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
             if (found[step]) field.active[ids[step]] = 0;
             if (STREAMED && turn.late) list_wanted(field, turn, ids[step], found[step]);
             // All are read at once, those of nobody as well.
-            const u32 degree = place_of(field, found[step] ? ids[step] : 0).degree();
+            const u32 degree = place_of(field, found[step] ? ids[step] : turn.first).degree();
             degrees[step] = found[step] ? degree : 0;
             visited += found[step];
         }
@@ -104,7 +106,7 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
         if (threadIdx.x < LARGE && counts[threadIdx.x] > 0)
             starts[threadIdx.x] =
                 atomicAdd(&tallies->members[turn.parity][threadIdx.x], counts[threadIdx.x]);
-        if (!IN_PLACE && threadIdx.x < CLASSES) {
+        if (LISTS_CHANGES && threadIdx.x < CLASSES) {
             u32 lower = 0;
             for (u32 other = 0; other < threadIdx.x; other++) lower += counts[other];
             if (lower > 0) atomicAdd(&tallies->lower[turn.parity][threadIdx.x], lower);

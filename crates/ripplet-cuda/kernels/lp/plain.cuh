@@ -95,6 +95,8 @@ RIPPLET_FN Far far_list(const Field& field, u32 side, u32 v) {
     return Far{lists.far + offset, lists.far_weights + offset, __ldg(offsets + 1) - offset};
 }
 
+RIPPLET_FN u32 degree_of(const Field& field, u32 v) { return place_of(field, v).degree(); }
+
 // Arc number `index` of a vertex: its outgoing ones first.
 RIPPLET_FN Arc arc_at(const Field& field, const Place& place, u32 index) {
     if (DIRECTED && index >= place.out_degree) return place.incoming.at(field.incoming, index - place.out_degree);

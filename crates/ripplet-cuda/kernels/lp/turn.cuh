@@ -58,7 +58,7 @@ RIPPLET_FN u32 classes_with_members(const Field& field, Turn turn) {
 RIPPLET_FN u32 share_of(const Field& field, u32 v) {
     if (TOTAL == TOTAL_MEMBERS) return 1;
     if (WEIGHTED) return field.shares[v];
-    const u32 degree = place_of(field, v).degree(), shift = field.volume_shift;
+    const u32 degree = degree_of(field, v), shift = field.volume_shift;
     if (shift == 0) return degree;
     const u32 key = stream_key(field.seed, 0, VOLUME_STREAM);
     const u64 dither = (u64)mix(v ^ key) & ((1ull << shift) - 1);
@@ -163,10 +163,10 @@ RIPPLET_FN void end_turn_of(const Run& run, Turn turn, u32 of_class, u32 item, u
                             const Chooser& v, const Ended& end, Seen* seen) {
     const Field& field = run.field;
     const Done done = end_turn(run, turn, v, degree, end, seen);
-    if (!(IN_PLACE ? done.wakes : done.changed))
+    if (!(LISTS_CHANGES ? done.changed : done.wakes))
         Members(field, of_class)[item] = U32_MAX;
-    else if (!IN_PLACE)
-        chosen_of(field, turn, of_class, item) = done.label;
+    else if (LISTS_CHANGES)
+        chosen_of(field, turn, of_class, item) = IN_PLACE ? done.wakes : done.label;
 }
 
 }  // namespace ripplet

@@ -1,6 +1,6 @@
 //! What a GPU keeps for this process: a context, streams in it, events in those.
 
-use super::driver::{Driver, OUT_OF_MEMORY, SUCCESS};
+use super::driver::{Driver, NOT_READY, OUT_OF_MEMORY, PEERS_ALREADY, SUCCESS, TOO_MANY_PEERS};
 use crate::device::DeviceError;
 use cudarc::driver::sys::{
     CU_MEMHOSTREGISTER_DEVICEMAP, CU_MEMHOSTREGISTER_READ_ONLY, CUcontext, CUdevice, CUdeviceptr,
@@ -66,6 +66,63 @@ impl Context {
         self.enter()?;
         // SAFETY: the stream is this context's.
         self.driver.check(unsafe { (self.driver.cuStreamSynchronize)(self.stream) }, what)
+    }
+
+    /// Whether all in the stream is done.
+    pub fn is_idle(&self, what: &str) -> Result<bool, DeviceError> {
+        self.enter()?;
+        // SAFETY: the stream is this context's.
+        match unsafe { (self.driver.cuStreamQuery)(self.stream) } {
+            NOT_READY => Ok(false),
+            code => self.driver.check(code, what).map(|()| true),
+        }
+    }
+
+    /// The number of its GPU, as the driver counts them.
+    pub fn device(&self) -> CUdevice {
+        self.device
+    }
+
+    /// Lets kernels here read another context's memory; whether they can.
+    pub fn reach(&self, other: &Context) -> Result<bool, DeviceError> {
+        if self.device == other.device {
+            return Ok(true);
+        }
+        let (driver, mut can) = (self.driver, 0);
+        // SAFETY: both are the driver's devices; it writes one number.
+        let code =
+            unsafe { (driver.cuDeviceCanAccessPeer)(&raw mut can, self.device, other.device) };
+        driver.check(code, "asking which GPUs' memory it reaches")?;
+        if can == 0 {
+            return Ok(false);
+        }
+        self.enter()?;
+        // SAFETY: the other context is kept as long as whoever has it; there are no flags.
+        match unsafe { (driver.cuCtxEnablePeerAccess)(other.handle, 0) } {
+            SUCCESS | PEERS_ALREADY => Ok(true),
+            TOO_MANY_PEERS => Ok(false),
+            code => Err(driver.failed(code, "reaching another GPU's memory")),
+        }
+    }
+
+    /// Copies from another context's memory, in the stream's order.
+    ///
+    /// # Safety
+    /// There are so many bytes at both addresses, each of its context's memory, kept until the copy is done.
+    pub unsafe fn fetch(
+        &self,
+        to: CUdeviceptr,
+        other: &Context,
+        from: CUdeviceptr,
+        bytes: usize,
+    ) -> Result<(), DeviceError> {
+        self.enter()?;
+        let driver = self.driver;
+        // SAFETY: the caller's promise; the stream is this context's.
+        let code = unsafe {
+            (driver.cuMemcpyPeerAsync)(to, self.handle, from, other.handle, bytes, self.stream)
+        };
+        driver.check(code, "copying from another GPU's memory")
     }
 
     /// Bytes of memory that nobody has.

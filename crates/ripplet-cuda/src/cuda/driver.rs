@@ -35,9 +35,13 @@ functions! {
         cuMemHostGetDevicePointer_v2(*mut CUdeviceptr, *mut c_void, c_uint);
         cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
         cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
+        cuMemcpyPeerAsync(CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, usize, CUstream);
+        cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice);
+        cuCtxEnablePeerAccess(CUcontext, c_uint);
         cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream);
         cuStreamCreate(*mut CUstream, c_uint);
         cuStreamWaitEvent(CUstream, CUevent, c_uint);
+        cuStreamQuery(CUstream);
         cuStreamSynchronize(CUstream);
         cuStreamDestroy_v2(CUstream);
         cuEventCreate(*mut CUevent, c_uint);
@@ -72,6 +76,10 @@ pub const SUCCESS: u32 = CUresult::CUDA_SUCCESS as u32;
 pub const OUT_OF_MEMORY: u32 = CUresult::CUDA_ERROR_OUT_OF_MEMORY as u32;
 pub const NO_DEVICE: u32 = CUresult::CUDA_ERROR_NO_DEVICE as u32;
 pub const NOT_FOUND: u32 = CUresult::CUDA_ERROR_NOT_FOUND as u32;
+/// What it says of work that is not done, and of peer access that was enabled before, or has no room.
+pub const NOT_READY: u32 = CUresult::CUDA_ERROR_NOT_READY as u32;
+pub const PEERS_ALREADY: u32 = CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED as u32;
+pub const TOO_MANY_PEERS: u32 = CUresult::CUDA_ERROR_TOO_MANY_PEERS as u32;
 
 /// The driver, ready to be used, and how many GPUs it has.
 pub struct Ready {

@@ -9,6 +9,7 @@ mod context;
 mod discovery;
 mod driver;
 mod functions;
+mod nccl;
 pub mod nvrtc;
 mod staging;
 mod version;
@@ -16,7 +17,9 @@ mod version;
 pub use discovery::{Gpu, devices, driver_version};
 pub use version::Version;
 
-use crate::device::{Address, Device, DeviceError, Launch, Properties, Queue, Source};
+use crate::device::{
+    Address, Device, DeviceError, Launch, Parcel, Peer, Properties, Queue, Source,
+};
 use cache::{Cache, Compiled, Key};
 use context::{Context, Event, Loaded, Locked, SideStream};
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUstream};
@@ -520,6 +523,61 @@ impl Device for CudaDevice {
         end.record()?;
         end.wait("waiting for what was launched")?;
         end.seconds_since(&start)
+    }
+}
+
+/// Times that one who waits asks again at once, before it lets others have the core.
+const LOOKS: u32 = 1 << 10;
+
+impl Peer for CudaDevice {
+    type Carrier = nccl::Nccl;
+
+    fn reach(&self, other: &CudaDevice) -> Result<bool, DeviceError> {
+        self.context.reach(&other.context)
+    }
+
+    unsafe fn fetch(
+        &self,
+        to: Address,
+        other: &CudaDevice,
+        from: Address,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise. Both are in memory, so that they are no more than it can have.
+        unsafe { self.context.fetch(to.0, &other.context, from.0, bytes as usize) }
+    }
+
+    fn carrier(devices: &[CudaDevice]) -> Result<nccl::Nccl, String> {
+        let numbers: Vec<c_int> = devices.iter().map(|device| device.context.device()).collect();
+        nccl::Nccl::start(&numbers)
+    }
+
+    unsafe fn carry(
+        &self,
+        carrier: &nccl::Nccl,
+        rank: usize,
+        sent: &[Parcel],
+        received: &[Parcel],
+    ) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        // SAFETY: the caller's promise; the stream is of this rank's device, whose context is current.
+        unsafe { carrier.carry(rank, sent, received, self.context.stream()) }
+    }
+
+    fn wait_unless(&self, is_over: &dyn Fn() -> bool) -> Result<bool, DeviceError> {
+        let mut looks = 0;
+        while !self.context.is_idle("waiting for what was launched")? {
+            if is_over() {
+                return Ok(false);
+            }
+            looks += 1;
+            if looks < LOOKS {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+        Ok(true)
     }
 }
 

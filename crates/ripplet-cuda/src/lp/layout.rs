@@ -1,5 +1,7 @@
 //! What a run keeps on a device, and where: one block of memory, planned before it is reserved.
 
+use super::ranks::{RankPlaces, Share};
+use super::rounds::Task;
 use super::source::Resident;
 use super::tuning::{self, Tuning};
 use crate::device::Address;
@@ -96,6 +98,7 @@ pub struct Tallies {
     pub fingerprint: u64,
     pub grand_total: u64,
     pub region_used: u64,
+    pub heard_bytes: u64,
     pub waking: [u64; 2],
     pub most_total: u32,
     pub batches: u32,
@@ -127,6 +130,7 @@ pub struct Field {
     pub totals: Address,
     pub shares: Address,
     pub drafts: Address,
+    pub degrees: Address,
     pub tallies: Address,
     pub members: [Address; LISTED],
     pub chosen: Address,
@@ -227,17 +231,14 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// The classes of a graph's vertices.
-    pub fn of(graph: GraphView<'_>, tuning: &Tuning) -> Classes {
+    /// The classes of some of a graph's vertices.
+    pub fn of(graph: GraphView<'_>, part: Range<u32>, tuning: &Tuning) -> Classes {
         let vertices = graph.vertices();
         let count = |mut classes: Classes, v: u32| {
             classes.count(graph.degree(v), vertices, tuning);
             classes
         };
-        (0..vertices)
-            .into_par_iter()
-            .fold(Classes::default, count)
-            .reduce(Classes::default, Classes::plus)
+        part.into_par_iter().fold(Classes::default, count).reduce(Classes::default, Classes::plus)
     }
 
     fn count(&mut self, degree: u64, vertices: u32, tuning: &Tuning) {
@@ -306,6 +307,7 @@ pub struct Layout {
     pub shares: Range<u64>,
     pub columns: Vec<Range<u64>>,
     pub drafts: Range<u64>,
+    pub degrees: Range<u64>,
     pub tallies: Range<u64>,
     /// By class, as many as it may have at once; two share a list, from its front and from its end.
     pub members: [Range<u64>; LISTED],
@@ -318,6 +320,9 @@ pub struct Layout {
     pub sketched_labels: Range<u64>,
     pub sketched_weights: Range<u64>,
     pub region_slots: u64,
+    /// Whose share of the run it is.
+    pub share: Share,
+    pub ranks: RankPlaces,
     /// All bytes.
     pub bytes: u64,
     pub plan: Plan,
@@ -327,15 +332,11 @@ impl Layout {
     /// The layout of a run that may have so many bytes of the device's memory: as many of the graph's lists are there as
     /// fit, and the others stay in the host's memory. Where it does not suffice for what must be there, the layout
     /// that needs least.
-    pub fn within<P: Program>(
-        room: u64,
-        graph: GraphView<'_>,
-        program: &P,
-        settings: &Settings,
-        tuning: &Tuning,
-    ) -> Layout {
-        let classes = Classes::of(graph, tuning);
-        let layout = |residence| Layout::new(&classes, residence, graph, program, settings, tuning);
+    pub fn within<P: Program>(room: u64, task: Task<'_, P>) -> Layout {
+        let Task { graph, settings, tuning, .. } = task;
+        let share = Share::whole(graph.vertices());
+        let classes = Classes::of(graph, share.vertices(), &tuning);
+        let layout = |residence| Layout::new(&classes, residence, share.clone(), task);
         if let Some(v) = tuning.streamed_from {
             return layout(Some(Residence::until(graph, v)));
         }
@@ -364,15 +365,15 @@ impl Layout {
         if best.bytes <= room { best } else { least }
     }
 
-    /// The layout of a run with the whole graph on the device, or with this of it.
+    /// The layout of a run, or of one device's share of it, whose vertices are of these classes; with all their lists
+    /// on the device, or with this of them.
     pub fn new<P: Program>(
         classes: &Classes,
         residence: Option<Residence>,
-        graph: GraphView<'_>,
-        program: &P,
-        settings: &Settings,
-        tuning: &Tuning,
+        share: Share,
+        task: Task<'_, P>,
     ) -> Layout {
+        let Task { graph, program, settings, tuning } = task;
         let vertices = u64::from(graph.vertices());
         let specs = program.columns();
         let (phases, in_place) = match settings.schedule.order {
@@ -380,11 +381,14 @@ impl Layout {
             Order::Sync => (1, false),
             Order::Async { .. } => (1, true),
         };
-        let phase = vertices.min(vertices.div_ceil(8 * phases) * 8);
-        let mut to = Layout::default();
+        // A share may begin and end within a stretch.
+        let cut = u64::from(share.is_ranked());
+        let at_once = |own: u64| own.min((own.div_ceil(8 * phases) + cut) * 8);
+        let phase = at_once(u64::from(share.vertices().end - share.vertices().start));
+        let mut to = Layout { share: share.clone(), ..Layout::default() };
 
         let mut places = Places::default();
-        to.graph = StoredPlaces::new(&mut places, graph, residence);
+        to.graph = StoredPlaces::new(&mut places, graph, share.vertices(), residence);
         let parts = if residence.is_some() { most_parts(graph.arcs()) } else { 0 };
         to.parts = places.take(PART_BYTES, parts.into());
         to.stage_use = places.take(USE_BYTES, if residence.is_some() { 2 } else { 0 });
@@ -407,6 +411,8 @@ impl Layout {
         to.totals = places.take(4, if total == LabelTotal::None { 0 } else { vertices });
         let shares = graph.is_weighted() && total == LabelTotal::Volume;
         to.shares = places.take(4, if shares { vertices } else { 0 });
+        let degrees = share.is_ranked() && matches!(graph, GraphView::Compressed(_));
+        to.degrees = places.take(4, if degrees { vertices } else { 0 });
         let totals = places.bytes;
 
         for spec in &specs {
@@ -414,8 +420,8 @@ impl Layout {
             to.columns.push(column);
         }
         let drafted = specs.iter().filter(|spec| spec.written);
-        let drafted: u64 = drafted.map(|spec| engine::values_of(spec, graph.vertices())).sum();
-        to.drafts = places.take(4, drafted);
+        let drafted: u64 = drafted.map(|spec| u64::from(spec.len)).sum();
+        to.drafts = places.take(4, drafted.saturating_mul(vertices));
         let columns = places.bytes;
 
         to.tallies = places.take(size_of::<Tallies>() as u64, 1);
@@ -435,7 +441,7 @@ impl Layout {
             }
             None => choices,
         };
-        to.chosen = places.take(4, if in_place { 0 } else { choices });
+        to.chosen = places.take(4, if in_place && !share.is_ranked() { 0 } else { choices });
         to.hubs = places.take(size_of::<Piece>() as u64, if asks { classes.hub_pieces } else { 0 });
         let lists = places.bytes;
 
@@ -452,6 +458,9 @@ impl Layout {
         let sketched = classes.pieces * u64::from(sketch.map_or(0, Sketch::slots));
         to.sketched_labels = places.take(4, sketched);
         to.sketched_weights = places.take(8, sketched);
+        let tables = places.bytes;
+
+        to.ranks = RankPlaces::new(&mut places, &share, drafted, at_once);
 
         let mut plan =
             Plan { graph_host: graph.bytes(), graph_device: graph_bytes, ..Plan::default() }
@@ -460,7 +469,8 @@ impl Layout {
                 .with_device("label totals", totals - state)
                 .with_device("columns", columns - totals)
                 .with_device("lists of vertices and what they choose", lists - columns)
-                .with_device("tables of large vertices", places.bytes - lists);
+                .with_device("tables of large vertices", tables - lists)
+                .with_device("letters to and from other GPUs", places.bytes - tables);
         plan.device_items.retain(|item| item.bytes > 0);
         to.bytes = places.bytes;
         to.plan = host_plan(plan, graph, settings, &specs, shares);
@@ -487,6 +497,7 @@ impl Layout {
             totals: at(&self.totals),
             shares: at(&self.shares),
             drafts: at(&self.drafts),
+            degrees: at(&self.degrees),
             tallies: at(&self.tallies),
             members: std::array::from_fn(|class| {
                 let list = &self.members[class];

@@ -1,14 +1,18 @@
 //! Label propagation on a device: exact, and the same bytes as on the CPU for every schedule but
 //! `async`.
 
+mod devices;
 mod layout;
 mod profile;
+mod ranks;
 mod rounds;
 mod source;
 mod streamed;
 mod tuning;
 
+pub use devices::DevicesExecutor;
 pub use profile::{Iteration, Part, Profile};
+pub use ranks::MOST_RANKS;
 pub use source::{Kernels, Resident, source};
 pub use tuning::{Counting, Tuning};
 
@@ -18,7 +22,7 @@ use ripplet_graph::GraphView;
 use ripplet_lp::counter::Parts;
 use ripplet_lp::engine::run_rounds;
 use ripplet_lp::{Counter, Executor, Observer, Outcome, Plan, Program, RunError, Settings, Sketch};
-use rounds::DeviceRounds;
+use rounds::{DeviceRounds, Task, Volumes};
 use std::time::Instant;
 
 /// Runs label propagation on a device.
@@ -56,7 +60,7 @@ impl<D: Device> DeviceExecutor<D> {
     fn layout<P: Program>(&self, graph: GraphView<'_>, program: &P, settings: &Settings) -> Layout {
         // Where the device does not tell, the run finds out what is wrong with it.
         let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
-        Layout::within(room, graph, program, settings, &self.tuning)
+        Layout::within(room, Task { graph, program, settings, tuning: self.tuning })
     }
 
     /// Bytes of the device's memory that a run may have, and that are free, where so many are given back before.
@@ -129,15 +133,9 @@ impl<D: Device> DeviceExecutor<D> {
         let module = self.device.load(&source).map_err(failed)?;
         let kernels = start.elapsed().as_secs_f64();
         observer.on_stage("moving the graph to the device");
-        let rounds = DeviceRounds::new(
-            &self.device,
-            &module,
-            layout,
-            self.tuning,
-            graph,
-            program,
-            settings,
-        )?;
+        let task = Task { graph, program, settings, tuning: self.tuning };
+        let volumes = Volumes::of(task)?;
+        let rounds = DeviceRounds::new(&self.device, &module, layout, task, &volumes)?;
         let mut outcome = run_rounds(rounds, graph, settings, observer)?;
         outcome.device_seconds.kernels = kernels;
         Ok(outcome)

@@ -1,7 +1,8 @@
 //! Where the time of a full iteration goes, class by class, beside what no iteration can beat.
 
 use super::layout::{Classes, LISTED, Layout};
-use super::rounds::{DeviceRounds, filling};
+use super::ranks::Share;
+use super::rounds::{DeviceRounds, Task, Volumes, filling};
 use super::source::{Kernels, Resident, source};
 use super::{DeviceExecutor, failed};
 use crate::device::{Device, DeviceError, Launch};
@@ -87,14 +88,18 @@ impl<D: Device> DeviceExecutor<D> {
         }
         let view = GraphView::from(graph);
         super::check(view, program, &settings)?;
-        let classes = Classes::of(view, &self.tuning);
-        let layout = Layout::new(&classes, None, view, program, &settings, &self.tuning);
+        let share = Share::whole(view.vertices());
+        let classes = Classes::of(view, share.vertices(), &self.tuning);
+        let task = Task { graph: view, program, settings: &settings, tuning: self.tuning };
+        let layout = Layout::new(&classes, None, share, task);
         self.check_memory(&layout.plan)?;
         let source = source(view, program, &settings, Kernels::Measured, Resident::Whole)?;
         let module = self.device.load(&source).map_err(failed)?;
+        let task = Task { graph: view, program, settings: &settings, tuning: self.tuning };
+        let volumes = Volumes::of(task)?;
         let begin = || {
             let layout = layout.clone();
-            DeviceRounds::new(&self.device, &module, layout, self.tuning, view, program, &settings)
+            DeviceRounds::new(&self.device, &module, layout, task, &volumes)
         };
 
         let mut whole = begin()?;

@@ -2,6 +2,7 @@
 
 use super::failed;
 use super::layout::{Column, Field, LISTED, Layout, Piece, Tallies, Turn, low_shared};
+use super::ranks::{LETTER_BYTES, Outbox, Ranks};
 use super::source::Resident;
 use super::streamed::{Streaming, blocks_beside};
 use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
@@ -10,7 +11,7 @@ use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::memory;
 use ripplet_graph::{GraphView, VertexId};
-use ripplet_lp::engine::{Finished, Rounds, VolumeUnit};
+use ripplet_lp::engine::{Alone, Finished, Rank, Rounds, VolumeUnit, do_phase};
 use ripplet_lp::{
     Checkpoint, Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, Observer, Order, Program,
     Round, RunError, Scalar, Schedule, Settings, State, Wake,
@@ -29,6 +30,9 @@ struct Fill {
     step: u32,
 }
 
+/// As `TOLD` in `field.cuh`.
+const TOLD: u8 = 2;
+
 /// Stamps of changes, from 1 on. After as many phases none is left of the first of them.
 const STAMPS: u32 = 255;
 
@@ -41,6 +45,9 @@ const FEW: u64 = 4;
 
 /// Active vertices that are copied at a time: bytes there, bits here.
 const ACTIVE_AT_A_TIME: usize = 1 << 20;
+
+/// Degrees that are copied at a time.
+const DEGREES_AT_A_TIME: usize = 1 << 20;
 
 /// What a column that is not written has for its place in a draft.
 const NO_DRAFT: u32 = u32::MAX;
@@ -59,6 +66,65 @@ pub(super) struct Kernels {
     pub spread: Option<Launch>,
     pub show: Option<Launch>,
     pub wake: Launch,
+    /// `None` where the device is alone.
+    ranked: Option<RankKernels>,
+}
+
+/// Those by which devices that share a run hear of one another; `post` is in the place of `show`.
+#[derive(Clone, Copy)]
+struct RankKernels {
+    post: Launch,
+    /// `None` where a letter has always room.
+    post_all: Option<Launch>,
+    learn: Launch,
+    tell: Launch,
+    hear: Launch,
+}
+
+/// A run that was asked for.
+pub(super) struct Task<'t, P> {
+    pub graph: GraphView<'t>,
+    pub program: &'t P,
+    pub settings: &'t Settings,
+    pub tuning: Tuning,
+}
+
+impl<P> Clone for Task<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Task<'_, P> {}
+
+/// What vertices add to label totals, where that is their weighted degree.
+#[derive(Default)]
+pub(super) struct Volumes {
+    shift: u32,
+    /// By vertex; empty where a degree tells.
+    shares: Vec<u32>,
+}
+
+impl Volumes {
+    /// One pass over the graph, where the program wants it.
+    pub fn of<P: Program>(task: Task<'_, P>) -> Result<Volumes, RunError> {
+        let Task { graph, program, settings, .. } = task;
+        if program.label_total() != LabelTotal::Volume {
+            return Ok(Volumes::default());
+        }
+        let strength = |v: VertexId| graph.strength(v);
+        let all: u64 = (0..graph.vertices()).into_par_iter().map(strength).sum();
+        let unit = VolumeUnit::for_all(all, settings.seed);
+        let mut shares = Vec::new();
+        if graph.is_weighted() {
+            let bytes = 4 * u64::from(graph.vertices());
+            let refused = |_| RunError::OutOfMemory { bytes };
+            shares = memory::with_room(graph.vertices() as usize).map_err(refused)?;
+            let share = |v| unit.share(v, strength(v));
+            shares.par_extend((0..graph.vertices()).into_par_iter().map(share));
+        }
+        Ok(Volumes { shift: unit.shift(), shares })
+    }
 }
 
 pub(super) struct DeviceRounds<'a, D: Device> {
@@ -80,6 +146,11 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     /// Whether few enough were visited in the last round that grains are mostly idle.
     asks_grains: bool,
     tuning: Tuning,
+    /// Where this device's letters are, and the others', where there are others.
+    ranks: Ranks,
+    /// Arguments of the phase at hand: a `Step`, and a `RankStep`.
+    step: Vec<u8>,
+    rank_step: Vec<u8>,
     transfer_seconds: f64,
     pub(super) streaming: Option<Streaming<'a, D::Mark>>,
     /// Behind the memory: where the device is done with that, it is done with this.
@@ -99,11 +170,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         device: &'a D,
         module: &'a D::Module,
         layout: Layout,
-        tuning: Tuning,
-        graph: GraphView<'a>,
-        program: &P,
-        settings: &Settings,
+        task: Task<'a, P>,
+        volumes: &Volumes,
     ) -> Result<Self, RunError> {
+        let Task { graph, program, settings, tuning } = task;
         let memory = device.reserve(layout.bytes).map_err(failed)?;
         let scan_shared = device.properties().shared_per_block.min(tuning.scan_shared);
         let kernels =
@@ -128,6 +198,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             begun: [0; 2],
             asks_grains: false,
             tuning,
+            ranks: Ranks::default(),
+            step: Vec::new(),
+            rank_step: Vec::new(),
             transfer_seconds: 0.0,
             streaming,
             lent: None,
@@ -146,7 +219,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         (rounds.field.first, rounds.field.arcs) = (moved.first, graph.arcs());
         rounds.lent = moved.lent;
         rounds.upload_hubs(graph).map_err(failed)?;
-        rounds.upload_shares(graph, program, settings.seed)?;
+        rounds.upload_volumes(volumes, graph).map_err(failed)?;
         rounds.upload_columns(settings).map_err(failed)?;
         rounds.tail.extend(parameters(program));
         // It ends with a read, which waits for all that was written.
@@ -174,34 +247,29 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             (0..count).map(move |index| Piece { owner: v, index })
         };
         let hubs: Vec<Piece> =
-            (0..graph.vertices()).into_par_iter().flat_map_iter(pieces).collect();
+            self.layout.share.vertices().into_par_iter().flat_map_iter(pieces).collect();
         self.field.hub_pieces = hubs.len() as u32;
         self.write(&self.layout.hubs, 0, bytemuck::cast_slice(&hubs))
     }
 
-    /// What each vertex adds to its label's total where that is its weighted degree.
-    fn upload_shares<P: Program>(
+    /// What each vertex adds to its label's total, and its degree, where its lists do not tell.
+    fn upload_volumes(
         &mut self,
+        volumes: &Volumes,
         graph: GraphView<'_>,
-        program: &P,
-        seed: u64,
-    ) -> Result<(), RunError> {
-        if program.label_total() != LabelTotal::Volume {
+    ) -> Result<(), DeviceError> {
+        self.field.volume_shift = volumes.shift;
+        self.write(&self.layout.shares, 0, bytemuck::cast_slice(&volumes.shares))?;
+        if self.layout.degrees.is_empty() {
             return Ok(());
         }
-        let strength = |v: VertexId| graph.strength(v);
-        let all: u64 = (0..graph.vertices()).into_par_iter().map(strength).sum();
-        let unit = VolumeUnit::for_all(all, seed);
-        self.field.volume_shift = unit.shift();
-        if self.layout.shares.is_empty() {
-            return Ok(());
+        let degree = |v: VertexId| u32::try_from(graph.degree(v)).unwrap_or(u32::MAX);
+        for first in (0..graph.vertices()).step_by(DEGREES_AT_A_TIME) {
+            let end = first.saturating_add(DEGREES_AT_A_TIME as u32).min(graph.vertices());
+            let degrees: Vec<u32> = (first..end).into_par_iter().map(degree).collect();
+            self.write(&self.layout.degrees, 4 * u64::from(first), bytemuck::cast_slice(&degrees))?;
         }
-        let planned = self.layout.plan.algorithm_host();
-        let refused = |_| RunError::OutOfMemory { bytes: planned };
-        let mut shares = memory::with_room(graph.vertices() as usize).map_err(refused)?;
-        shares
-            .par_extend((0..graph.vertices()).into_par_iter().map(|v| unit.share(v, strength(v))));
-        self.write(&self.layout.shares, 0, bytemuck::cast_slice(&shares)).map_err(failed)
+        Ok(())
     }
 
     /// Fills the columns, and begins the tail with where they are.
@@ -264,6 +332,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
                 self.launch(&self.kernels.find_most, &self.run())?;
             }
         }
+        self.begin_ranked()?;
         if let Some(checkpoint) = resume {
             self.go_on(checkpoint)?;
         }
@@ -272,14 +341,33 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// Makes active who was, and the fingerprint what it was.
+    /// Before the first phase nobody need be told of anything: letters are empty, and the others' vertices
+    /// are known to be active.
+    fn begin_ranked(&self) -> Result<(), DeviceError> {
+        if !self.layout.share.is_ranked() {
+            return Ok(());
+        }
+        let head = self.layout.ranks.letter.start..self.layout.ranks.letter.start + LETTER_BYTES;
+        self.fill_bytes(&head, 0)?;
+        self.fill_bytes(&self.layout.ranks.told_counts, 0)?;
+        let (active, own) = (&self.layout.active, self.layout.share.vertices());
+        self.fill_bytes(&(active.start..active.start + u64::from(own.start)), TOLD)?;
+        self.fill_bytes(&(active.start + u64::from(own.end)..active.end), TOLD)
+    }
+
+    /// Makes active who was, and the fingerprint what it was: that is the first rank's, as all of theirs
+    /// are added up.
     fn go_on(&self, checkpoint: &Checkpoint) -> Result<(), DeviceError> {
         let place = std::mem::offset_of!(Tallies, fingerprint) as u64;
-        let fingerprint = checkpoint.fingerprint();
+        let fingerprint = if self.layout.share.rank == 0 { checkpoint.fingerprint() } else { 0 };
         self.write(&self.layout.tallies, place, bytemuck::bytes_of(&fingerprint))?;
         let (vertices, mut bytes) = (self.field.vertices as usize, Vec::new());
+        let own = self.layout.share.vertices();
         for first in (0..vertices).step_by(ACTIVE_AT_A_TIME) {
-            let bit = |v: usize| (checkpoint.active[v / 64] >> (v % 64) & 1) as u8;
+            let bit = |v: usize| {
+                let is_active = (checkpoint.active[v / 64] >> (v % 64) & 1) as u8;
+                if own.contains(&(v as u32)) { is_active } else { is_active * TOLD }
+            };
             bytes.clear();
             bytes.extend((first..vertices.min(first + ACTIVE_AT_A_TIME)).map(bit));
             self.write(&self.layout.active, first as u64, &bytes)?;
@@ -287,26 +375,25 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(())
     }
 
-    /// A bit for each active vertex.
-    fn active(&self) -> Result<Vec<u64>, RunError> {
-        let vertices = self.field.vertices as usize;
-        let mut words =
-            memory::with_room(State::words(self.field.vertices)).map_err(self.refused())?;
-        let mut bytes = vec![0u8; ACTIVE_AT_A_TIME.min(vertices)];
-        for first in (0..vertices).step_by(ACTIVE_AT_A_TIME) {
-            let bytes = &mut bytes[..ACTIVE_AT_A_TIME.min(vertices - first)];
-            let place = self.layout.active.start + first as u64;
+    /// Sets a bit for each of the device's own vertices that is active: their words are nobody else's, as
+    /// shares begin at multiples of a word.
+    pub(super) fn read_active(&self, words: &mut [u64]) -> Result<(), RunError> {
+        let own = self.layout.share.vertices();
+        let mut bytes = vec![0u8; ACTIVE_AT_A_TIME.min(own.len())];
+        for first in own.clone().step_by(ACTIVE_AT_A_TIME) {
+            let bytes = &mut bytes[..ACTIVE_AT_A_TIME.min((own.end - first) as usize)];
+            let place = self.layout.active.start + u64::from(first);
             self.device.read(&self.memory, place, bytes).map_err(failed)?;
-            words.extend(bytes.chunks(64).map(|bytes| {
+            for (word, bytes) in words[first as usize / 64..].iter_mut().zip(bytes.chunks(64)) {
                 let bits = bytes.iter().enumerate();
-                bits.fold(0u64, |word, (bit, &byte)| word | u64::from(byte != 0) << bit)
-            }));
+                *word = bits.fold(0u64, |word, (bit, &byte)| word | u64::from(byte != 0) << bit);
+            }
         }
-        Ok(words)
+        Ok(())
     }
 
     /// The error where memory is refused.
-    fn refused(&self) -> impl Fn(memory::OutOfMemory) -> RunError + use<D> {
+    pub(super) fn refused(&self) -> impl Fn(memory::OutOfMemory) -> RunError + use<D> {
         let bytes = self.layout.plan.algorithm_host();
         move |_| RunError::OutOfMemory { bytes }
     }
@@ -318,7 +405,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// A `Step`.
     pub(super) fn step(&self, phase: u32) -> Vec<u8> {
-        self.step_of(phase, 0..self.field.vertices, 0)
+        self.step_of(phase, self.layout.share.vertices(), 0)
     }
 
     /// The `Step` of a part of a phase.
@@ -352,15 +439,32 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         phase: u32,
         vertices: Range<VertexId>,
         part: u32,
-        Flags { defers, late }: Flags,
+        flags: Flags,
         number: u32,
     ) -> Vec<u8> {
+        let turn = self.turn(phase, vertices, part, flags, number);
+        let mut field = self.field;
+        if self.layout.graph.streamed().is_some() && field.waking_share > 0 {
+            let before = u64::from(turn.parity) * u64::from(field.vertices);
+            field.changed = field.changed.plus(before);
+        }
+        [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&field), &self.tail].concat()
+    }
+
+    fn turn(
+        &self,
+        phase: u32,
+        vertices: Range<VertexId>,
+        part: u32,
+        Flags { defers, late }: Flags,
+        number: u32,
+    ) -> Turn {
         let (parity, stamp) = (number & 1, number % STAMPS + 1);
         let asks_grains = u32::from(self.asks_grains);
         let picks_less = u32::from(self.schedule.is_pick_less(self.field.round));
         let since = self.begun[1];
         let Range { start: first, end } = vertices;
-        let turn = Turn {
+        Turn {
             phase,
             number,
             parity,
@@ -373,13 +477,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             part,
             defers: defers.into(),
             late: late.into(),
-        };
-        let mut field = self.field;
-        if self.layout.graph.streamed().is_some() && field.waking_share > 0 {
-            let before = u64::from(parity) * u64::from(field.vertices);
-            field.changed = field.changed.plus(before);
         }
-        [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&field), &self.tail].concat()
     }
 
     pub(super) fn launch(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
@@ -466,26 +564,143 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.write(&self.layout.tallies, all + of_parity, bytemuck::cast_slice(&members))
     }
 
+    /// Makes a phase of the round the one at hand.
+    pub(super) fn begin_phase(&mut self, phase: u32) {
+        self.step = self.step(phase);
+        if self.layout.share.is_ranked() {
+            let turn =
+                self.turn(phase, self.layout.share.vertices(), 0, Flags::default(), self.turns);
+            let ranks = bytemuck::bytes_of(&self.ranks);
+            let field = bytemuck::bytes_of(&self.field);
+            self.rank_step = [bytemuck::bytes_of(&turn), ranks, field, &self.tail].concat();
+        }
+    }
+
+    /// Ends a round when its phases are done.
+    pub(super) fn end_round(&self) -> Result<(), RunError> {
+        if self.wake == Wake::Always {
+            self.activate_all().map_err(failed)?;
+        }
+        Ok(())
+    }
+
     /// Launches a round's work.
-    fn launch_round(&mut self) -> Result<(), DeviceError> {
+    fn launch_round(&mut self) -> Result<(), RunError> {
         for phase in 0..self.field.phases {
-            if self.turns.is_multiple_of(STAMPS) {
-                self.fill_bytes(&self.layout.changed, 0)?;
-            }
             if self.streaming.is_some() {
-                self.launch_streamed(phase)?;
+                self.forget_stamps().and_then(|()| self.launch_streamed(phase)).map_err(failed)?;
             } else {
-                let step = self.step(phase);
-                for launch in self.kernels.of_phase() {
-                    self.launch(launch, &step)?;
-                }
+                self.begin_phase(phase);
+                do_phase(self, &mut Alone)?;
             }
             self.end_phase();
         }
-        if self.wake == Wake::Always {
-            self.activate_all()?;
+        self.end_round()
+    }
+
+    /// Makes room for the first stamp, where all of them are used.
+    fn forget_stamps(&self) -> Result<(), DeviceError> {
+        if self.turns.is_multiple_of(STAMPS) {
+            self.fill_bytes(&self.layout.changed, 0)?;
         }
         Ok(())
+    }
+
+    /// Where this device's letters are, for the others.
+    pub(super) fn outbox(&self) -> Outbox {
+        self.layout.ranks.outbox(self.device.address(&self.memory))
+    }
+
+    /// Bytes of others' letters that it has read.
+    pub(super) fn heard_bytes(&self) -> u64 {
+        self.seen.heard_bytes
+    }
+
+    /// Tells it where all letters are.
+    pub(super) fn join(&mut self, all: &[Outbox]) {
+        let base = self.device.address(&self.memory);
+        self.ranks = self.layout.ranks.ranks(base, &self.layout.share, all);
+    }
+
+    pub(super) fn ranks(&self) -> &Ranks {
+        &self.ranks
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(super) fn memory(&self) -> &D::Memory {
+        &self.memory
+    }
+
+    pub(super) fn phases(&self) -> u32 {
+        self.field.phases
+    }
+
+    /// Launches a kernel of a `RankStep`.
+    fn launch_ranked(
+        &self,
+        kernel: impl FnOnce(&RankKernels) -> Option<Launch>,
+    ) -> Result<(), RunError> {
+        let launch = self.kernels.ranked.as_ref().and_then(kernel);
+        launch.map_or(Ok(()), |launch| self.launch(&launch, &self.rank_step)).map_err(failed)
+    }
+
+    /// Takes over what the others changed, when their letters are there.
+    pub(super) fn learn(&self) -> Result<(), RunError> {
+        self.launch_ranked(|kernels| Some(kernels.learn))
+    }
+
+    /// Makes active those of its vertices that the others woke, when that is there.
+    pub(super) fn hear(&self) -> Result<(), RunError> {
+        self.launch_ranked(|kernels| Some(kernels.hear))
+    }
+
+    /// What was counted since it was asked for the last time.
+    pub(super) fn count(&mut self) -> Result<Round, RunError> {
+        let now = self.tallies().map_err(failed)?;
+        let before = std::mem::replace(&mut self.seen, now);
+        if let Some(streaming) = &mut self.streaming {
+            streaming.end_round(self.device, &before, &now).map_err(failed)?;
+        }
+        Ok(Round {
+            changed: now.changed - before.changed,
+            visited: now.visited - before.visited,
+            scanned: now.scanned - before.scanned,
+            nan_scores: now.nan_scores - before.nan_scores,
+            fingerprint: (self.field.traced != 0).then_some(now.fingerprint),
+            seconds: 0.0,
+        })
+    }
+
+    /// Makes of what was visited in the last round, by all who share it, how the next one begins.
+    pub(super) fn expect_after(&mut self, round: &Round) {
+        self.asks_grains = round.visited < u64::from(self.field.vertices) / FEW;
+    }
+
+    /// What the round is of a graph without vertices.
+    pub(super) fn empty_round(&self) -> Option<Round> {
+        let fingerprint = (self.field.traced != 0).then_some(0);
+        (self.field.vertices == 0).then_some(Round { fingerprint, ..Round::default() })
+    }
+
+    /// The state of those that share a run, of which this is one: `read_active` asks all of them who is active.
+    pub(super) fn state_with(
+        &self,
+        read_active: impl FnOnce(&mut [u64]) -> Result<(), RunError>,
+    ) -> Result<State<'_>, RunError> {
+        let written = self.specs.iter().zip(&self.layout.columns).filter(|(spec, _)| spec.written);
+        let columns = written.map(|(_, place)| self.download(place).map(Cow::Owned));
+        let count = State::words(self.field.vertices);
+        let mut active = memory::with_room(count).map_err(self.refused())?;
+        active.resize(count, 0);
+        read_active(&mut active)?;
+        Ok(State {
+            labels: Cow::Owned(self.download(&self.layout.labels)?),
+            active: Cow::Owned(active),
+            columns: columns.collect::<Result<_, RunError>>()?,
+        })
     }
 
     /// Copies labels or columns from the device.
@@ -504,40 +719,19 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
         if observer.is_cancelled() {
             return Err(RunError::Cancelled);
         }
-        if self.field.vertices == 0 {
-            return Ok(Round {
-                fingerprint: (self.field.traced != 0).then_some(0),
-                ..Round::default()
-            });
+        if let Some(round) = self.empty_round() {
+            return Ok(round);
         }
         self.begin_round(index);
-        self.launch_round().map_err(failed)?;
-        let now = self.tallies().map_err(failed)?;
-        let before = std::mem::replace(&mut self.seen, now);
-        let visited = now.visited - before.visited;
-        if let Some(streaming) = &mut self.streaming {
-            streaming.end_round(self.device, &before, &now).map_err(failed)?;
-        }
-        self.asks_grains = visited < u64::from(self.field.vertices) / FEW;
-        Ok(Round {
-            changed: now.changed - before.changed,
-            visited,
-            scanned: now.scanned - before.scanned,
-            nan_scores: now.nan_scores - before.nan_scores,
-            fingerprint: (self.field.traced != 0).then_some(now.fingerprint),
-            seconds: 0.0,
-        })
+        self.launch_round()?;
+        let round = self.count()?;
+        self.expect_after(&round);
+        Ok(round)
     }
 
     fn state(&mut self) -> Result<State<'_>, RunError> {
         self.settle()?;
-        let written = self.specs.iter().zip(&self.layout.columns).filter(|(spec, _)| spec.written);
-        let columns = written.map(|(_, place)| self.download(place).map(Cow::Owned));
-        Ok(State {
-            labels: Cow::Owned(self.download(&self.layout.labels)?),
-            active: Cow::Owned(self.active()?),
-            columns: columns.collect::<Result<_, RunError>>()?,
-        })
+        self.state_with(|words| self.read_active(words))
     }
 
     fn finish(self) -> Result<Finished, RunError> {
@@ -560,14 +754,25 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
     }
 }
 
-impl Kernels {
-    /// Those of a phase, in their order.
-    fn of_phase(&self) -> impl Iterator<Item = &Launch> {
-        let Kernels { gather, choose, low, scanned, spread, show, wake, .. } = self;
+impl<D: Device> Rank for DeviceRounds<'_, D> {
+    fn choose(&mut self) -> Result<(), RunError> {
+        self.forget_stamps().map_err(failed)?;
+        let Kernels { gather, choose, low, scanned, spread, show, .. } = &self.kernels;
         let some = [choose, low, scanned, spread, show];
-        [gather].into_iter().chain(some.into_iter().flatten()).chain([wake])
+        for launch in [gather].into_iter().chain(some.into_iter().flatten()) {
+            self.launch(launch, &self.step).map_err(failed)?;
+        }
+        self.launch_ranked(|kernels| Some(kernels.post))?;
+        self.launch_ranked(|kernels| kernels.post_all)
     }
 
+    fn wake(&mut self) -> Result<(), RunError> {
+        self.launch(&self.kernels.wake, &self.step).map_err(failed)?;
+        self.launch_ranked(|kernels| Some(kernels.tell))
+    }
+}
+
+impl Kernels {
     fn new<D: Device>(
         device: &D,
         module: &D::Module,
@@ -600,6 +805,17 @@ impl Kernels {
         let low = low_shared(graph, layout.resident());
         let sketches = settings.counter.sketch().is_some();
         let in_place = matches!(settings.schedule.order, Order::Async { .. });
+        let is_ranked = layout.share.is_ranked();
+        let ranked = || {
+            let overflows = layout.ranks.may_overflow;
+            Ok(RankKernels {
+                post: kernel("ripplet_post", 0)?,
+                post_all: some(Launch::of("ripplet_post_all", 0), overflows)?,
+                learn: kernel("ripplet_learn", 0)?,
+                tell: kernel("ripplet_tell", 0)?,
+                hear: kernel("ripplet_hear", 0)?,
+            })
+        };
         Ok(Kernels {
             fill: kernel("ripplet_fill", 0)?,
             start: kernel("ripplet_start", 0)?,
@@ -609,8 +825,9 @@ impl Kernels {
             choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..LISTED))?,
             low: some(Launch::of("ripplet_choose_low", low), has(0..3))?,
             spread: has_large.then(|| all_at_once(spread)).transpose()?,
-            show: some(Launch::of("ripplet_show", 0), !in_place)?,
+            show: some(Launch::of("ripplet_show", 0), !in_place && !is_ranked)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,
+            ranked: is_ranked.then(ranked).transpose()?,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The text that is compiled for a run: the run's configuration, the program's hooks, the kernels.
 
-use super::layout;
+use super::{layout, ranks};
 use crate::device::Source;
 use crate::text;
 use ripplet_graph::{Direction, GraphView};
@@ -46,6 +46,9 @@ const BEHIND: [(&str, &str); 18] = [
     ("propagate.cuh", include_str!("../../kernels/lp/propagate.cuh")),
 ];
 
+/// What ranks tell one another.
+const EXCHANGE: (&str, &str) = ("exchange.cuh", include_str!("../../kernels/lp/exchange.cuh"));
+
 /// Which kernels are compiled: those of a run, and no others, as each takes its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernels {
@@ -53,6 +56,8 @@ pub enum Kernels {
     Work,
     /// Those, and some that measure what they could be.
     Measured,
+    /// Those of a round that several devices share.
+    Ranked,
 }
 
 /// How much of a graph is on the device.
@@ -80,7 +85,11 @@ pub fn source<P: Program>(
     };
     let configuration = configuration(graph, program, settings, kernels, resident);
     let low_shared = layout::low_shared(graph, resident);
-    let checks = layout::checks(program.columns().len(), low_shared);
+    let mut checks = layout::checks(program.columns().len(), low_shared);
+    let is_ranked = kernels == Kernels::Ranked;
+    if is_ranked {
+        checks += &ranks::checks();
+    }
     let arcs = if is_compressed(graph) { CODED } else { PLAIN };
     let (general, field) = BEFORE.split_at(BEFORE.len() - 1);
     let parts = general
@@ -90,6 +99,7 @@ pub fn source<P: Program>(
         .chain(field.iter().copied())
         .chain([arcs, ACCESS, ("views.cuh", cpp::VIEWS), ("the program's hooks", &*hooks.text)])
         .chain(BEHIND)
+        .chain(is_ranked.then_some(EXCHANGE))
         .chain([("sizes", &*checks)]);
     Ok(Source { name: program.name().to_owned(), text: text::joined(parts) })
 }
@@ -125,7 +135,7 @@ fn configuration<P: Program>(
         "#define RIPPLET_MEASURED {}\n\
          #define RIPPLET_STREAMED {}\n\
          namespace ripplet {{\n\
-         constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {}, COMPRESSED = {};\n\
+         constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {}, COMPRESSED = {}, RANKED = {};\n\
          constexpr bool STREAMED = {is_streamed};\n\
          constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {wake}, TOTAL = {total};\n\
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
@@ -139,6 +149,7 @@ fn configuration<P: Program>(
         graph.is_weighted(),
         graph.shards() > 1,
         is_compressed(graph),
+        kernels == Kernels::Ranked,
         columns.len(),
         program.falls_with_total() && total != 0,
         program.carries(),

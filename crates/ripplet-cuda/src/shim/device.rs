@@ -1,12 +1,14 @@
 //! The device: memory of the host, launches that run at once.
 
 use super::program::{ShimModule, lock};
-use crate::device::{Address, Device, DeviceError, Launch, Properties, Queue, Source};
+use crate::device::{
+    Address, Device, DeviceError, Launch, Parcel, Peer, Properties, Queue, Source,
+};
 use std::alloc::{Layout, alloc, dealloc};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::ptr::{self, NonNull};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 /// What reserved memory holds before anything is written.
@@ -25,6 +27,10 @@ pub struct ShimDevice {
     properties: Properties,
     order: u64,
     resident_blocks: u32,
+    reaches: bool,
+    carries: bool,
+    /// How many launches succeed before one fails.
+    failing_after: Option<u64>,
     state: Arc<Mutex<State>>,
 }
 
@@ -56,7 +62,15 @@ impl ShimDevice {
             memory: 16 << 30,
         };
         let resident_blocks = RESIDENT_BLOCKS;
-        ShimDevice { properties, order: 0, resident_blocks, state: Arc::default() }
+        ShimDevice {
+            properties,
+            order: 0,
+            resident_blocks,
+            reaches: true,
+            carries: false,
+            failing_after: None,
+            state: Arc::default(),
+        }
     }
 
     /// The same, with threads in an order that this seed gives, another one after each collective;
@@ -78,6 +92,21 @@ impl ShimDevice {
     #[must_use]
     pub fn with_resident_blocks(mut self, blocks: u32) -> ShimDevice {
         self.resident_blocks = blocks;
+        self
+    }
+
+    /// The same, whose kernels cannot read other devices' memory, as GPUs without peer access; `carries` tells
+    /// whether there is something like NCCL.
+    #[must_use]
+    pub fn apart(mut self, carries: bool) -> ShimDevice {
+        (self.reaches, self.carries) = (false, carries);
+        self
+    }
+
+    /// The same, lost after so many launches.
+    #[must_use]
+    pub fn lost_after(mut self, launches: u64) -> ShimDevice {
+        self.failing_after = Some(launches);
         self
     }
 
@@ -114,6 +143,12 @@ pub struct ShimMemory {
     layout: Layout,
     state: Arc<Mutex<State>>,
 }
+
+// SAFETY: memory of the host that nobody else has; it is read and written with the device's lock held, or by
+// other devices' kernels, which wait for one another before they read what another wrote.
+unsafe impl Send for ShimMemory {}
+// SAFETY: as above.
+unsafe impl Sync for ShimMemory {}
 
 impl ShimMemory {
     /// Where `length` bytes from `offset` on begin.
@@ -312,6 +347,13 @@ impl Device for ShimDevice {
         if state.failed.is_some() {
             return Ok(());
         }
+        if self.failing_after.is_some_and(|most| state.launches >= most) {
+            state.fail(DeviceError::Failed {
+                what: format!("kernel `{}`", launch.kernel),
+                reason: "the device is lost, as was asked for".to_owned(),
+            });
+            return Ok(());
+        }
         state.launches += 1;
         let order = order_of(self.order, state.launches);
         // SAFETY: the caller's promise.
@@ -332,6 +374,86 @@ impl Device for ShimDevice {
         self.wait()?;
         Ok(begin.elapsed().as_secs_f64())
     }
+}
+
+/// Shim devices share the host's memory, and each does what it is asked for at once: whoever meets the others
+/// finds done what they launched before.
+impl Peer for ShimDevice {
+    type Carrier = ShimCarrier;
+
+    fn reach(&self, _: &ShimDevice) -> Result<bool, DeviceError> {
+        Ok(self.reaches)
+    }
+
+    unsafe fn fetch(
+        &self,
+        to: Address,
+        _: &ShimDevice,
+        from: Address,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        let state = lock(&self.state);
+        state.result()?;
+        // SAFETY: the caller's promise; addresses are the host's.
+        unsafe { ptr::copy_nonoverlapping(from.0 as *const u8, to.0 as *mut u8, bytes as usize) };
+        Ok(())
+    }
+
+    fn carrier(devices: &[ShimDevice]) -> Result<ShimCarrier, String> {
+        match devices.iter().all(|device| device.carries) {
+            true => Ok(ShimCarrier { sent: Mutex::default(), is_there: Condvar::new() }),
+            false => Err("shim devices have no NCCL".to_owned()),
+        }
+    }
+
+    unsafe fn carry(
+        &self,
+        carrier: &ShimCarrier,
+        rank: usize,
+        sent: &[Parcel],
+        received: &[Parcel],
+    ) -> Result<(), DeviceError> {
+        lock(&self.state).result()?;
+        for parcel in sent {
+            // SAFETY: the caller's promise.
+            let bytes = unsafe {
+                std::slice::from_raw_parts(parcel.address.0 as *const u8, parcel.bytes as usize)
+            };
+            let mut all = lock(&carrier.sent);
+            all.entry((rank, parcel.rank)).or_default().push_back(bytes.to_vec());
+            carrier.is_there.notify_all();
+        }
+        for parcel in received {
+            let mut all = lock(&carrier.sent);
+            let bytes = loop {
+                if let Some(bytes) = all.entry((parcel.rank, rank)).or_default().pop_front() {
+                    break bytes;
+                }
+                all = carrier.is_there.wait(all).unwrap_or_else(PoisonError::into_inner);
+            };
+            assert_eq!(bytes.len() as u64, parcel.bytes, "both ends know the size");
+            // SAFETY: the caller's promise.
+            unsafe {
+                ptr::copy_nonoverlapping(bytes.as_ptr(), parcel.address.0 as *mut u8, bytes.len());
+            }
+        }
+        Ok(())
+    }
+
+    fn wait_unless(&self, _: &dyn Fn() -> bool) -> Result<bool, DeviceError> {
+        self.wait().map(|()| true)
+    }
+}
+
+/// Bytes that are on their way, the first sent first.
+type Parcels = VecDeque<Vec<u8>>;
+
+/// What carries bytes between shim devices as NCCL does between GPUs: what was sent first to one is what it
+/// receives first.
+pub struct ShimCarrier {
+    /// By sender and receiver.
+    sent: Mutex<BTreeMap<(usize, usize), Parcels>>,
+    is_there: Condvar,
 }
 
 /// The order of one launch: another for each, the same for the same seed; 0 stays 0.

@@ -29,5 +29,5 @@ mod device;
 mod fault;
 mod program;
 
-pub use device::{ShimDevice, ShimMemory};
+pub use device::{ShimCarrier, ShimDevice, ShimMemory};
 pub use program::ShimModule;

@@ -3,14 +3,19 @@
 //!
 //! The driver is found once a process, so each test runs itself again in a process of its own.
 
+use ripplet_cuda::DevicesExecutor;
 use ripplet_cuda::cuda::cache::{Cache, Compiled, Key};
 use ripplet_cuda::cuda::{CudaDevice, Version, nvrtc};
-use ripplet_cuda::device::{Device, DeviceError, Launch, Source};
+use ripplet_cuda::device::{Device, DeviceError, Launch, Parcel, Peer, Source};
+use ripplet_cuda::exchange::Way;
 use std::path::Path;
 use std::process::Command;
 
 /// Set in the process that has the driver.
 const INSIDE: &str = "RIPPLET_TEST_FAKE_DRIVER";
+
+const DRIVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake_driver.c");
+const NCCL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake_nccl.c");
 
 /// Kernels that were compiled by nobody, for the driver to take; see [`cache`].
 fn source() -> Source {
@@ -32,11 +37,12 @@ fn inside(name: &str, environment: &[(&str, &str)], test: impl FnOnce(&Path)) {
         return test(Path::new(&folder));
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let library = folder.path().join("libcuda.so");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake_driver.c");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]);
-    assert!(compiler.arg(&library).arg(source).status().expect("a C compiler").success());
+    for (library, source) in [("libcuda.so", DRIVER), ("libnccl.so", NCCL)] {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]);
+        let compiler = compiler.arg(folder.path().join(library)).arg(source);
+        assert!(compiler.status().expect("a C compiler").success());
+    }
     let paths = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let paths = [folder.path().to_owned()].into_iter().chain(std::env::split_paths(&paths));
     let output = Command::new(std::env::current_exe().expect("this program"))
@@ -151,6 +157,89 @@ fn kernels_are_launched_together() {
         // SAFETY: it is refused.
         let refused = unsafe { device.launch_together(&module, &[(launch("missing"), &[0; 8])]) };
         assert!(refused.expect_err("refused").to_string().contains("kernel missing"));
+    });
+}
+
+/// Two GPUs.
+const TWO: (&str, &str) = ("FAKE_COUNT", "2");
+
+fn two() -> Vec<CudaDevice> {
+    let device = |number| CudaDevice::with_cache(number, None).expect("a device");
+    vec![device(0), device(1)]
+}
+
+/// Each GPU sends the other what it has, as both have other lengths; then each fetches it.
+#[test]
+fn what_is_sent_is_received() {
+    inside("what_is_sent_is_received", &[TWO], |_| {
+        let devices = two();
+        let carrier = CudaDevice::carrier(&devices).expect("NCCL");
+        let length = |rank: usize| 1000 + 24 * rank;
+        let swap = |rank: usize| {
+            let (device, other) = (&devices[rank], 1 - rank);
+            let memory = device.reserve(4096).expect("memory");
+            device.write(&memory, 0, &vec![rank as u8 + 1; 2048]).expect("written");
+            let parcel = |offset: usize, bytes: usize| {
+                let address = device.address(&memory).plus(offset as u64);
+                Parcel { rank: other, address, bytes: bytes as u64 }
+            };
+            let sent = [parcel(0, length(rank)), parcel(8, 8)];
+            let received = [parcel(2048, length(other)), parcel(2048 + length(other), 8)];
+            // SAFETY: the parcels are within the memory, and each one's sizes are the other's.
+            unsafe { device.carry(&carrier, rank, &sent, &received) }.expect("carried");
+            assert_eq!(device.wait_unless(&|| true), Ok(true));
+            let mut bytes = vec![0; 2048];
+            device.read(&memory, 2048, &mut bytes).expect("read");
+            let all = length(other) + 8;
+            assert!(bytes[..all].iter().all(|&byte| byte == other as u8 + 1), "{rank}");
+            assert!(bytes[all..].iter().all(|&byte| byte == 0), "{rank}");
+            memory
+        };
+        let memory: Vec<_> = std::thread::scope(|scope| {
+            [0, 1]
+                .map(|rank| scope.spawn(move || swap(rank)))
+                .map(|it| it.join().expect("well"))
+                .into()
+        });
+        let [to, from] = [0, 1].map(|rank| devices[rank].address(&memory[rank]));
+        // SAFETY: there are so many bytes at both, and nothing writes to them meanwhile.
+        unsafe { devices[0].fetch(to, &devices[1], from, 100) }.expect("fetched");
+        let mut bytes = [0; 101];
+        devices[0].read(&memory[0], 0, &mut bytes).expect("read");
+        assert_eq!((bytes[0], bytes[99], bytes[100]), (2, 2, 1));
+    });
+}
+
+/// The way that devices take, with peer access, without it, and where NCCL does not start.
+#[test]
+fn ways_to_other_gpus() {
+    inside("ways_to_other_gpus", &[TWO], |_| {
+        let by = |way| DevicesExecutor::by(two(), way).expect("two devices").way();
+        assert_eq!(by(None), Way::Direct);
+        assert_eq!(by(Some(Way::Carried)), Way::Carried);
+        assert_eq!(std::env::var("NCCL_NVLS_ENABLE").as_deref(), Ok("0"));
+        assert_eq!(by(Some(Way::Copied)), Way::Copied);
+    });
+}
+
+#[test]
+fn a_way_without_peer_access() {
+    let environment = [TWO, ("FAKE_PEERS", "0"), ("NCCL_NVLS_ENABLE", "1")];
+    inside("a_way_without_peer_access", &environment, |_| {
+        let executor = DevicesExecutor::new(two()).expect("two devices");
+        assert_eq!((executor.way(), executor.notes().len()), (Way::Carried, 0));
+        assert_eq!(std::env::var("NCCL_NVLS_ENABLE").as_deref(), Ok("1"));
+    });
+}
+
+#[test]
+fn an_nccl_that_does_not_start() {
+    let environment = [TWO, ("FAKE_PEERS", "0"), ("FAKE_NCCL", "2")];
+    inside("an_nccl_that_does_not_start", &environment, |_| {
+        let executor = DevicesExecutor::new(two()).expect("two devices");
+        assert_eq!(executor.way(), Way::Copied);
+        let [note] = executor.notes() else { panic!("{:?}", executor.notes()) };
+        assert!(note.contains("by copies") && note.contains("unhandled system error"), "{note}");
     });
 }
 

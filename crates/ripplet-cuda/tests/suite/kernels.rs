@@ -16,11 +16,11 @@ use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
 use ripplet_lp::{Program, Schedule, Settings};
 
 fn text<P: Program>(edges: &Edges, program: &P, schedule: Schedule, counter: &str) -> Source {
-    text_for(Storage::Plain, edges, program, schedule, counter)
+    text_for((Storage::Plain, Kernels::Measured), edges, program, schedule, counter)
 }
 
 fn text_for<P: Program>(
-    storage: Storage,
+    (storage, kernels): (Storage, Kernels),
     edges: &Edges,
     program: &P,
     schedule: Schedule,
@@ -30,7 +30,7 @@ fn text_for<P: Program>(
     let settings = Settings { schedule, counter, ..Settings::default() };
     let shard_arcs = if edges.directed { 7 } else { MAX_SHARD_ARCS };
     let graph = edges.stored(shard_arcs, storage);
-    source(graph.view(), program, &settings, Kernels::Measured, Resident::Whole).expect("a text")
+    source(graph.view(), program, &settings, kernels, Resident::Whole).expect("a text")
 }
 
 /// Each program, schedule, counter and kind of graph in some text, not each with each: every kernel is
@@ -40,6 +40,8 @@ fn texts() -> Vec<Source> {
     let other = Edges { weights: Some(vec![2; 5]), ..ring(5).directed() };
     let (lpa, llp) = (Lpa::default(), Llp::new(Gamma::ONE));
     let seeded = Seeded::new(&plain.graph(MAX_SHARD_ARCS), 0.9).expect("an attenuation");
+    let coded = (Storage::Compressed, Kernels::Measured);
+    let ranked = (Storage::Plain, Kernels::Ranked);
     vec![
         text(&other, &Cdlp, Schedule::cdlp(), "exact"),
         text(&plain, &lpa, Schedule::asynchronous(), "bm"),
@@ -48,7 +50,9 @@ fn texts() -> Vec<Source> {
         text(&other, &llp, Schedule::asynchronous(), "exact"),
         text(&plain, &Slpa::default(), Schedule::phased(), "bm"),
         text(&plain, &seeded, Schedule::phased(), "exact"),
-        text_for(Storage::Compressed, &plain, &seeded, Schedule::phased(), "exact"),
+        text_for(coded, &plain, &seeded, Schedule::phased(), "exact"),
+        text_for(ranked, &plain, &Slpa::default(), Schedule::phased(), "exact"),
+        text_for(ranked, &other, &lpa, Schedule::asynchronous(), "exact"),
         text(&other, &lpa, Schedule::phased(), "mg:32"),
     ]
 }

@@ -5,10 +5,10 @@ use crate::graphs::{Edges, Storage};
 use crate::oracle::{self, Rules, Total, Variant, Wake};
 use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_cuda::shim::ShimDevice;
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
 use ripplet_graph::GraphView;
 use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// An executor under test.
 pub struct Machine {
@@ -23,6 +23,8 @@ pub struct Machine {
 pub enum On {
     Shim(DeviceExecutor<ShimDevice>),
     Gpu(&'static DeviceExecutor<CudaDevice>),
+    Shims(DevicesExecutor<ShimDevice>),
+    Gpus(&'static DevicesExecutor<CudaDevice>),
 }
 
 impl Executor for On {
@@ -35,6 +37,8 @@ impl Executor for On {
         match self {
             On::Shim(executor) => executor.plan(graph, program, settings),
             On::Gpu(executor) => executor.plan(graph, program, settings),
+            On::Shims(executor) => executor.plan(graph, program, settings),
+            On::Gpus(executor) => executor.plan(graph, program, settings),
         }
     }
 
@@ -48,6 +52,8 @@ impl Executor for On {
         match self {
             On::Shim(executor) => executor.run(graph, program, settings, observer),
             On::Gpu(executor) => executor.run(graph, program, settings, observer),
+            On::Shims(executor) => executor.run(graph, program, settings, observer),
+            On::Gpus(executor) => executor.run(graph, program, settings, observer),
         }
     }
 }
@@ -77,6 +83,28 @@ pub fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
     executor
 }
 
+/// Two GPUs; where there is one, it is both of them.
+pub fn gpus() -> &'static DevicesExecutor<CudaDevice> {
+    static ALL: OnceLock<DevicesExecutor<CudaDevice>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let first = || CudaDevice::new(0).unwrap_or_else(|error| panic!("no GPU: {error}"));
+        let second = CudaDevice::new(1).unwrap_or_else(|_| first());
+        DevicesExecutor::new(vec![first(), second]).expect("two devices")
+    })
+}
+
+/// Several devices that share each run: three shims, each with another order of threads.
+fn several() -> Machine {
+    let executor = match on_gpu() {
+        true => On::Gpus(gpus()),
+        false => {
+            let shim = |order| ShimDevice::with_order(order).with_resident_blocks(2);
+            On::Shims(DevicesExecutor::new((0..3).map(shim).collect()).expect("three shims"))
+        }
+    };
+    Machine { name: "on several devices".into(), executor, storage: Storage::Plain, is_sampled: true }
+}
+
 /// An executor of this tuning; on the shim, its threads come in an order that `order` draws.
 pub fn machine(order: u64, tuning: Tuning) -> Machine {
     if on_gpu() {
@@ -103,6 +131,7 @@ pub fn machines() -> Vec<Machine> {
         let name = format!("{name}, {storage:?} lists");
         all.push(Machine { name, executor, storage, is_sampled: true });
     }
+    all.push(several());
     if on_gpu() {
         all.push(machine(2, Tuning { counting: Counting::SharedTables, ..Tuning::default() }));
     }
@@ -119,13 +148,26 @@ impl Machine {
     /// Whether it runs these rules on this graph.
     ///
     /// Lists that are compressed, or streamed, are read in few places: on the shim, some programs and counters
-    /// come to all of them.
+    /// come to all of them. What several devices tell one another is labels, totals and columns, however they are
+    /// counted.
     pub fn takes(&self, edges: &Edges, rules: Rules) -> bool {
+        let is_shared = matches!(self.executor, On::Shims(_) | On::Gpus(_));
         if !self.is_sampled || is_thorough() {
             return true;
         }
         let Rules { variant, counting, phases, .. } = rules;
         let is_extreme = edges.directed == edges.weights.is_some();
+        if is_shared {
+            return counting == oracle::Counting::Exact
+                && match variant {
+                    Variant::Lpa { resolution: 65536 } => is_extreme && matches!(phases, 1 | 5),
+                    Variant::Seeded { attenuation: _ } | Variant::Slpa { .. } => phases == 5,
+                    Variant::Probe { wake, .. } => {
+                        !edges.directed && (phases == 1) == (wake == Wake::Change)
+                    }
+                    _ => false,
+                };
+        }
         match variant {
             Variant::Lpa { resolution: 65536 } => match counting {
                 oracle::Counting::Exact => phases == 5,

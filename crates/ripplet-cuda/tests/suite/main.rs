@@ -24,6 +24,7 @@ mod oracle;
 mod probe;
 mod profile;
 mod runs;
+mod several;
 mod shim;
 mod streamed;
 mod swarm;

@@ -11,10 +11,13 @@ mod drafts;
 mod field;
 mod lists;
 mod phased;
+mod ranks;
 mod sketch;
 mod synchronous;
 mod totals;
 mod votes;
+
+pub use ranks::RanksExecutor;
 
 use crate::columns::{self, ColumnSpec};
 use crate::communities;

@@ -33,6 +33,7 @@ use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, VertexId};
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Vertices of a block that are at their turn together.
 const UNIT: u64 = 8;
@@ -49,7 +50,7 @@ const KEEP: Label = Label::MAX - 1;
 const _: () = assert!(KEEP >= MAX_VERTICES && KEEP != NO_LABEL);
 
 pub(super) struct PhasedRounds<'a, P> {
-    field: Field<'a, P>,
+    pub field: Field<'a, P>,
     phases: u32,
     members: Vec<VertexId>,
     chosen: Vec<Label>,
@@ -124,7 +125,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     }
 
     /// Moves the phase's active vertices from the active set into `members`, ascending.
-    fn gather(&mut self, clock: Clock, phase: u32) {
+    pub fn gather(&mut self, clock: Clock, phase: u32) {
         let (turns, active) = (Turns::new(clock, self.phases), &self.field.active);
         let vertices = self.field.labels.len() as u64;
         let blocks = vertices.div_ceil(turns.block_size()) as u32;
@@ -146,7 +147,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
         found.iter().for_each(|part| self.members.extend_from_slice(part));
     }
 
-    fn choose(&mut self, clock: Clock, observer: &dyn Observer) -> Result<Round, RunError> {
+    pub fn choose(&mut self, clock: Clock, observer: &dyn Observer) -> Result<Round, RunError> {
         let (field, drafts) = (&self.field, &self.drafts);
         self.chosen.clear();
         self.chosen.resize(self.members.len(), KEEP);
@@ -165,7 +166,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     }
 
     /// Leaves only those members that change, so that the steps to come are as short as they can.
-    fn drop_unchanged(&mut self) {
+    pub fn drop_unchanged(&mut self) {
         let mut kept = 0;
         for index in 0..self.members.len() {
             if self.chosen[index] != KEEP || is_drafted(&self.drafts, index) {
@@ -179,7 +180,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     }
 
     /// Writes the phase's changes to labels and label totals, and to columns.
-    fn commit(&self) {
+    pub fn commit(&self) {
         let field = &self.field;
         self.changes().for_each(|(_, members, chosen)| {
             for (index, (&v, &label)) in members.iter().zip(chosen).enumerate() {
@@ -205,7 +206,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     }
 
     /// Wakes the neighbours of those who changed.
-    fn wake(&self) {
+    pub fn wake(&self) {
         let field = &self.field;
         self.changes().for_each(|(_, members, chosen)| {
             field.for_each_changed(members, |index, v| match chosen[index] {
@@ -213,6 +214,19 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
                 label => field.wake_neighbors(v, label, true),
             });
         });
+    }
+
+    /// The members that change: what each of them chose, and what its written columns will be.
+    pub fn choices(&self) -> impl Iterator<Item = (VertexId, Label, Vec<u32>)> {
+        let chosen = self.members.iter().zip(&self.chosen).enumerate();
+        chosen.map(|(index, (&v, &label))| {
+            let label = if label == KEEP { self.field.label(v) } else { label };
+            let draft = match is_drafted(&self.drafts, index) {
+                true => self.drafts.get(index).skip(1).collect(),
+                false => self.field.columns.written(v).map(|held| held.load(Relaxed)).collect(),
+            };
+            (v, label, draft)
+        })
     }
 
     /// The changes of the phase, some at a time: the first one's number, vertices, new labels.

@@ -132,6 +132,6 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
 }
 
 /// One vertex's part of the fingerprint, which is their sum and so needs no order.
-fn trace(v: u32, label: Label) -> u64 {
+pub(super) fn trace(v: u32, label: Label) -> u64 {
     u64::from(mix(v ^ mix(label))) << 32 | u64::from(mix(label ^ mix(!v)))
 }

@@ -1,32 +1,74 @@
 //! Who runs the conformance suite here: the CPU, on 1, 2 and 7 threads, with plain and with
-//! compressed lists.
+//! compressed lists, and several executors that share each run.
 
 use crate::graphs::{Edges, Storage};
-use crate::oracle::Rules;
-use ripplet_lp::cpu::CpuExecutor;
+use crate::oracle::{Counting, Rules};
+use ripplet_graph::GraphView;
+use ripplet_lp::cpu::{CpuExecutor, RanksExecutor};
+use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
 
 /// An executor under test.
 pub struct Machine {
     pub name: String,
-    pub executor: CpuExecutor,
+    pub executor: On,
     pub storage: Storage,
+}
+
+/// One executor, or several that share each run.
+pub enum On {
+    One(CpuExecutor),
+    Ranks(RanksExecutor),
+}
+
+impl Executor for On {
+    fn plan<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> Plan {
+        match self {
+            On::One(executor) => executor.plan(graph, program, settings),
+            On::Ranks(executor) => executor.plan(graph, program, settings),
+        }
+    }
+
+    fn run<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        match self {
+            On::One(executor) => executor.run(graph, program, settings, observer),
+            On::Ranks(executor) => executor.run(graph, program, settings, observer),
+        }
+    }
 }
 
 pub fn machines() -> Vec<Machine> {
     let on = |(threads, storage)| Machine {
         name: format!("on {threads} threads, {storage:?}"),
-        executor: CpuExecutor::new(Some(threads)).unwrap(),
+        executor: On::One(CpuExecutor::new(Some(threads)).unwrap()),
         storage,
+    };
+    let executor = |threads| CpuExecutor::new(Some(threads)).unwrap();
+    let ranks = RanksExecutor::new(executor(1), [executor(2), executor(1)]);
+    let ranks = Machine {
+        name: "on three ranks".into(),
+        executor: On::Ranks(ranks),
+        storage: Storage::Plain,
     };
     let plain = [1, 2, 7].map(|threads| (threads, Storage::Plain));
     let compressed = [1, 2].map(|threads| (threads, Storage::Compressed));
-    plain.into_iter().chain(compressed).map(on).collect()
+    plain.into_iter().chain(compressed).map(on).chain([ranks]).collect()
 }
 
 impl Machine {
-    /// Whether it runs these rules on this graph: all.
-    pub fn takes(&self, _: &Edges, _: Rules) -> bool {
-        true
+    /// Whether it runs these rules on this graph: all, but that ranks do not ask how the others count.
+    pub fn takes(&self, _: &Edges, rules: Rules) -> bool {
+        matches!(self.executor, On::One(_)) || rules.counting == Counting::Exact
     }
 }
 

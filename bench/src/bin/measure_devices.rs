@@ -1,0 +1,162 @@
+//! Measures label propagation on several GPUs beside one of them: `measure_devices web 25 [--devices 0,1]
+//! [--program lpa|cdlp] [--schedule phased|sync|async] [--way direct|nccl|copies]… [--runs 3] [--compressed]`, for
+//! web, social, rmat, road.
+//!
+//! Prints a line of JSON for the first GPU alone, and one for all of them by each way that is named, or by the best
+//! that there is. `seconds` are those of the rounds of each run, and `seconds_a_round` those of the quickest run;
+//! `arcs_a_second` are arcs counted. Ends with an error where labels are not those of one GPU, but for `async`.
+
+use ripplet_bench::{Result, family};
+use ripplet_cuda::device::Device;
+use ripplet_cuda::exchange::Way;
+use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
+use ripplet_graph::compressed::CompressedGraph;
+use ripplet_graph::{GraphBuilder, GraphView};
+use ripplet_lp::programs::{Cdlp, Lpa};
+use ripplet_lp::{Executor, Outcome, Program, Schedule, Settings, Stop};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// What was asked for, beside the graph.
+struct Asked {
+    numbers: Vec<usize>,
+    ways: Vec<Option<Way>>,
+    settings: Settings,
+    runs: usize,
+    /// What is the same in each line.
+    of: Value,
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let all = |flag: &str| {
+        let pairs = arguments.windows(2).filter(|pair| pair[0] == flag);
+        pairs.map(|pair| pair[1].clone()).collect::<Vec<String>>()
+    };
+    let one = |flag: &str, otherwise: &str| all(flag).pop().unwrap_or(otherwise.to_owned());
+    let name = arguments.first().map_or("web", String::as_str);
+    let scale: u32 = arguments.get(1).map_or(Ok(20), |text| text.parse())?;
+    let program = one("--program", "lpa");
+    let schedule = match &*one("--schedule", if program == "cdlp" { "sync" } else { "phased" }) {
+        "sync" if program == "cdlp" => Schedule::cdlp(),
+        "sync" => Schedule::sync(),
+        "async" => Schedule::asynchronous(),
+        _ => Schedule::phased(),
+    };
+    let stop = if program == "cdlp" { Stop::after(10) } else { Stop::default() };
+    let way = |name: &String| {
+        [Way::Direct, Way::Carried, Way::Copied].into_iter().find(|way| way.name() == name)
+    };
+    let mut ways: Vec<Option<Way>> = all("--way").iter().map(way).collect();
+    if ways.is_empty() {
+        ways.push(None);
+    }
+    let numbers = one("--devices", "0,1");
+    let numbers = numbers.split(',').map(str::parse).collect::<std::result::Result<_, _>>()?;
+
+    let start = Instant::now();
+    let graph = GraphBuilder::new().build(family(name, scale)?)?;
+    let (vertices, arcs) = (graph.vertices(), graph.arcs());
+    let of = json!({
+        "family": name, "scale": scale, "vertices": vertices, "arcs": arcs,
+        "program": program, "schedule": schedule.name(),
+        "made_in_seconds": start.elapsed().as_secs_f64(),
+    });
+    let settings = Settings { schedule, stop, keep_disconnected: true, ..Settings::default() };
+    let asked = Asked { numbers, ways, settings, runs: one("--runs", "3").parse()?, of };
+    if arguments.iter().any(|argument| argument == "--compressed") {
+        let graph = CompressedGraph::of(graph)?;
+        return asked.measure(&program, (&graph).into());
+    }
+    asked.measure(&program, (&graph).into())
+}
+
+impl Asked {
+    fn measure(&self, program: &str, graph: GraphView<'_>) -> Result<()> {
+        match program {
+            "cdlp" => self.measure_program(&Cdlp, graph),
+            _ => self.measure_program(&Lpa::default(), graph),
+        }
+    }
+
+    fn measure_program<P: Program>(&self, program: &P, graph: GraphView<'_>) -> Result<()> {
+        let first = DeviceExecutor::new(CudaDevice::new(self.numbers[0])?);
+        let name = first.device().properties().name.clone();
+        let alone = self.runs(&first, program, graph)?;
+        drop(first);
+        self.tell(&alone, json!({ "devices": 1, "device": name }));
+        for &way in &self.ways {
+            let devices = self.numbers.iter().map(|&number| CudaDevice::new(number));
+            let devices = devices.collect::<std::result::Result<_, _>>()?;
+            let executor = DevicesExecutor::by(devices, way)?;
+            executor.notes().iter().for_each(|note| eprintln!("note: {note}"));
+            let plans = executor.plans(graph, program, &self.settings);
+            let planned: Vec<u64> = plans.iter().map(ripplet_lp::Plan::total_device).collect();
+            let shared = self.runs(&executor, program, graph)?;
+            let is_same = alone.outcome.labels == shared.outcome.labels;
+            self.tell(
+                &shared,
+                json!({
+                    "devices": self.numbers.len(), "device": name, "way": executor.way().name(),
+                    "exchanged_bytes": executor.exchanged(), "planned_bytes": planned,
+                    "times_one": alone.least() / shared.least(), "same_labels": is_same,
+                }),
+            );
+            if !is_same && self.settings.schedule.is_deterministic() {
+                return Err("the labels are not those of one GPU".into());
+            }
+        }
+        Ok(())
+    }
+
+    fn runs<P: Program>(
+        &self,
+        executor: &impl Executor,
+        program: &P,
+        graph: GraphView<'_>,
+    ) -> Result<Measured> {
+        let mut seconds = Vec::new();
+        let mut best: Option<Outcome> = None;
+        for _ in 0..self.runs.max(1) {
+            let found = executor.run(graph, program, &self.settings, &mut ())?;
+            let taken = found.rounds.iter().map(|round| round.seconds).sum();
+            if seconds.iter().all(|&before: &f64| taken < before) {
+                best = Some(found);
+            }
+            seconds.push(taken);
+        }
+        Ok(Measured { seconds, outcome: best.ok_or("no run")? })
+    }
+
+    fn tell(&self, measured: &Measured, more: Value) {
+        let Measured { seconds, outcome } = measured;
+        let rounds: Vec<f64> = outcome.rounds.iter().map(|round| round.seconds).collect();
+        let mut line = self.of.clone();
+        let said = json!({
+            "seconds": seconds,
+            "rounds": outcome.rounds.len(),
+            "seconds_a_round": rounds,
+            "visited": outcome.rounds.iter().map(|round| round.visited).collect::<Vec<_>>(),
+            "arcs_counted": outcome.scanned(),
+            "arcs_a_second": outcome.scanned() as f64 / measured.least(),
+            "transfer_seconds": outcome.device_seconds.transfer,
+        });
+        for more in [more, said] {
+            let more = more.as_object().cloned().unwrap_or_default();
+            line.as_object_mut().into_iter().for_each(|line| line.extend(more.clone()));
+        }
+        println!("{line}");
+    }
+}
+
+/// Some runs: the seconds of each one's rounds, and the quickest.
+struct Measured {
+    seconds: Vec<f64>,
+    outcome: Outcome,
+}
+
+impl Measured {
+    fn least(&self) -> f64 {
+        self.seconds.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}

@@ -1,0 +1,165 @@
+//! NCCL, where it is installed: bytes from GPU to GPU by whatever is between them.
+//!
+//! Like the driver, it is looked for at run time; where it is missing, or does not start, whoever asked for it
+//! is told why, and does without.
+
+use super::functions::functions;
+use crate::device::{DeviceError, Parcel};
+use cudarc::nccl::sys;
+use std::env;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+use std::sync::OnceLock;
+use sys::{cudaStream_t, ncclComm_t, ncclDataType_t, ncclResult_t};
+
+functions! {
+    /// Its functions.
+    Library -> ncclResult_t {
+        ncclCommInitAll(*mut ncclComm_t, c_int, *const c_int);
+        ncclCommAbort(ncclComm_t);
+        ncclGroupStart();
+        ncclGroupEnd();
+        ncclSend(*const c_void, usize, ncclDataType_t, c_int, ncclComm_t, cudaStream_t);
+        ncclRecv(*mut c_void, usize, ncclDataType_t, c_int, ncclComm_t, cudaStream_t);
+    }
+}
+
+const SUCCESS: u32 = ncclResult_t::ncclSuccess as u32;
+
+/// Whether NCCL may use the switches' multicast. Labels go from each GPU to each as they are, for which that is
+/// no use, and on some machines setting it up fails or hangs.
+const MULTICAST: &str = "NCCL_NVLS_ENABLE";
+
+/// A communicator for each of some GPUs.
+pub struct Nccl {
+    library: &'static Library,
+    communicators: Vec<Communicator>,
+}
+
+struct Communicator(ncclComm_t);
+
+// SAFETY: a communicator may be used from any thread, by one at a time: `Nccl::carry` is called for each rank by
+// one thread.
+unsafe impl Send for Communicator {}
+// SAFETY: as above.
+unsafe impl Sync for Communicator {}
+
+/// The library, found once; or why there is none.
+fn library() -> Result<&'static Library, String> {
+    static FOUND: OnceLock<Result<Library, String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        // SAFETY: loading a library runs its initializers; that of NCCL's name is NCCL.
+        if !unsafe { sys::is_culib_present() } {
+            return Err("there is no NCCL (libnccl.so.2) where the system finds libraries".into());
+        }
+        // SAFETY: the library is there, as was just seen.
+        let library = unsafe { Library::find() };
+        library.map_err(|name| format!("the NCCL that is here has no function {name}"))
+    });
+    found.as_ref().map_err(Clone::clone)
+}
+
+impl Library {
+    fn check(&self, code: u32, what: &str) -> Result<(), DeviceError> {
+        match code {
+            SUCCESS => Ok(()),
+            code => Err(DeviceError::Failed { what: what.to_owned(), reason: reason(code) }),
+        }
+    }
+}
+
+/// A code in NCCL's words.
+fn reason(code: u32) -> String {
+    // SAFETY: the library is there, or nothing would have given a code.
+    let library = unsafe { sys::culib() };
+    type ErrorString = unsafe extern "C" fn(u32) -> *const c_char;
+    // SAFETY: the function of this name has this type, with the code as a number: any may come.
+    let text = match unsafe { library.get::<ErrorString>(b"ncclGetErrorString\0") } {
+        // SAFETY: as above.
+        Ok(ask) => unsafe { ask(code) },
+        Err(_) => ptr::null(),
+    };
+    if text.is_null() {
+        return format!("NCCL's error {code}");
+    }
+    // SAFETY: NCCL's texts end in 0 and live as long as its library.
+    format!("NCCL says: {}", unsafe { CStr::from_ptr(text) }.to_string_lossy())
+}
+
+impl Nccl {
+    /// Communicators for the GPUs of these numbers.
+    ///
+    /// # Errors
+    /// Where there is no NCCL, or it does not start: a sentence.
+    pub fn start(numbers: &[c_int]) -> Result<Nccl, String> {
+        let library = library()?;
+        if env::var_os(MULTICAST).is_none() {
+            // SAFETY: devices are opened before a run begins, from one thread; no other thread of this program
+            // reads or writes the environment meanwhile. There is no other way to say this to NCCL: its
+            // configuration has no such field.
+            unsafe { env::set_var(MULTICAST, "0") };
+        }
+        let mut handles: Vec<ncclComm_t> = vec![ptr::null_mut(); numbers.len()];
+        let count = c_int::try_from(numbers.len()).unwrap_or(c_int::MAX);
+        // SAFETY: as many handles as numbers, which NCCL reads; it writes the handles.
+        let code =
+            unsafe { (library.ncclCommInitAll)(handles.as_mut_ptr(), count, numbers.as_ptr()) };
+        match code {
+            SUCCESS => {
+                let communicators = handles.into_iter().map(Communicator).collect();
+                Ok(Nccl { library, communicators })
+            }
+            code => Err(format!("NCCL does not start; {}", reason(code))),
+        }
+    }
+
+    /// Sends and receives in the order of a stream.
+    ///
+    /// # Safety
+    /// As [`crate::device::Peer::carry`] says; the stream is of this rank's device, whose context is current.
+    pub unsafe fn carry(
+        &self,
+        rank: usize,
+        sent: &[Parcel],
+        received: &[Parcel],
+        stream: super::CUstream,
+    ) -> Result<(), DeviceError> {
+        let (library, what) = (self.library, "sending to other GPUs");
+        let Communicator(communicator) = self.communicators[rank];
+        let (bytes, stream) = (ncclDataType_t::ncclUint8, stream.cast());
+        let peer = |parcel: &Parcel| c_int::try_from(parcel.rank).unwrap_or(c_int::MAX);
+        // SAFETY: it begins what ends below, in this thread.
+        library.check(unsafe { (library.ncclGroupStart)() }, what)?;
+        let mut done = Ok(());
+        for parcel in sent {
+            let from = parcel.address.0 as *const c_void;
+            let length = parcel.bytes as usize;
+            // SAFETY: the caller's promise.
+            let code = unsafe {
+                (library.ncclSend)(from, length, bytes, peer(parcel), communicator, stream)
+            };
+            done = done.and(library.check(code, what));
+        }
+        for parcel in received {
+            let to = parcel.address.0 as *mut c_void;
+            let length = parcel.bytes as usize;
+            // SAFETY: the caller's promise.
+            let code = unsafe {
+                (library.ncclRecv)(to, length, bytes, peer(parcel), communicator, stream)
+            };
+            done = done.and(library.check(code, what));
+        }
+        // SAFETY: as above.
+        done.and(library.check(unsafe { (library.ncclGroupEnd)() }, what))
+    }
+}
+
+impl Drop for Nccl {
+    /// Nobody sends any more; where a GPU was lost, somebody may wait for ever, and is not waited for.
+    fn drop(&mut self) {
+        for Communicator(communicator) in &self.communicators {
+            // SAFETY: made by NCCL, and given back once.
+            unsafe { (self.library.ncclCommAbort)(*communicator) };
+        }
+    }
+}

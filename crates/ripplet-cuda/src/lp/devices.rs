@@ -1,0 +1,587 @@
+//! Label propagation on several devices of one process: each has some of the vertices, and labels of all.
+
+use super::layout::{Classes, Layout};
+use super::ranks::{COUNTS_BYTES, Letter, MOST_RANKS, Outbox, Share, bytes_of_woken};
+use super::rounds::{DeviceRounds, Task, Volumes};
+use super::source::{Kernels, Resident, source};
+use super::tuning::Tuning;
+use super::{check, failed};
+use crate::device::{Address, DeviceError, Parcel, Peer, Queue};
+use crate::exchange::{Ended, Meeting, Route, Way};
+use bytemuck::Zeroable;
+use ripplet_graph::GraphView;
+use ripplet_lp::engine::{Exchange, Finished, Loads, Parts, Rounds, do_phase, run_rounds};
+use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, Round, RunError, Settings, State};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Shares begin at multiples of so many vertices: their bits in a state are words of their own.
+const SHARE_FROM: u32 = 64;
+
+/// Runs label propagation on several devices, which share the graph.
+pub struct DevicesExecutor<D: Peer> {
+    // Before the devices, which it is of.
+    route: Route<D::Carrier>,
+    devices: Vec<D>,
+    names: Vec<String>,
+    tuning: Tuning,
+    /// Bytes of each device's memory that a run may have, where not all that is free.
+    limit: Option<u64>,
+    notes: Vec<String>,
+    /// Bytes that devices told one another in the last run.
+    exchanged: AtomicU64,
+}
+
+impl<D: Peer> DevicesExecutor<D> {
+    /// An executor on these devices, by the best way that there is between them.
+    ///
+    /// # Errors
+    /// Where they are none or more than [`MOST_RANKS`], or one of them fails.
+    pub fn new(devices: Vec<D>) -> Result<Self, DeviceError> {
+        Self::by(devices, None)
+    }
+
+    /// The same, by this way, or where there is none such, by another.
+    ///
+    /// # Errors
+    /// As [`DevicesExecutor::new`].
+    pub fn by(devices: Vec<D>, way: Option<Way>) -> Result<Self, DeviceError> {
+        if devices.is_empty() || devices.len() > MOST_RANKS {
+            return Err(DeviceError::Failed {
+                what: "sharing a run".to_owned(),
+                reason: format!("1 to {MOST_RANKS} can share one, not {}", devices.len()),
+            });
+        }
+        let (route, note) = Route::find(&devices, way)?;
+        let name = |(number, device): (usize, &D)| format!("{number} {}", device.properties().name);
+        let names = devices.iter().enumerate().map(name).collect();
+        let notes = note.into_iter().collect();
+        let (tuning, limit, exchanged) = (Tuning::default(), None, AtomicU64::new(0));
+        Ok(DevicesExecutor { devices, names, tuning, limit, route, notes, exchanged })
+    }
+
+    /// The same, with these names for the devices in errors.
+    #[must_use]
+    pub fn with_names(self, names: Vec<String>) -> Self {
+        if names.len() == self.devices.len() { DevicesExecutor { names, ..self } } else { self }
+    }
+
+    /// The same with another tuning.
+    #[must_use]
+    pub fn with_tuning(self, tuning: Tuning) -> Self {
+        DevicesExecutor { tuning, ..self }
+    }
+
+    /// The same, with so many bytes of each device's memory at most.
+    #[must_use]
+    pub fn with_memory(self, limit: Option<u64>) -> Self {
+        DevicesExecutor { limit, ..self }
+    }
+
+    /// The devices.
+    pub fn devices(&self) -> &[D] {
+        &self.devices
+    }
+
+    /// The devices' names.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// By which way they hear of one another.
+    pub fn way(&self) -> Way {
+        self.route.way()
+    }
+
+    /// What a user should know though nothing failed, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Bytes that devices heard of one another in the last run that is done.
+    pub fn exchanged(&self) -> u64 {
+        self.exchanged.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of each device's memory that a run may have; where a device does not tell, any number: it will
+    /// when it is asked for memory.
+    fn rooms(&self) -> Vec<u64> {
+        let room = |device: &D| {
+            let free = device.free_memory().unwrap_or(u64::MAX);
+            self.limit.map_or(free, |limit| limit.min(free))
+        };
+        self.devices.iter().map(room).collect()
+    }
+
+    fn layout<P: Program>(&self, task: Task<'_, P>, parts: &Parts, rank: usize) -> Layout {
+        let share = Share { parts: parts.clone(), rank, is_brought: self.route.brings() };
+        let classes = Classes::of(task.graph, share.vertices(), &task.tuning);
+        Layout::new(&classes, None, share, task)
+    }
+
+    fn layouts<P: Program>(&self, task: Task<'_, P>, parts: &Parts) -> Vec<Layout> {
+        (0..self.devices.len()).map(|rank| self.layout(task, parts, rank)).collect()
+    }
+
+    /// What each device will have: as much work as every other, but no more than has room.
+    ///
+    /// Where a share does not fit, it becomes as much smaller as its lists must, and those that have room
+    /// take what is left. Where that does not end, somebody lacks memory whatever the shares are.
+    fn shared<P: Program>(&self, task: Task<'_, P>) -> Vec<Layout> {
+        const TRIES: usize = 8;
+        let loads = Loads::of(task.graph, SHARE_FROM);
+        let rooms = self.rooms();
+        let mut shares = vec![1.0; self.devices.len()];
+        let mut layouts = self.layouts(task, &loads.part(&shares));
+        for _ in 0..TRIES {
+            let fits = |layout: &Layout, room: u64| layout.plan.total_device() <= room;
+            if layouts.iter().zip(&rooms).all(|(layout, &room)| fits(layout, room)) {
+                break;
+            }
+            let nothing = Share { is_brought: false, ..Share::whole(0) };
+            let least = Layout::new(&Classes::default(), None, nothing, task).plan.total_device();
+            let (mut open, mut taken) = (0.0, 0.0);
+            for ((share, layout), &room) in shares.iter_mut().zip(&layouts).zip(&rooms) {
+                if fits(layout, room) {
+                    open += *share;
+                } else {
+                    let lists = layout.plan.total_device().saturating_sub(least).max(1);
+                    let fitting = room.saturating_sub(least) as f64 / lists as f64;
+                    let less = *share * (fitting * 0.97).min(0.97);
+                    taken += *share - less;
+                    *share = less;
+                }
+            }
+            for ((share, layout), &room) in shares.iter_mut().zip(&layouts).zip(&rooms) {
+                if open > 0.0 && fits(layout, room) {
+                    *share += taken * *share / open;
+                }
+            }
+            if shares.iter().sum::<f64>() <= 0.0 {
+                break;
+            }
+            layouts = self.layouts(task, &loads.part(&shares));
+        }
+        layouts
+    }
+
+    /// What each device will need.
+    pub fn plans<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> Vec<Plan> {
+        let task = Task { graph: graph.into(), program, settings, tuning: self.tuning };
+        self.shared(task).into_iter().map(|layout| layout.plan).collect()
+    }
+
+    /// Refuses a run of which a device's share, by these plans, does not fit it.
+    ///
+    /// # Errors
+    /// [`RunError::DeviceMemory`], with the device's name.
+    pub fn check_memory(&self, plans: &[Plan]) -> Result<(), RunError> {
+        for ((plan, device), name) in plans.iter().zip(&self.devices).zip(&self.names) {
+            let free = device.free_memory().map_err(|error| of_device(name, error))?;
+            let room = self.limit.map_or(free, |limit| limit.min(free));
+            let needed = plan.total_device();
+            if needed > room {
+                return Err(RunError::DeviceMemory {
+                    device: name.clone(),
+                    needed,
+                    graph: plan.graph_device,
+                    room,
+                    limited: room < free,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An error, with whose it is where it is a device's own.
+fn of_device(name: &str, error: DeviceError) -> RunError {
+    match error {
+        DeviceError::OutOfMemory { .. } | DeviceError::Failed { .. } => {
+            RunError::Device(format!("{name}: {error}"))
+        }
+        error => failed(error),
+    }
+}
+
+/// An error, with whose it is.
+fn named(name: &str, error: RunError) -> RunError {
+    match error {
+        RunError::Device(text) => RunError::Device(format!("{name}: {text}")),
+        error => error,
+    }
+}
+
+impl<D: Peer> Executor for DevicesExecutor<D> {
+    /// The plan of the device that needs most.
+    fn plan<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> Plan {
+        let plans = self.plans(graph, program, settings);
+        plans.into_iter().max_by_key(Plan::total_device).unwrap_or_default()
+    }
+
+    fn run<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        let task = Task { graph: graph.into(), program, settings, tuning: self.tuning };
+        self.run_on(task, observer)
+    }
+}
+
+impl<D: Peer> DevicesExecutor<D> {
+    /// [`Executor::run`], compiled once for either kind of lists.
+    fn run_on<P: Program>(
+        &self,
+        task: Task<'_, P>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        let Task { graph, program, settings, .. } = task;
+        check(graph, program, settings)?;
+        let kernels = if self.devices.len() > 1 { Kernels::Ranked } else { Kernels::Work };
+        let source = source(graph, program, settings, kernels, Resident::Whole)?;
+        let layouts = self.shared(task);
+        let plans: Vec<Plan> = layouts.iter().map(|layout| layout.plan.clone()).collect();
+        self.check_memory(&plans)?;
+        observer.on_stage("compiling the kernels");
+        let start = Instant::now();
+        // The first compiles, where they are alike, and the others find it compiled.
+        let load = |(device, name): (&D, &String)| {
+            device.load(&source).map_err(|error| of_device(name, error))
+        };
+        let modules = self.devices.iter().zip(&self.names).map(load);
+        let modules: Vec<D::Module> = modules.collect::<Result<_, _>>()?;
+        let seconds = start.elapsed().as_secs_f64();
+        observer.on_stage("moving the graph to the devices");
+        let rounds = self.begin(&modules, layouts, task)?;
+        let mut outcome = run_rounds(rounds, graph, settings, observer)?;
+        outcome.device_seconds.kernels = seconds;
+        Ok(outcome)
+    }
+
+    /// The state before the first round, on each device.
+    fn begin<'a, P: Program>(
+        &'a self,
+        modules: &'a [D::Module],
+        layouts: Vec<Layout>,
+        task: Task<'a, P>,
+    ) -> Result<DevicesRounds<'a, D>, RunError> {
+        let start = Instant::now();
+        let volumes = &Volumes::of(task)?;
+        let begin = |((device, module), layout)| {
+            move || DeviceRounds::new(device, module, layout, task, volumes)
+        };
+        let all = self.devices.iter().zip(modules).zip(layouts);
+        let begun: Vec<Result<DeviceRounds<'a, D>, RunError>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = all.map(|one| scope.spawn(begin(one))).collect();
+            threads.into_iter().map(joined).collect()
+        });
+        let with_name = |(begun, name): (Result<_, RunError>, &String)| {
+            begun.map_err(|error| named(name, error))
+        };
+        let mut ranks: Vec<DeviceRounds<'a, D>> =
+            begun.into_iter().zip(&self.names).map(with_name).collect::<Result<_, _>>()?;
+        let outboxes: Vec<_> = ranks.iter().map(DeviceRounds::outbox).collect();
+        ranks.iter_mut().for_each(|rank| rank.join(&outboxes));
+        let transfer_seconds = start.elapsed().as_secs_f64();
+        Ok(DevicesRounds { executor: self, ranks, transfer_seconds })
+    }
+}
+
+/// What a thread gave; its panic goes on.
+fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// A run in motion: each device has a thread that launches its work.
+struct DevicesRounds<'a, D: Peer> {
+    executor: &'a DevicesExecutor<D>,
+    ranks: Vec<DeviceRounds<'a, D>>,
+    transfer_seconds: f64,
+}
+
+/// What a rank tells the others' hosts when they meet.
+enum Word<M> {
+    /// Its letter is written where this mark is.
+    At(M),
+    /// Its letter is written, and as long.
+    Letter(u64),
+    /// Of each rank's vertices, so many words were woken.
+    Woken([u32; MOST_RANKS]),
+}
+
+impl<M> Word<M> {
+    /// Bytes of the letter that is for another rank.
+    fn letter(&self) -> u64 {
+        if let Word::Letter(bytes) = self { *bytes } else { 0 }
+    }
+
+    /// Bytes of the words that are for another rank.
+    fn woken_of(&self, rank: usize) -> u64 {
+        if let Word::Woken(words) = self { bytes_of_woken(words[rank]) } else { 0 }
+    }
+}
+
+/// A rank's way to the others.
+struct Letters<'l, D: Peer> {
+    devices: &'l [D],
+    route: &'l Route<D::Carrier>,
+    meeting: &'l Meeting<Word<D::Mark>>,
+    outboxes: &'l [Outbox],
+}
+
+/// Another rank failed, and says why.
+fn ended(_: Ended) -> RunError {
+    RunError::Device("another GPU of the run failed".to_owned())
+}
+
+impl<D: Peer> Letters<'_, D> {
+    /// Waits until all that was launched is done, while the others are well.
+    fn settle(&self, device: &D) -> Result<(), RunError> {
+        match device.wait_unless(&|| self.meeting.has_ended()) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(ended(Ended)),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Reads from a rank's memory, when all that was launched is done.
+    fn read(
+        &self,
+        rank: &DeviceRounds<'_, D>,
+        place: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), RunError> {
+        self.settle(rank.device())?;
+        rank.device().read(rank.memory(), place, bytes).map_err(failed)
+    }
+
+    /// Meets the others, and has what is launched later wait for what they launched before.
+    fn follow_all(&self, device: &D, own: usize) -> Result<(), RunError> {
+        let mark = device.mark(Queue::Main).map_err(failed)?;
+        let all = self.meet(own, Word::At(mark))?;
+        let others = all.iter().enumerate().filter(|(rank, _)| *rank != own);
+        for (_, word) in others {
+            if let Word::At(mark) = word {
+                device.follow(Queue::Main, mark).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Meets the others.
+    fn meet(&self, own: usize, says: Word<D::Mark>) -> Result<Arc<[Word<D::Mark>]>, RunError> {
+        self.meeting.meet(own, says).map_err(ended)
+    }
+
+    /// Brings what others wrote to where this rank reads it, and them what it wrote.
+    fn bring(&self, device: &D, own: usize, post: &Post) -> Result<(), RunError> {
+        match self.route {
+            Route::Direct => Ok(()),
+            Route::Carried(carrier) => {
+                // SAFETY: the parcels are parts of letters, and of the places where they are brought, which
+                // `RankPlaces` made as long as letters can be; either end has the size that the sender brought
+                // to the meeting.
+                unsafe { device.carry(carrier, own, &post.sent, &post.received) }.map_err(failed)
+            }
+            Route::Copied => {
+                let each = post.received.iter().zip(&post.from);
+                each.into_iter().try_for_each(|(parcel, &from)| {
+                    let other = &self.devices[parcel.rank];
+                    // SAFETY: as above. The other device writes there again behind the next meeting, to which
+                    // this one comes when the copy is done.
+                    unsafe { device.fetch(parcel.address, other, from, parcel.bytes) }
+                        .map_err(failed)
+                })
+            }
+        }
+    }
+}
+
+/// What a rank sends and receives at a time. Nothing is left out at one end alone: what is empty is so at both.
+#[derive(Default)]
+struct Post {
+    sent: Vec<Parcel>,
+    received: Vec<Parcel>,
+    /// Of what is received, where the sender has it.
+    from: Vec<Address>,
+}
+
+impl Post {
+    fn send(&mut self, rank: usize, address: Address, bytes: u64) {
+        if bytes > 0 {
+            self.sent.push(Parcel { rank, address, bytes });
+        }
+    }
+
+    fn receive(&mut self, rank: usize, address: Address, from: Address, bytes: u64) {
+        if bytes > 0 {
+            self.received.push(Parcel { rank, address, bytes });
+            self.from.push(from);
+        }
+    }
+}
+
+impl<'d, D: Peer> Exchange<DeviceRounds<'d, D>> for Letters<'_, D> {
+    fn swap_changes(&mut self, rank: &mut DeviceRounds<'d, D>) -> Result<(), RunError> {
+        let (device, ranks) = (rank.device(), rank.ranks());
+        let own = ranks.own as usize;
+        if !self.route.brings() {
+            self.follow_all(device, own)?;
+            return rank.learn();
+        }
+        let places = &rank.layout().ranks;
+        let mut head = Letter::zeroed();
+        self.read(rank, places.letter.start, bytemuck::bytes_of_mut(&mut head))?;
+        let vertices = rank.layout().share.vertices().len() as u64;
+        let all = self.meet(own, Word::Letter(places.bytes_of(&head, vertices)))?;
+        let mut post = Post::default();
+        for other in rank.layout().share.others() {
+            post.send(other, ranks.letter, all[own].letter());
+            let from = self.outboxes[other].letter;
+            post.receive(other, ranks.letters[other], from, all[other].letter());
+        }
+        self.bring(device, own, &post)?;
+        rank.learn()
+    }
+
+    fn swap_woken(&mut self, rank: &mut DeviceRounds<'d, D>) -> Result<(), RunError> {
+        let (device, ranks) = (rank.device(), rank.ranks());
+        let own = ranks.own as usize;
+        if !self.route.brings() {
+            self.follow_all(device, own)?;
+            return rank.hear();
+        }
+        let mut woken = [0; MOST_RANKS];
+        let counts = rank.layout().ranks.told_counts.start;
+        self.read(rank, counts, bytemuck::bytes_of_mut(&mut woken))?;
+        let all = self.meet(own, Word::Woken(woken))?;
+        let mut post = Post::default();
+        for other in rank.layout().share.others() {
+            let outbox = &self.outboxes[other];
+            post.send(other, ranks.told_counts, COUNTS_BYTES);
+            post.send(other, ranks.told[other], all[own].woken_of(other));
+            post.receive(other, ranks.heard_counts[other], outbox.told_counts, COUNTS_BYTES);
+            let bytes = all[other].woken_of(own);
+            post.receive(other, ranks.heard[other], outbox.told[own], bytes);
+        }
+        self.bring(device, own, &post)?;
+        rank.hear()
+    }
+}
+
+impl<D: Peer> DevicesRounds<'_, D> {
+    /// Has each device do its part of a round, from a thread of its own; what each counted.
+    fn do_round(&mut self) -> Result<Vec<Round>, RunError> {
+        let meeting = Meeting::new(self.ranks.len());
+        let outboxes: Vec<Outbox> = self.ranks.iter().map(DeviceRounds::outbox).collect();
+        let DevicesExecutor { devices, route, .. } = self.executor;
+        let (meeting, outboxes) = (&meeting, &outboxes);
+        let letters = || Letters { devices, route, meeting, outboxes };
+        let done: Vec<Result<Round, RunError>> = std::thread::scope(|scope| {
+            let part = |(number, rank)| {
+                let letters = letters();
+                scope.spawn(move || letters.do_part(number, rank))
+            };
+            let threads: Vec<_> = self.ranks.iter_mut().enumerate().map(part).collect();
+            threads.into_iter().map(joined).collect()
+        });
+        let Some(failed) = meeting.ended_by() else { return done.into_iter().collect() };
+        // A device that waits for one that failed may do so for ever, and then its memory is not given back
+        // before the process ends.
+        let idle = |rank: &DeviceRounds<'_, D>| rank.device().wait_unless(&|| true) == Ok(true);
+        if !self.ranks.iter().all(idle) {
+            std::mem::take(&mut self.ranks).into_iter().for_each(std::mem::forget);
+        }
+        let name = &self.executor.names[failed];
+        done.into_iter()
+            .nth(failed)
+            .unwrap_or(Ok(Round::default()))
+            .map(|_| Vec::new())
+            .map_err(|error| named(name, error))
+    }
+}
+
+impl<D: Peer> Letters<'_, D> {
+    /// One rank's part of a round. Where it fails, nobody waits for it.
+    fn do_part(mut self, number: usize, rank: &mut DeviceRounds<'_, D>) -> Result<Round, RunError> {
+        let meeting = self.meeting;
+        // A thread that panics is not waited for, either.
+        let mut leaving = Leaving { meeting, number, is_well: false };
+        let done = self.do_phases(rank);
+        leaving.is_well = done.is_ok();
+        done
+    }
+
+    fn do_phases(&mut self, rank: &mut DeviceRounds<'_, D>) -> Result<Round, RunError> {
+        for phase in 0..rank.phases() {
+            rank.begin_phase(phase);
+            do_phase(rank, self)?;
+            rank.end_phase();
+        }
+        rank.end_round()?;
+        self.settle(rank.device())?;
+        rank.count()
+    }
+}
+
+/// Ends the meeting where a thread leaves it that is not well.
+struct Leaving<'l, T> {
+    meeting: &'l Meeting<T>,
+    number: usize,
+    is_well: bool,
+}
+
+impl<T> Drop for Leaving<'_, T> {
+    fn drop(&mut self) {
+        if !self.is_well {
+            self.meeting.end(self.number);
+        }
+    }
+}
+
+impl<D: Peer> Rounds for DevicesRounds<'_, D> {
+    fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
+        if observer.is_cancelled() {
+            return Err(RunError::Cancelled);
+        }
+        if let Some(round) = self.ranks[0].empty_round() {
+            return Ok(round);
+        }
+        self.ranks.iter_mut().for_each(|rank| rank.begin_round(index));
+        let parts = self.do_round()?;
+        let heard = self.ranks.iter().map(DeviceRounds::heard_bytes).sum();
+        self.executor.exchanged.store(heard, Ordering::Relaxed);
+        let round = parts.into_iter().reduce(Round::plus).unwrap_or_default();
+        self.ranks.iter_mut().for_each(|rank| rank.expect_after(&round));
+        Ok(round)
+    }
+
+    fn state(&mut self) -> Result<State<'_>, RunError> {
+        let ranks = &self.ranks;
+        let read = |words: &mut [u64]| ranks.iter().try_for_each(|rank| rank.read_active(words));
+        ranks[0].state_with(read)
+    }
+
+    /// Labels and columns are everybody's: the first device gives them.
+    fn finish(mut self) -> Result<Finished, RunError> {
+        let first = self.ranks.swap_remove(0);
+        self.ranks.clear();
+        let finished = first.finish()?;
+        let transfer_seconds = finished.transfer_seconds + self.transfer_seconds;
+        Ok(Finished { transfer_seconds, ..finished })
+    }
+}

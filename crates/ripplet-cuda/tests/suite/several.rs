@@ -1,0 +1,267 @@
+//! Several devices that share a run: what the CPU finds is what they must find, whatever their shares are and
+//! by whichever way they hear of one another.
+
+use crate::graphs::{Edges, Storage, cliques};
+use crate::large::all_classes;
+use ripplet_cuda::device::{Device, DeviceError};
+use ripplet_cuda::exchange::Way;
+use ripplet_cuda::shim::ShimDevice;
+use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet_graph::MAX_SHARD_ARCS;
+use ripplet_graph::generate::Web;
+use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::hooks::label_program;
+use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
+use ripplet_lp::{
+    Executor, Order, Outcome, Plan, Program, Round, RunError, Schedule, Settings, Stop,
+};
+
+/// A vote counts less, the more neighbours the voter has: whoever has its lists.
+#[label_program]
+mod modest {
+    use ripplet_lp::hooks::*;
+
+    pub struct Modest {}
+
+    impl Program for Modest {
+        type Score = u64;
+
+        fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
+            Vote { label: u.label, weight: u.weight % 1000 * 1024 / u.degree().max(1) }
+        }
+
+        fn label_score(&self, v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+            c.frequency + (v.degree() % 2) as u64
+        }
+    }
+}
+
+use modest::Modest;
+
+const WAYS: [Way; 3] = [Way::Direct, Way::Carried, Way::Copied];
+
+fn shim(number: u64, way: Way) -> ShimDevice {
+    let device = ShimDevice::with_order(number).with_resident_blocks(2);
+    if way == Way::Direct { device } else { device.apart(way == Way::Carried) }
+}
+
+/// So many shim devices, which hear of one another by a way.
+fn devices(count: u64, way: Way) -> DevicesExecutor<ShimDevice> {
+    let devices = (0..count).map(|number| shim(number, way)).collect();
+    let executor = DevicesExecutor::new(devices).unwrap();
+    assert_eq!(executor.way(), way);
+    executor
+}
+
+fn web(scale: u32) -> Edges {
+    let table = Web::new(scale).generate().unwrap();
+    let pairs = table.sources().iter().copied().zip(table.targets().iter().copied());
+    Edges::new(table.ids().len() as u32, pairs)
+}
+
+/// The same, each edge with a weight and a direction.
+fn with_all(edges: Edges) -> Edges {
+    let weights = (0..edges.pairs.len() as u32).map(|row| 1 + row % 7).collect();
+    Edges { weights: Some(weights), ..edges.directed() }
+}
+
+fn counts(outcome: &Outcome) -> Vec<([u64; 4], Option<u64>)> {
+    let of = |round: &Round| {
+        ([round.changed, round.visited, round.scanned, round.nan_scores], round.fingerprint)
+    };
+    outcome.rounds.iter().map(of).collect()
+}
+
+fn settings(schedule: Schedule) -> Settings {
+    Settings { schedule, stop: Stop::after(6), keep_disconnected: true, ..Settings::default() }
+}
+
+fn in_phases(phases: u32) -> Settings {
+    settings(Schedule { order: Order::Phased { phases }, ..Schedule::phased() })
+}
+
+fn check<P: Program>(
+    executor: &DevicesExecutor<ShimDevice>,
+    edges: &Edges,
+    storage: Storage,
+    program: &P,
+    settings: &Settings,
+) {
+    let cpu = CpuExecutor::new(Some(2)).unwrap();
+    let expected = cpu.run(&edges.graph(MAX_SHARD_ARCS), program, settings, &mut ()).unwrap();
+    // A directed graph is of several shards, whose bounds are none of the shares'.
+    let shard_arcs = if edges.directed { 1000 } else { MAX_SHARD_ARCS };
+    let graph = edges.stored(shard_arcs, storage);
+    let found = executor.run(graph.view(), program, settings, &mut ()).unwrap();
+    let (ranks, way, schedule) = (executor.devices().len(), executor.way(), settings.schedule);
+    let name = format!("{} on {ranks}, {way}, {storage:?}, {schedule:?}", program.name());
+    assert_eq!(counts(&found), counts(&expected), "{name}");
+    assert!(found.labels == expected.labels, "{name}");
+    assert!(found.columns == expected.columns, "{name}");
+    assert_eq!(found.reason, expected.reason, "{name}");
+}
+
+/// As many bytes by each way: in `sync`, where most change, letters have all labels.
+#[test]
+fn by_every_way() {
+    let (edges, lpa) = (web(9), Lpa::default());
+    for settings in [settings(Schedule::sync()), settings(Schedule::phased())] {
+        let heard = WAYS.map(|way| {
+            let executor = devices(2, way);
+            check(&executor, &edges, Storage::Plain, &lpa, &settings);
+            executor.exchanged()
+        });
+        assert!(heard[0] > 0 && heard == [heard[0]; 3], "{heard:?}");
+        let rounds = 6 * if settings.schedule == Schedule::sync() { 1 } else { 32 };
+        let all = u64::from(edges.vertices) * (4 + 2) + 2 * 64 * rounds;
+        assert!(heard[0] < all * rounds, "{heard:?}");
+    }
+}
+
+/// Vertices of all degrees, one of them with half of the arcs; shares that begin within a stretch of a phase.
+#[test]
+fn three_uneven_shares() {
+    let executor = devices(3, Way::Direct);
+    let edges = all_classes();
+    check(&executor, &edges, Storage::Plain, &Lpa::default(), &in_phases(5));
+    let edges = with_all(edges);
+    check(&executor, &edges, Storage::Plain, &Modest {}, &settings(Schedule::sync()));
+    check(&executor, &edges, Storage::Compressed, &Modest {}, &in_phases(3));
+}
+
+/// The default program asks for totals of degrees, which nobody else's compressed lists tell.
+#[test]
+fn compressed_lists() {
+    let executor = devices(2, Way::Copied);
+    check(&executor, &web(9), Storage::Compressed, &Lpa::default(), &settings(Schedule::phased()));
+}
+
+#[test]
+fn more_devices_than_there_is_work_for() {
+    let executor = devices(5, Way::Direct);
+    let lpa = Lpa::default();
+    for edges in [Edges::new(0, []), Edges::new(1, []), cliques(9, 8), Edges::new(300, [(3, 290)])]
+    {
+        check(&executor, &edges, Storage::Plain, &lpa, &in_phases(2));
+    }
+    check(&devices(1, Way::Direct), &cliques(9, 8), Storage::Plain, &lpa, &in_phases(2));
+}
+
+#[test]
+fn every_program() {
+    let (executor, edges) = (devices(2, Way::Direct), web(8));
+    let graph = edges.graph(MAX_SHARD_ARCS);
+    let (sync, phased) = (settings(Schedule::sync()), in_phases(8));
+    check(&executor, &edges.clone().directed(), Storage::Plain, &Cdlp, &settings(Schedule::cdlp()));
+    let llp = Llp::new(Gamma::new(0.25).unwrap());
+    check(&executor, &edges, Storage::Plain, &llp, &phased);
+    let slpa = Slpa::new(2).unwrap();
+    for settings in [&sync, &phased] {
+        check(&executor, &edges, Storage::Plain, &slpa, settings);
+    }
+    let seeds: Vec<Seed> = (0..edges.vertices)
+        .step_by(9)
+        .map(|vertex| Seed { vertex, label: vertex % 50, strength: 0.5 })
+        .collect();
+    let seeded = Seeded::new(&graph, 0.75).unwrap();
+    for settings in [sync, phased] {
+        let begun = Seeded::begin(settings, edges.vertices, &seeds, Seeding::Initial).unwrap();
+        check(&executor, &edges, Storage::Plain, &seeded, &begun);
+    }
+}
+
+/// `async` differs from run to run, but settles: then every vertex has a label that most of its neighbours have.
+#[test]
+fn asynchronous() {
+    let edges = web(9);
+    let graph = edges.graph(MAX_SHARD_ARCS);
+    let begin = |schedule| Settings { stop: Stop::after(200), ..settings(schedule) };
+    let cdlp = Lpa::new(ripplet_lp::programs::Resolution::OFF);
+    for (way, settings) in [
+        (Way::Direct, begin(Schedule::asynchronous())),
+        (Way::Copied, Settings { stop: Stop::after(200), ..Settings::nu_mg8() }),
+    ] {
+        let found = devices(3, way).run(&graph, &cdlp, &settings, &mut ()).unwrap();
+        assert!(found.converged(), "{:?} after {}", found.reason, found.rounds.len());
+        assert!(found.labels.iter().all(|&label| label < graph.vertices()));
+        let lists = edges.lists();
+        let wrong = (0..graph.vertices()).filter(|&v| {
+            let votes = |label| {
+                let alike =
+                    lists[v as usize].iter().filter(|(u, _)| found.labels[*u as usize] == label);
+                alike.count()
+            };
+            let most =
+                lists[v as usize].iter().map(|(u, _)| votes(found.labels[*u as usize])).max();
+            most.is_some_and(|most| votes(found.labels[v as usize]) < most)
+        });
+        // The published one ends when 5 % change.
+        assert!(wrong.count() as u32 <= graph.vertices() / 8, "{way}");
+    }
+}
+
+/// Nobody waits for a device that was lost, at whatever point of a round.
+#[test]
+fn a_lost_device_ends_the_run() {
+    let graph = web(8).graph(MAX_SHARD_ARCS);
+    for way in WAYS {
+        for launches in [0, 3, 40, 41, 42, 43, 44, 45] {
+            let lost = shim(1, way).lost_after(launches);
+            let executor = DevicesExecutor::new(vec![shim(0, way), lost, shim(2, way)]).unwrap();
+            let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+            let executor = executor.with_names(names);
+            let error = executor.run(&graph, &Lpa::default(), &Settings::default(), &mut ());
+            let Err(RunError::Device(said)) = error else { panic!("{way}, {launches}: {error:?}") };
+            assert!(said.starts_with("b: the GPU failed") && said.contains("lost"), "{said}");
+        }
+    }
+}
+
+fn needs(plans: &[Plan]) -> Vec<u64> {
+    plans.iter().map(Plan::total_device).collect()
+}
+
+/// The smaller device has fewer vertices; where all that must be everywhere does not fit, it is named.
+#[test]
+fn devices_of_unequal_memory() {
+    let graph = web(12).graph(MAX_SHARD_ARCS);
+    let (lpa, settings) = (Lpa::default(), settings(Schedule::sync()));
+    let equal = needs(&devices(2, Way::Direct).plans(&graph, &lpa, &settings));
+    let alone = DeviceExecutor::new(ShimDevice::new()).plan(&graph, &lpa, &settings);
+    let small = equal[1] - (alone.total_device() - equal[1]) / 4;
+    let with = |bytes| {
+        let second = shim(1, Way::Direct).with_memory(bytes);
+        DevicesExecutor::new(vec![shim(0, Way::Direct), second]).unwrap()
+    };
+    let executor = with(small);
+    let plans = executor.plans(&graph, &lpa, &settings);
+    let found = needs(&plans);
+    assert!(found[1] <= small && found[0] > equal[0], "{found:?} {small} {equal:?}");
+    assert_eq!(executor.check_memory(&plans), Ok(()));
+    assert_eq!(executor.plan(&graph, &lpa, &settings), plans[0]);
+    let cpu = CpuExecutor::new(Some(2)).unwrap().run(&graph, &lpa, &settings, &mut ()).unwrap();
+    let labels = executor.run(&graph, &lpa, &settings, &mut ()).unwrap().labels;
+    assert!(labels == cpu.labels);
+    let error = with(1000).run(&graph, &lpa, &settings, &mut ());
+    let Err(RunError::DeviceMemory { device, room: 1000, limited: false, .. }) = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(device, "1 shim");
+    let error = with(1 << 30).with_memory(Some(2000)).run(&graph, &lpa, &settings, &mut ());
+    assert!(matches!(error, Err(RunError::DeviceMemory { room: 2000, limited: true, .. })));
+}
+
+#[test]
+fn what_is_not_there_is_a_note() {
+    let apart = || vec![shim(0, Way::Copied), shim(1, Way::Copied)];
+    let executor = DevicesExecutor::by(apart(), Some(Way::Carried)).unwrap();
+    assert_eq!((executor.way(), executor.notes().len()), (Way::Copied, 1));
+    let executor = DevicesExecutor::by(vec![shim(0, Way::Direct)], Some(Way::Copied)).unwrap();
+    assert_eq!((executor.way(), executor.notes().len()), (Way::Copied, 0));
+    for count in [0, 17] {
+        let none =
+            DevicesExecutor::new((0..count).map(|number| shim(number, Way::Direct)).collect());
+        assert!(matches!(none.map(|_| ()), Err(DeviceError::Failed { .. })));
+    }
+    assert_eq!(executor.devices()[0].properties().name, "shim");
+}

@@ -1,0 +1,339 @@
+//! Several executors of this machine that share each run, each with some of the vertices, and talk by letters
+//! alone: what devices do, and what ranks on several machines would do, on the CPU.
+//!
+//! A rank is a [`PhasedRounds`] whose active set has its own vertices alone. It has labels, totals and columns of
+//! all, as [`crate::engine::Rank`] says, so this takes as much memory as there are ranks, and is no faster than
+//! one executor with all threads: it is for tests, and for those who write another [`Exchange`].
+
+use super::CpuExecutor;
+use super::field::Field;
+use super::phased::PhasedRounds;
+use super::synchronous::trace;
+use crate::engine::{Exchange, Loads, Parts, Rank, do_phase};
+use crate::hash::{Clock, mix};
+use crate::rounds::{Finished, Observer, Rounds, run_rounds};
+use crate::{
+    Checkpoint, Executor, Item, Label, Order, Outcome, Plan, Program, Round, RunError, Settings,
+    State,
+};
+use ripplet_graph::{GraphView, VertexId};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Vertices of a word of the active set, which is one rank's.
+const WORD: u32 = 64;
+
+/// Runs label propagation on several executors, which share the graph's vertices.
+///
+/// The labels are those of one executor. `async`, where a vertex sees whatever is there, is left to the first.
+#[derive(Debug)]
+pub struct RanksExecutor {
+    ranks: Vec<CpuExecutor>,
+}
+
+impl RanksExecutor {
+    /// An executor of these, at least one.
+    pub fn new(first: CpuExecutor, others: impl IntoIterator<Item = CpuExecutor>) -> Self {
+        RanksExecutor { ranks: [first].into_iter().chain(others).collect() }
+    }
+}
+
+impl Executor for RanksExecutor {
+    fn plan<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+    ) -> Plan {
+        let graph = graph.into();
+        let plans = self.ranks.iter().map(|rank| rank.plan(graph, program, settings));
+        let both = |mut plan: Plan, other: Plan| {
+            let add =
+                |(to, item): (&mut Item, Item)| to.bytes = to.bytes.saturating_add(item.bytes);
+            plan.items.iter_mut().zip(other.items).for_each(add);
+            plan
+        };
+        plans.reduce(both).unwrap_or_default()
+    }
+
+    fn run<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        let graph = graph.into();
+        let phases = match settings.schedule.order {
+            Order::Phased { phases } => phases,
+            // Nobody sees anybody's change before all have chosen.
+            Order::Sync => 1,
+            Order::Async { .. } => return self.ranks[0].run(graph, program, settings, observer),
+        };
+        settings.check(graph.vertices(), program)?;
+        let planned = self.plan(graph, program, settings).algorithm_host();
+        let refused = |_| RunError::OutOfMemory { bytes: planned };
+        let parts = Loads::of(graph, WORD).part(&vec![1.0; self.ranks.len()]);
+        let begin = |(number, executor): (usize, &CpuExecutor)| {
+            let rounds = executor.install(|| {
+                let field = Field::new(graph, program, settings)?;
+                PhasedRounds::new(field, phases)
+            });
+            let mut rounds = rounds.map_err(refused)?;
+            keep_own(&mut rounds.field, &parts.of(number));
+            let resumed = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
+            let is_traced = settings.schedule.order == Order::Sync;
+            let fingerprint = is_traced.then_some(if number == 0 { resumed } else { 0 });
+            Ok(CpuRank {
+                rounds,
+                phases,
+                own: parts.of(number),
+                at: None,
+                fingerprint,
+                round: Round::default(),
+            })
+        };
+        let ranks = self.ranks.iter().enumerate().map(begin).collect::<Result<_, RunError>>()?;
+        let rounds = RanksRounds { executors: &self.ranks, ranks, parts: &parts };
+        run_rounds(rounds, graph, settings, observer)
+    }
+}
+
+/// Takes out of the active set what is another rank's; gives it, by the number of its word.
+fn keep_own<P: Program>(field: &mut Field<'_, P>, own: &Range<VertexId>) -> Vec<(usize, u64)> {
+    let words = own.start as usize / 64..(own.end as usize).div_ceil(64);
+    let mut others = Vec::new();
+    let state = field.active.state().to_vec();
+    for (number, bits) in state.into_iter().enumerate() {
+        // An empty range has no words, whatever it begins with.
+        let is_own = !own.is_empty() && words.contains(&number);
+        if bits != 0 && !is_own {
+            field.active.take(number..number + 1, &mut Vec::new());
+            others.push((number, bits));
+        }
+    }
+    others
+}
+
+/// One of those who share a run.
+struct CpuRank<'a, P> {
+    rounds: PhasedRounds<'a, P>,
+    phases: u32,
+    own: Range<VertexId>,
+    /// The phase at hand.
+    at: Option<(Clock, u32)>,
+    /// Of its own vertices, where the schedule looks for oscillation.
+    fingerprint: Option<u64>,
+    /// What was counted in the round.
+    round: Round,
+}
+
+/// What a rank sends.
+enum Letter {
+    /// Vertices that changed: each with its label, and the values of its written columns.
+    Changes(Vec<(VertexId, Label, Vec<u32>)>),
+    /// Words of the active set.
+    Woken(Vec<(usize, u64)>),
+}
+
+impl<P: Program> CpuRank<'_, P> {
+    /// What the changes of the phase add to the fingerprint.
+    fn trace(&self) -> u64 {
+        let field = &self.rounds.field;
+        let mut print = 0u64;
+        for (v, label, draft) in self.rounds.choices() {
+            let before = field.label(v);
+            print = print.wrapping_add(trace(v, label)).wrapping_sub(trace(v, before));
+            for (index, (value, next)) in field.columns.written(v).zip(draft).enumerate() {
+                let place = mix(v ^ mix(index as u32 + 1));
+                let before = value.load(std::sync::atomic::Ordering::Relaxed);
+                print = print.wrapping_add(trace(place, next)).wrapping_sub(trace(place, before));
+            }
+        }
+        print
+    }
+
+    fn changes(&self) -> Letter {
+        Letter::Changes(self.rounds.choices().collect())
+    }
+
+    fn learn(&mut self, letter: Letter) {
+        let field = &self.rounds.field;
+        match letter {
+            Letter::Changes(changes) => {
+                for (v, label, draft) in changes {
+                    if field.label(v) != label {
+                        field.commit(v, label);
+                    }
+                    field.columns.commit(v, draft);
+                }
+            }
+            Letter::Woken(words) => {
+                for (number, bits) in words {
+                    let first = number as u32 * WORD;
+                    (0..WORD)
+                        .filter(|bit| bits >> bit & 1 == 1)
+                        .for_each(|bit| field.active.insert(first + bit));
+                }
+            }
+        }
+    }
+
+    /// A round, when the observer lets it.
+    fn do_round(
+        &mut self,
+        index: u32,
+        observer: &dyn Observer,
+        letters: &mut Channels,
+    ) -> Result<Round, RunError> {
+        let clock = self.rounds.field.begin_round(index);
+        self.round = Round::default();
+        for phase in 0..self.phases {
+            self.at = Some((clock, phase));
+            do_phase(&mut Watched { rank: self, observer }, letters)?;
+        }
+        self.rounds.field.end_round();
+        keep_own(&mut self.rounds.field, &self.own);
+        Ok(Round { fingerprint: self.fingerprint, ..self.round })
+    }
+}
+
+/// A rank, and who may end its work.
+struct Watched<'w, 'a, P> {
+    rank: &'w mut CpuRank<'a, P>,
+    observer: &'w dyn Observer,
+}
+
+impl<P: Program> Rank for Watched<'_, '_, P> {
+    fn choose(&mut self) -> Result<(), RunError> {
+        let rank = &mut *self.rank;
+        let Some((clock, phase)) = rank.at else { return Ok(()) };
+        rank.rounds.gather(clock, phase);
+        let tally = rank.rounds.choose(clock, self.observer)?;
+        rank.round = rank.round.plus(tally);
+        rank.rounds.drop_unchanged();
+        if let Some(before) = rank.fingerprint {
+            rank.fingerprint = Some(before.wrapping_add(rank.trace()));
+        }
+        // Who kept its label and changed its columns wakes others otherwise than who did not.
+        rank.rounds.commit();
+        Ok(())
+    }
+
+    fn wake(&mut self) -> Result<(), RunError> {
+        self.rank.rounds.wake();
+        Ok(())
+    }
+}
+
+/// A rank's channels to and from each other.
+struct Channels {
+    to: Vec<Sender<Letter>>,
+    from: Vec<Receiver<Letter>>,
+    parts: Parts,
+    others: Vec<usize>,
+}
+
+impl Channels {
+    /// Those of all ranks.
+    fn between(parts: &Parts) -> Vec<Channels> {
+        let count = parts.ranks();
+        let others = |own: usize| (0..count).filter(move |&rank| rank != own);
+        let none = |own| Channels {
+            to: Vec::new(),
+            from: Vec::new(),
+            parts: parts.clone(),
+            others: others(own).collect(),
+        };
+        let mut all: Vec<Channels> = (0..count).map(none).collect();
+        for receiver in 0..count {
+            for sender in others(receiver) {
+                let (to, from) = channel();
+                all[sender].to.push(to);
+                all[receiver].from.push(from);
+            }
+        }
+        all
+    }
+
+    /// Sends each other its letter, and gives theirs to `take`.
+    fn swap(
+        &self,
+        letter: impl Fn(usize) -> Letter,
+        mut take: impl FnMut(Letter),
+    ) -> Result<(), RunError> {
+        // A rank leaves when it is cancelled, and for no other reason.
+        let left = RunError::Cancelled;
+        for (to, &rank) in self.to.iter().zip(&self.others) {
+            to.send(letter(rank)).map_err(|_| left.clone())?;
+        }
+        let each = self.from.iter().map(|from| from.recv().map_err(|_| left.clone()));
+        each.into_iter().try_for_each(|letter| letter.map(&mut take))
+    }
+}
+
+impl<P: Program> Exchange<Watched<'_, '_, P>> for Channels {
+    fn swap_changes(&mut self, watched: &mut Watched<'_, '_, P>) -> Result<(), RunError> {
+        let mut letters = Vec::new();
+        self.swap(|_| watched.rank.changes(), |letter| letters.push(letter))?;
+        letters.into_iter().for_each(|letter| watched.rank.learn(letter));
+        Ok(())
+    }
+
+    fn swap_woken(&mut self, watched: &mut Watched<'_, '_, P>) -> Result<(), RunError> {
+        let rank = &mut *watched.rank;
+        let woken = keep_own(&mut rank.rounds.field, &rank.own);
+        let of = |rank: usize| {
+            let its = self.parts.of(rank);
+            let of_its = |&&(number, _): &&(usize, u64)| its.contains(&(number as u32 * WORD));
+            Letter::Woken(woken.iter().filter(of_its).copied().collect())
+        };
+        self.swap(of, |letter| rank.learn(letter))
+    }
+}
+
+/// A run in motion: each rank has a thread of its own, and those of its executor.
+struct RanksRounds<'a, P> {
+    executors: &'a [CpuExecutor],
+    ranks: Vec<CpuRank<'a, P>>,
+    parts: &'a Parts,
+}
+
+impl<P: Program> Rounds for RanksRounds<'_, P> {
+    fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
+        let channels = Channels::between(self.parts);
+        let all = self.executors.iter().zip(&mut self.ranks).zip(channels);
+        let done: Vec<Result<Round, RunError>> = std::thread::scope(|scope| {
+            let part = |((executor, rank), mut letters): (
+                (&CpuExecutor, &mut CpuRank<'_, P>),
+                Channels,
+            )| {
+                executor.install(|| rank.do_round(index, observer, &mut letters))
+            };
+            let threads: Vec<_> = all.map(|one| scope.spawn(move || part(one))).collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        let rounds = done.into_iter().collect::<Result<Vec<Round>, _>>()?;
+        Ok(rounds.into_iter().reduce(Round::plus).unwrap_or_default())
+    }
+
+    fn state(&mut self) -> Result<State<'_>, RunError> {
+        let mut active = Vec::new();
+        for rank in &mut self.ranks {
+            let words = rank.rounds.field.active.state();
+            active.resize(words.len(), 0);
+            active.iter_mut().zip(words).for_each(|(all, word)| *all |= word);
+        }
+        let state = self.ranks[0].rounds.field.state();
+        Ok(State { active: Cow::Owned(active), ..state })
+    }
+
+    /// Labels and columns are everybody's: the first rank gives them.
+    fn finish(mut self) -> Result<Finished, RunError> {
+        self.ranks.swap_remove(0).rounds.finish()
+    }
+}
