@@ -227,8 +227,8 @@ impl From<RunError> for Failure {
                 };
                 Failure::Device {
                     sentence: format!(
-                        "the run needs {all} of the memory of {device} ({graph} of it for the \
-                         graph), but {room} {of}"
+                        "the run needs {all} of the memory of {device} at least ({graph} of it for \
+                         what must be there of the graph), but {room} {of}"
                     ),
                     help: format!("{help} run it with --device cpu"),
                 }

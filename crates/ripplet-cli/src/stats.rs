@@ -191,6 +191,8 @@ pub struct Stats {
     pub checkpoints: Option<CheckpointFigures>,
     /// What GPUs that share the run told one another; null where there are not several.
     pub exchange: Option<ExchangeFigures>,
+    /// What was moved of a graph whose lists are not all on the GPU; null where they are.
+    pub streamed: Option<StreamedFigures>,
     /// What each γ of a sweep found; null where there was one run.
     pub sweep: Option<Vec<Layer>>,
     /// Where the time went.
@@ -199,6 +201,34 @@ pub struct Stats {
     pub shares: Stages,
     /// Where the memory went.
     pub bytes: Bytes,
+}
+
+/// What was moved, round by round, of a graph whose lists are not all on the GPU.
+#[derive(Debug, Serialize)]
+pub struct StreamedFigures {
+    /// Bytes of lists that came from the host's memory.
+    pub bytes: Vec<u64>,
+    /// Bytes of lists that found no room on the GPU, and were read where they are as often as they were looked at.
+    pub unstaged: Vec<u64>,
+    /// Seconds that they took to come.
+    pub seconds: Vec<f64>,
+    /// The part of these in which the GPU was at work meanwhile, over all rounds.
+    pub overlap: f64,
+}
+
+impl StreamedFigures {
+    /// What a run moved, if it moved anything.
+    fn of(outcome: &Outcome) -> Option<StreamedFigures> {
+        let all = &outcome.lists_moved;
+        let fetching: f64 = all.iter().map(|moved| moved.fetching).sum();
+        let waiting: f64 = all.iter().map(|moved| moved.waiting).sum();
+        (!all.is_empty()).then(|| StreamedFigures {
+            bytes: all.iter().map(|moved| moved.fetched).collect(),
+            unstaged: all.iter().map(|moved| moved.unstaged).collect(),
+            seconds: all.iter().map(|moved| moved.fetching).collect(),
+            overlap: if fetching > 0.0 { 1.0 - waiting / fetching } else { 1.0 },
+        })
+    }
 }
 
 /// What `--estimate` prints.
@@ -222,6 +252,8 @@ pub struct Estimate<C> {
     pub device_plan: Vec<Need>,
     /// The graph, on a device.
     pub graph_device: u64,
+    /// Of its lists, what stays in the host's memory and is moved as it is needed.
+    pub graph_streamed: u64,
     /// The sum of `device_plan`.
     pub algorithm_device: u64,
     /// Both.
@@ -343,6 +375,7 @@ impl Stats {
             nan_scores: outcome.nan_scores(),
             checkpoints: None,
             exchange: None,
+            streamed: StreamedFigures::of(outcome),
             sweep: None,
             seconds,
             shares: seconds.shares(),
@@ -364,6 +397,7 @@ impl<C> Estimate<C> {
             planned_host: plan.total_host(),
             device_plan: plan.device_items.iter().map(need).collect(),
             graph_device: plan.graph_device,
+            graph_streamed: plan.graph_streamed,
             algorithm_device: plan.algorithm_device(),
             planned_device: plan.total_device(),
             devices: Vec::new(),
@@ -394,8 +428,16 @@ impl<C> Estimate<C> {
         let host = [("graph", self.graph_host), a, b, c, ("  ids", ids)];
         let mut text = table(&host, &self.plan, self.planned_host);
         if self.planned_device > 0 {
-            let on_device = [("graph", self.graph_device), a, b, c];
-            let on_device = table(&on_device, &self.device_plan, self.planned_device);
+            let on_device = match self.graph_streamed {
+                0 => vec![("graph", self.graph_device), a, b, c],
+                // What of the lists is there is not known by part.
+                _ => vec![("graph", self.graph_device)],
+            };
+            let mut on_device = table(&on_device, &self.device_plan, self.planned_device);
+            if self.graph_streamed > 0 {
+                let left = Size(self.graph_streamed).to_string();
+                let _ = writeln!(on_device, "{:<28}{left:>12}", "lists left on the host");
+            }
             let most = if self.devices.is_empty() { "" } else { ", the one that needs most" };
             let _ = write!(text, "\non {device}{most}\n{on_device}");
         }

@@ -99,7 +99,8 @@ pub enum RunError {
     },
     /// The run will not fit a device's memory.
     #[error(
-        "the run needs {needed} bytes of {device}'s memory, {graph} of them for the graph, but \
+        "the run needs {needed} bytes of {device}'s memory at least, {graph} of them for what must \
+         be there of the graph, but \
          {room} are {}; run it on the CPU, or on a GPU with more memory",
         if *.limited { "allowed" } else { "free" }
     )]

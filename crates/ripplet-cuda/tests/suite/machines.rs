@@ -102,7 +102,12 @@ fn several() -> Machine {
             On::Shims(DevicesExecutor::new((0..3).map(shim).collect()).expect("three shims"))
         }
     };
-    Machine { name: "on several devices".into(), executor, storage: Storage::Plain, is_sampled: true }
+    Machine {
+        name: "on several devices".into(),
+        executor,
+        storage: Storage::Plain,
+        is_sampled: true,
+    }
 }
 
 /// An executor of this tuning; on the shim, its threads come in an order that `order` draws.

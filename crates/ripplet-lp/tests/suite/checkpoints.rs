@@ -49,12 +49,12 @@ impl Observer for All {
 
 /// Who runs: those under test, and the CPU.
 enum Runner {
-    UnderTest(Machine),
+    UnderTest(Box<Machine>),
     Cpu(CpuExecutor),
 }
 
 fn runners() -> Vec<Runner> {
-    let under_test = machines().into_iter().map(Runner::UnderTest);
+    let under_test = machines().into_iter().map(|machine| Runner::UnderTest(Box::new(machine)));
     under_test.chain([Runner::Cpu(CpuExecutor::new(Some(3)).unwrap())]).collect()
 }
 
