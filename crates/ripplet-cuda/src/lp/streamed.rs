@@ -24,8 +24,8 @@ use std::ops::Range;
 /// Ranges whose lists are in the stage at the same time.
 const SLOTS: usize = 4;
 
-/// Lists are copied by range where at least one arc in so many is expected to be looked at: fetched one by one, the bus
-/// carries about half as much.
+/// Lists are copied by range where at least this share of all arcs is expected to be looked at: fetched one by one, the
+/// bus carries about half as much.
 const MANY: f64 = 0.5;
 
 /// Blocks that fetch lists: few keep the bus busy, and others are at work meanwhile. On the multiprocessors of these, no
@@ -54,7 +54,7 @@ pub(super) struct Streaming<'a, Mark> {
     share: f64,
     /// The phase whose lists are being fetched, over all rounds, and when that began and ends.
     ahead: Option<(u32, [Mark; 2])>,
-    /// The step of a phase after which the sleeping have not asked yet.
+    /// The phase after which the sleeping have not asked yet: the last.
     unasked: Option<u32>,
     times: Vec<Fetched<Mark>>,
     moved: Vec<ListsMoved>,
@@ -82,9 +82,9 @@ impl<'a, Mark> Streaming<'a, Mark> {
         let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
         let residence = places.residence;
         let slot = residence.stage_words / SLOTS as u64;
-        // As few as may be where there are more than can be told apart.
+        // Of few words, there would be more than can be told apart: two that follow one another have more than as many.
         let far_words = places.far_bytes / 4 / arrays_of(graph);
-        let least = far_words.div_ceil(u64::from(most_parts(graph.arcs()) - 1) / 2);
+        let least = far_words.div_ceil(u64::from(most_parts(graph.arcs())) / 4);
         let bounds = residence.parts(graph, slot.saturating_sub(64).max(least));
         let long = !places.long_pieces.is_empty();
         let beside =
@@ -286,6 +286,9 @@ impl<D: Device> DeviceRounds<'_, D> {
         let near = 0..streaming.residence.near_end;
         let parts: Vec<Range<VertexId>> =
             [near].into_iter().chain(streaming.ranges.iter().cloned()).collect();
+        // What was fetched ahead is not, as all of the stage is used otherwise.
+        streaming.ahead = None;
+        device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
         self.turn_stage(0);
         self.clear_stage(Queue::Main, 0)?;
         device.follow(Queue::Side, &device.mark(Queue::Main)?)?;

@@ -33,6 +33,14 @@ fn text_for<P: Program>(
     source(graph.view(), program, &settings, kernels, Resident::Whole).expect("a text")
 }
 
+/// Of a graph whose lists are not all on the device.
+fn streamed(storage: Storage, edges: &Edges, schedule: Schedule) -> Source {
+    let settings = Settings { schedule, ..Settings::default() };
+    let graph = edges.stored(if edges.directed { 7 } else { MAX_SHARD_ARCS }, storage);
+    let (program, kernels) = (Lpa::default(), Kernels::Work);
+    source(graph.view(), &program, &settings, kernels, Resident::Partly).expect("a text")
+}
+
 /// Each program, schedule, counter and kind of graph in some text, not each with each: every kernel is
 /// in the first few, and hooks are plain arithmetic on any architecture. The last is the one that takes NVRTC deepest.
 fn texts() -> Vec<Source> {
@@ -46,7 +54,8 @@ fn texts() -> Vec<Source> {
         text(&other, &Cdlp, Schedule::cdlp(), "exact"),
         text(&plain, &lpa, Schedule::asynchronous(), "bm"),
         text(&plain, &lpa, Schedule::sync(), "mg:9:single"),
-        text(&other, &lpa, Schedule::phased(), "exact"),
+        streamed(Storage::Plain, &other, Schedule::phased()),
+        streamed(Storage::Compressed, &plain, Schedule::sync()),
         text(&other, &llp, Schedule::asynchronous(), "exact"),
         text(&plain, &Slpa::default(), Schedule::phased(), "bm"),
         text(&plain, &seeded, Schedule::phased(), "exact"),

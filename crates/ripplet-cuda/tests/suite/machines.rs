@@ -147,7 +147,7 @@ pub fn machines() -> Vec<Machine> {
 pub const STRIDE: usize = 4;
 
 /// Random graphs that each program runs on, by default, for the same reason.
-pub const CASES: u32 = 6;
+pub const CASES: u32 = 4;
 
 impl Machine {
     /// Whether it runs these rules on this graph.
