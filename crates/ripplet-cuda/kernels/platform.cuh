@@ -95,4 +95,14 @@ RIPPLET_FN u64 warp_max(u64 x) {
     return x;
 }
 
+// The number that each lane with something to add to a list has there, where `count` are before: one atomic a warp. All
+// lanes call it; those without anything are given no number of theirs.
+RIPPLET_FN u32 append(u32* count, bool has) {
+    const u32 all = __ballot_sync(ALL_LANES, has);
+    u32 first = 0;
+    if (lane_id() == 0 && all != 0) first = atomicAdd(count, (u32)__popc(all));
+    first = __shfl_sync(ALL_LANES, first, 0);
+    return first + __popc(all & ((1u << lane_id()) - 1));
+}
+
 }  // namespace ripplet

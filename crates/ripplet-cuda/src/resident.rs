@@ -8,9 +8,6 @@ use ripplet_graph::compressed::{self, CompressedAdjacency, CompressedGraph};
 use ripplet_graph::{Direction, Graph, GraphView, Neighbors, Shard, VertexId};
 use std::ops::Range;
 
-/// Vertices of a block of compressed lists.
-const BLOCK: usize = 32;
-
 /// As `Lists` in `graph.cuh`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
@@ -223,7 +220,7 @@ impl CodedPlaces {
         let (first, end) = (local(part.start), local(part.end));
         let kept = match first < end {
             // Whoever reads a word may read the one behind it, too: there is one behind the last.
-            true => begin(first / BLOCK)..begin(end.div_ceil(BLOCK)) + 1,
+            true => begin(first / compressed::BLOCK)..begin(end.div_ceil(compressed::BLOCK)) + 1,
             false => 0..0,
         };
         let kept = kept.start / KEPT_FROM as usize * KEPT_FROM as usize..kept.end;

@@ -85,6 +85,11 @@ impl<'a> Stored<'a> {
         }
     }
 
+    /// Arrays that they are in: of plain ones, neighbours and weights.
+    fn arrays(self) -> usize {
+        1 + usize::from(self.weights().is_some())
+    }
+
     /// What tells where the lists are.
     fn index(self) -> &'a [u8] {
         match self {
@@ -134,8 +139,8 @@ impl StoredShard<'_> {
     /// Words of the lists of its vertices before one, weights among them.
     fn words_before(&self, v: VertexId) -> u64 {
         let local = self.before(v);
-        let arrays = |lists: Stored<'_>| 1 + u64::from(lists.weights().is_some());
-        self.lists.iter().flatten().map(|lists| lists.words_before(local) * arrays(*lists)).sum()
+        let words = |lists: &Stored<'_>| lists.words_before(local) * lists.arrays() as u64;
+        self.lists.iter().flatten().map(words).sum()
     }
 }
 
@@ -215,11 +220,7 @@ impl Residence {
 
     /// The lists before a vertex, or the block it is in, and a small stage.
     pub fn until(graph: GraphView<'_>, v: VertexId) -> Residence {
-        let mut shards = StoredShard::all(graph).map(|shard| shard.vertices);
-        let block = compressed::BLOCK as u32;
-        let near_end = shards
-            .find(|vertices| vertices.contains(&v))
-            .map_or(graph.vertices(), |shard| shard.start + (v - shard.start) / block * block);
+        let near_end = block_of(graph, v).start;
         Residence { near_end, regions: 2, stage_words: 4096 }
     }
 
@@ -230,22 +231,22 @@ impl Residence {
         let mut at = self.near_end;
         while at < graph.vertices() {
             let fits = vertex_behind(graph, words_before(graph, at).saturating_add(most));
-            at = if fits > at { fits } else { block_end(graph, at) };
+            at = if fits > at { fits } else { block_of(graph, at).end };
             bounds.push(at);
         }
         bounds
     }
 }
 
-/// The first vertex behind a vertex's block.
-fn block_end(graph: GraphView<'_>, v: VertexId) -> VertexId {
+/// The vertices of a vertex's block; none, behind the last, where there is no such vertex.
+fn block_of(graph: GraphView<'_>, v: VertexId) -> Range<VertexId> {
     let mut shards = StoredShard::all(graph).map(|shard| shard.vertices);
     let Some(shard) = shards.find(|vertices| vertices.contains(&v)) else {
-        return graph.vertices();
+        return graph.vertices()..graph.vertices();
     };
-    let blocks = (v - shard.start) / compressed::BLOCK as u32 + 1;
-    (u64::from(shard.start) + u64::from(blocks) * compressed::BLOCK as u64).min(shard.end.into())
-        as u32
+    let block = compressed::BLOCK as u32;
+    let start = shard.start + (v - shard.start) / block * block;
+    start..shard.end.min(start.saturating_add(block))
 }
 
 /// Arrays that lists are in: of plain ones, neighbours and weights.
@@ -290,8 +291,7 @@ pub(crate) struct Stretch {
     /// The lent part, and which of its words.
     pub lent: usize,
     pub words: Range<usize>,
-    /// The lent part of their weights, whose words have the same numbers; and how far these are from beginning in the
-    /// stage as the lists do.
+    /// The lent part of their weights, whose words have the same numbers.
     pub weights: Option<usize>,
 }
 
@@ -309,7 +309,7 @@ pub(crate) fn stretches<D: Device>(
         for (side, stored) in (0..).zip(shard.lists) {
             let Some(stored) = stored else { continue };
             let own = number;
-            number += 1 + usize::from(stored.weights().is_some());
+            number += stored.arrays();
             let [first, end] = [vertices.start, vertices.end].map(|v| shard.before(v));
             if first == end {
                 continue;
@@ -322,7 +322,7 @@ pub(crate) fn stretches<D: Device>(
             // As far behind one of 4 words as there.
             let place = used + (device.lent(lent, own).0 / 4 + from - near) % 4;
             if place + (behind - from) + 4 > room {
-                left_out += (behind - from) * (1 + u64::from(stored.weights().is_some()));
+                left_out += (behind - from) * stored.arrays() as u64;
                 continue;
             }
             used = (place + (behind - from)).next_multiple_of(4) + 4;

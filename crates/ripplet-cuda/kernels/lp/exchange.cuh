@@ -59,12 +59,7 @@ struct RankStep {
 
 // Writes a vertex that changed into the letter. All lanes of a warp call it together.
 RIPPLET_FN void post_change(const Field& field, const Ranks& ranks, bool changed, u32 v) {
-    const u32 all = __ballot_sync(ALL_LANES, changed);
-    if (all == 0) return;
-    u32 first = 0;
-    if (lane_id() == 0) first = atomicAdd(&ranks.letter->count, (u32)__popc(all));
-    first = __shfl_sync(ALL_LANES, first, 0);
-    const u32 at = first + __popc(all & ((1u << lane_id()) - 1));
+    const u32 at = append(&ranks.letter->count, changed);
     if (!changed || at >= ranks.capacity) return;
     u32* record = (u32*)(ranks.letter + 1) + (u64)at * RECORD;
     record[0] = v;

@@ -37,11 +37,7 @@ RIPPLET_FN bool stirs(const Field& field, Turn turn, u64 first, u32 spread) {
 RIPPLET_FN void list_wanted(const Field& field, Turn turn, u32 v, bool is_there) {
     const Streamed& streamed = field.streamed;
     const bool wanted = is_there && v >= streamed.near_end && streamed.fetched[0][v] == UNFETCHED;
-    const u32 all = __ballot_sync(ALL_LANES, wanted);
-    if (all == 0) return;
-    u32 first = 0;
-    if (lane_id() == 0) first = atomicAdd(&streamed.use->wanted[turn.late], (u32)__popc(all));
-    const u32 number = __shfl_sync(ALL_LANES, first, 0) + __popc(all & ((1u << lane_id()) - 1));
+    const u32 number = append(&streamed.use->wanted[turn.late], wanted);
     if (!wanted || number >= streamed.most_wanted) return;
     streamed.wanted[turn.late * streamed.most_wanted + number] = v;
     for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) streamed.fetched[side][v] = WANTED;

@@ -5,7 +5,7 @@ use super::ranks::{COUNTS_BYTES, Letter, MOST_RANKS, Outbox, Share, bytes_of_wok
 use super::rounds::{DeviceRounds, Task, Volumes};
 use super::source::{Kernels, Resident, source};
 use super::tuning::Tuning;
-use super::{check, failed};
+use super::{check, failed, refuse_above};
 use crate::device::{Address, DeviceError, Parcel, Peer, Queue};
 use crate::exchange::{Ended, Meeting, Route, Way};
 use bytemuck::Zeroable;
@@ -185,16 +185,7 @@ impl<D: Peer> DevicesExecutor<D> {
         for ((plan, device), name) in plans.iter().zip(&self.devices).zip(&self.names) {
             let free = device.free_memory().map_err(|error| of_device(name, error))?;
             let room = self.limit.map_or(free, |limit| limit.min(free));
-            let needed = plan.total_device();
-            if needed > room {
-                return Err(RunError::DeviceMemory {
-                    device: name.clone(),
-                    needed,
-                    graph: plan.graph_device,
-                    room,
-                    limited: room < free,
-                });
-            }
+            refuse_above([room, free], name, plan)?;
         }
         Ok(())
     }

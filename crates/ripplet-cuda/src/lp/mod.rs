@@ -79,19 +79,23 @@ impl<D: Device> DeviceExecutor<D> {
 
     /// The same, where so many bytes are given back before the run.
     pub(crate) fn check_memory_beside(&self, plan: &Plan, kept: u64) -> Result<(), RunError> {
-        let [room, free] = self.room(kept)?;
-        let needed = plan.total_device();
-        if needed <= room {
-            return Ok(());
-        }
-        Err(RunError::DeviceMemory {
-            device: self.device.properties().name.clone(),
-            needed,
-            graph: plan.graph_device,
-            room,
-            limited: room < free,
-        })
+        refuse_above(self.room(kept)?, &self.device.properties().name, plan)
     }
+}
+
+/// Refuses a plan that a device of this name has no room for: what it may have, and what is free.
+fn refuse_above([room, free]: [u64; 2], device: &str, plan: &Plan) -> Result<(), RunError> {
+    let needed = plan.total_device();
+    if needed <= room {
+        return Ok(());
+    }
+    Err(RunError::DeviceMemory {
+        device: device.to_owned(),
+        needed,
+        graph: plan.graph_device,
+        room,
+        limited: room < free,
+    })
 }
 
 impl<D: Device> Executor for DeviceExecutor<D> {
