@@ -207,14 +207,9 @@ RIPPLET_FN void tell(const RankStep& step) {
         while (begin >= ranks.bounds[rank + 1]) rank++;
         for (; rank < ranks.count && ranks.bounds[rank] < end; rank++) {
             const bool is_its = mine >= ranks.bounds[rank] && mine < ranks.bounds[rank + 1];
-            const u32 words = __ballot_sync(ALL_LANES, bits != 0 && is_its);
-            if (words == 0) continue;
-            u32 first = 0;
-            if (lane_id() == 0) first = atomicAdd(ranks.told_counts + rank, (u32)__popc(words));
-            first = __shfl_sync(ALL_LANES, first, 0);
-            const u32 before = __popc(words & ((1u << lane_id()) - 1));
-            if (words >> lane_id() & 1)
-                ranks.told[rank][first + before] = Woken{(u32)(begin / 32) + lane_id(), bits};
+            const bool is_told = bits != 0 && is_its;
+            const u32 at = append(ranks.told_counts + rank, is_told);
+            if (is_told) ranks.told[rank][at] = Woken{(u32)(begin / 32) + lane_id(), bits};
         }
     }
 }
