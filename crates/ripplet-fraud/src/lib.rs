@@ -1,0 +1,35 @@
+//! Windows of transactions, known bad users, and the suspicious clusters around them.
+//!
+//! ```text
+//! files, PostgreSQL ──source──▶ rows ──mapping, entities──▶ days: a sorted run of pairs each
+//!                                                            │ a slide adds some, removes some
+//! known bad ──seeds──▶ labels given ──▶ label propagation ◀── window: a weighted graph
+//!                                            │
+//!              clusters, members, scores ──detect, scores──▶ findings ──evolution──▶ stable ids
+//!                                                               └──▶ tables, report, evaluation
+//! ```
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`time`] | instants, ranges and spans |
+//! | [`mapping`] | which columns of a table are a transaction's source, target, time, amount, … |
+//! | [`entities`] | the string ids of users, merchants, devices, … and their vertices, the same in all windows |
+//! | [`window`] | the graph of a range of time |
+//! | [`seeds`] | who is known to be bad, and when; who is trusted |
+//! | [`findings`] | what detection finds: clusters and members |
+//!
+//! Nothing here prints, and all that computes runs on rayon's current pool.
+
+pub mod entities;
+pub mod findings;
+pub mod mapping;
+pub mod seeds;
+pub mod time;
+pub mod window;
+
+pub use entities::{Entities, KindId};
+pub use findings::{Cluster, ClusterId, Fate, Findings, Member};
+pub use mapping::Mapping;
+pub use seeds::{KnownBad, Trusted};
+pub use time::{Span, TimeRange, Timestamp};
+pub use window::Window;

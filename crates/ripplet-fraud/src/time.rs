@@ -1,0 +1,246 @@
+//! Instants, ranges of time, and how long they are.
+//!
+//! All times are microseconds since 1970-01-01 00:00 UTC, and what is written of them is UTC, in the form of
+//! RFC 3339. A text without an offset is UTC; leap seconds are none.
+
+use chrono::{DateTime, NaiveDate};
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Microseconds since 1970-01-01 00:00 UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+/// From an instant to another, which is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TimeRange {
+    /// The first instant of it.
+    pub from: Timestamp,
+    /// The first instant behind it.
+    pub until: Timestamp,
+}
+
+/// How long something takes: microseconds, above 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span(i64);
+
+/// A text that is no instant.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error(
+    "`{0}` is no time: expected 2024-05-31, 2024-05-31T12:30:00, with an offset (Z, +02:00) or without"
+)]
+pub struct BadTime(pub String);
+
+/// A text that is no span.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error(
+    "`{0}` is no span of time: expected a number above 0 and a unit, as in 90s, 30m, 12h, 30d, 2w"
+)]
+pub struct BadSpan(pub String);
+
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+
+impl Timestamp {
+    /// The instant of this many units of `unit` after 1970; nothing where that is not to be counted.
+    pub fn of_units(units: i64, unit: Span) -> Option<Timestamp> {
+        units.checked_mul(unit.0).map(Timestamp)
+    }
+
+    /// The instant this much later, as far as instants go.
+    #[must_use]
+    pub fn plus(self, span: Span) -> Timestamp {
+        Timestamp(self.0.saturating_add(span.0))
+    }
+
+    /// The instant this much earlier, as far as instants go.
+    #[must_use]
+    pub fn minus(self, span: Span) -> Timestamp {
+        Timestamp(self.0.saturating_sub(span.0))
+    }
+
+    /// The number of the stretch of time of this length that it lies in, counted from 1970.
+    pub fn unit(self, unit: Span) -> i64 {
+        self.0.div_euclid(unit.0)
+    }
+
+    /// From bytes of a text; see [`Timestamp::from_str`].
+    pub fn parse(text: &[u8]) -> Option<Timestamp> {
+        let (date, mut rest) = text.split_at_checked(10)?;
+        let [y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = *date else { return None };
+        let (century, year) = (two([y0, y1])?, two([y2, y3])?);
+        let year = i32::try_from(century * 100 + year).ok()?;
+        let date = NaiveDate::from_ymd_opt(year, two([m0, m1])?, two([d0, d1])?)?;
+        let days = date.signed_duration_since(NaiveDate::default()).num_days();
+        let mut at = days * DAY;
+        if rest.is_empty() {
+            return Some(Timestamp(at));
+        }
+        let [b'T' | b't' | b' ', h0, h1, b':', m0, m1, ref behind @ ..] = *rest else {
+            return None;
+        };
+        let (hours, minutes) = (two([h0, h1])?, two([m0, m1])?);
+        rest = behind;
+        let mut seconds = 0;
+        if let [b':', s0, s1, ref behind @ ..] = *rest {
+            seconds = two([s0, s1])?;
+            rest = behind;
+        }
+        // A leap second is the last of its minute once more.
+        if hours > 23 || minutes > 59 || seconds > 60 {
+            return None;
+        }
+        let seconds = seconds.min(59);
+        at += i64::from(hours * 3600 + minutes * 60 + seconds) * SECOND;
+        if let [b'.' | b',', ref behind @ ..] = *rest {
+            let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if digits == 0 {
+                return None;
+            }
+            let micros = (0..6).fold(0, |sum, place| {
+                let digit = if place < digits { i64::from(behind[place] - b'0') } else { 0 };
+                sum * 10 + digit
+            });
+            at += micros;
+            rest = &behind[digits..];
+        }
+        let offset = match *rest {
+            [] | [b'Z' | b'z'] => 0,
+            [sign @ (b'+' | b'-'), h0, h1, b':', m0, m1]
+            | [sign @ (b'+' | b'-'), h0, h1, m0, m1] => {
+                let (hours, minutes) = (two([h0, h1])?, two([m0, m1])?);
+                let offset = i64::from(hours * 60 + minutes) * 60 * SECOND;
+                if sign == b'+' { offset } else { -offset }
+            }
+            [sign @ (b'+' | b'-'), h0, h1] => {
+                let offset = i64::from(two([h0, h1])?) * 3600 * SECOND;
+                if sign == b'+' { offset } else { -offset }
+            }
+            _ => return None,
+        };
+        Some(Timestamp(at - offset))
+    }
+}
+
+fn two([tens, ones]: [u8; 2]) -> Option<u32> {
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0'));
+    Some(digit(tens)? * 10 + digit(ones)?)
+}
+
+impl FromStr for Timestamp {
+    type Err = BadTime;
+
+    fn from_str(text: &str) -> Result<Timestamp, BadTime> {
+        Timestamp::parse(text.trim().as_bytes()).ok_or_else(|| BadTime(text.into()))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(at) = DateTime::from_timestamp_micros(self.0) else {
+            return write!(f, "{} µs", self.0);
+        };
+        match self.0.rem_euclid(DAY) {
+            0 => write!(f, "{}", at.format("%Y-%m-%d")),
+            part if part % SECOND == 0 => write!(f, "{}", at.format("%Y-%m-%dT%H:%M:%SZ")),
+            _ => write!(f, "{}", at.format("%Y-%m-%dT%H:%M:%S%.6fZ")),
+        }
+    }
+}
+
+impl TimeRange {
+    /// From an instant to another.
+    pub fn new(from: Timestamp, until: Timestamp) -> TimeRange {
+        TimeRange { from, until }
+    }
+
+    /// Whether an instant lies in it.
+    pub fn contains(self, at: Timestamp) -> bool {
+        self.from <= at && at < self.until
+    }
+}
+
+impl fmt::Display for TimeRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {}", self.from, self.until)
+    }
+}
+
+impl Span {
+    /// A day.
+    pub const DAY: Span = Span(DAY);
+    /// A second.
+    pub const SECOND: Span = Span(SECOND);
+
+    /// So many microseconds, which must be above 0.
+    pub fn of_micros(micros: i64) -> Option<Span> {
+        (micros > 0).then_some(Span(micros))
+    }
+
+    /// So many days, which must be above 0.
+    pub fn of_days(days: i64) -> Option<Span> {
+        days.checked_mul(DAY).and_then(Span::of_micros)
+    }
+
+    /// Microseconds.
+    pub fn micros(self) -> i64 {
+        self.0
+    }
+
+    /// Days, and shares of them.
+    pub fn days(self) -> f64 {
+        self.0 as f64 / DAY as f64
+    }
+
+    /// The longest span of which both are multiples.
+    #[must_use]
+    pub fn common(self, other: Span) -> Span {
+        let (mut a, mut b) = (self.0, other.0);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        Span(a)
+    }
+
+    /// How often the other fits in it.
+    pub fn over(self, unit: Span) -> i64 {
+        self.0 / unit.0
+    }
+}
+
+/// The units of spans, the longest first.
+const UNITS: [(&str, i64); 7] = [
+    ("w", 7 * DAY),
+    ("d", DAY),
+    ("h", 3600 * SECOND),
+    ("m", 60 * SECOND),
+    ("s", SECOND),
+    ("ms", 1000),
+    ("us", 1),
+];
+
+impl FromStr for Span {
+    type Err = BadSpan;
+
+    fn from_str(text: &str) -> Result<Span, BadSpan> {
+        let bad = || BadSpan(text.into());
+        let text = text.trim();
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, unit) = text.split_at(digits);
+        let number: i64 = number.parse().map_err(|_| bad())?;
+        let (_, micros) = UNITS.iter().find(|(name, _)| *name == unit.trim()).ok_or_else(bad)?;
+        number.checked_mul(*micros).and_then(Span::of_micros).ok_or_else(bad)
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Weeks are for who writes them: 30d and 28d should look alike.
+        let unit = UNITS[1..].iter().find(|(_, micros)| self.0 % micros == 0);
+        match unit {
+            Some((name, micros)) => write!(f, "{}{name}", self.0 / micros),
+            None => write!(f, "{}us", self.0),
+        }
+    }
+}
