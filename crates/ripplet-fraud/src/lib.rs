@@ -20,11 +20,15 @@
 //!
 //! Nothing here prints, and all that computes runs on rayon's current pool.
 
+pub mod days;
 pub mod entities;
 pub mod findings;
 pub mod mapping;
 pub mod seeds;
+pub mod source;
+pub mod stream;
 pub mod time;
+pub mod weights;
 pub mod window;
 
 pub use entities::{Entities, KindId};

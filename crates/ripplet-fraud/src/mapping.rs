@@ -3,7 +3,7 @@
 //! ```toml
 //! time = "at"                  # or { column = "step", unit = "1d", origin = "2024-01-01" }
 //! amount = "eur"               # or { column = "eur", decimals = 2 }; may be left out
-//! kind = "type"                # the transactions' kind; may be left out
+//! kind = { column = "type", only = ["purchase", "transfer"] }   # of which kinds; may be left out
 //!
 //! [source]
 //! column = "buyer"
@@ -35,8 +35,8 @@ pub struct Mapping {
     pub time: TimeColumn,
     /// How much it was.
     pub amount: Option<AmountColumn>,
-    /// What kind of transaction it was: a column of texts.
-    pub kind: Option<String>,
+    /// What kind of transaction it was, and which are taken.
+    pub kind: Option<KindColumn>,
     /// From whom.
     pub source: EntityColumn,
     /// To whom.
@@ -65,6 +65,16 @@ pub struct AmountColumn {
     pub column: String,
     /// Digits that are kept behind the decimal point: amounts are whole numbers of such units.
     pub decimals: u32,
+}
+
+/// The column of the transactions' kinds.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KindColumn {
+    /// Its name.
+    pub column: String,
+    /// The kinds that are taken; others are passed over, and counted.
+    pub only: Vec<String>,
 }
 
 /// A column of entities.
@@ -137,7 +147,7 @@ const MOST_DECIMALS: u32 = 9;
 struct File {
     time: OneOrMore<TimeTable>,
     amount: Option<OneOrMore<AmountTable>>,
-    kind: Option<String>,
+    kind: Option<KindColumn>,
     source: EntityTable,
     target: EntityTable,
     #[serde(default)]
@@ -240,7 +250,10 @@ impl Mapping {
         let also = self.also.iter().map(|linked| &*linked.entity.column);
         let amount = self.amount.iter().map(|amount| &*amount.column);
         let all = [&*self.source.column, &self.target.column].into_iter().chain(also);
-        let all = all.chain([&*self.time.column]).chain(amount).chain(self.kind.as_deref());
+        let all = all
+            .chain([&*self.time.column])
+            .chain(amount)
+            .chain(self.kind.iter().map(|kind| &*kind.column));
         let mut columns: Vec<&str> = Vec::new();
         for column in all {
             if !columns.contains(&column) {

@@ -39,6 +39,14 @@ impl<T: bytemuck::Pod> Buffer<T> {
         }
     }
 
+    /// The values as an array of their own: a copy only of shared ones.
+    pub fn into_vec(self) -> Vec<T> {
+        match self.0 {
+            Repr::Owned(values) => values,
+            Repr::Shared { .. } => self.as_slice().to_vec(),
+        }
+    }
+
     /// Bytes that the values occupy.
     pub fn bytes(&self) -> u64 {
         size_of_val(self.as_slice()) as u64

@@ -124,6 +124,13 @@ impl Adjacency {
         }
     }
 
+    /// The columns as arrays of their own, which are a copy only where they were shared: for who makes the next
+    /// graph where this one was.
+    pub fn into_columns(self) -> (Vec<u32>, Vec<VertexId>, Option<Vec<u32>>) {
+        let weights = self.weights.map(Buffer::into_vec);
+        (self.offsets.into_vec(), self.neighbors.into_vec(), weights)
+    }
+
     /// A copy with arrays of its own, even of shared ones.
     pub(crate) fn try_clone(&self) -> Result<Adjacency, OutOfMemory> {
         let weights = self.weights.as_ref().map(|weights| memory::copied(weights)).transpose()?;
@@ -238,6 +245,11 @@ impl Shard {
         Shard { vertices, out, incoming }
     }
 
+    /// The parts of [`Shard::new`].
+    pub fn into_parts(self) -> (Range<VertexId>, Adjacency, Option<Adjacency>) {
+        (self.vertices, self.out, self.incoming)
+    }
+
     /// The vertices whose lists are here.
     pub fn vertices(&self) -> Range<VertexId> {
         self.vertices.clone()
@@ -328,6 +340,11 @@ impl Graph {
     /// What the vertices are called outside.
     pub fn ids(&self) -> &VertexIds {
         &self.ids
+    }
+
+    /// The parts of [`Graph::from_shards`].
+    pub fn into_shards(self) -> (VertexIds, Direction, WeightScale, Vec<Shard>) {
+        (self.ids, self.direction, self.scale, self.shards)
     }
 
     /// Keeps the ids alone.
@@ -456,6 +473,26 @@ mod tests {
         let shard = Shard::new(0..lists.len() as u32, out, None);
         let ids = VertexIds::Consecutive { first: 0, count: lists.len() as u32 };
         Graph::from_shards(ids, Direction::Undirected, WeightScale::ONE, vec![shard])
+    }
+
+    #[test]
+    fn parts_come_back_without_a_copy() {
+        let neighbors = vec![1, 0];
+        let at = neighbors.as_ptr();
+        let out = Adjacency::new(vec![0, 1, 2].into(), neighbors.into(), Some(vec![7, 7].into()));
+        let ids = VertexIds::Consecutive { first: 0, count: 2 };
+        let shards = vec![Shard::new(0..2, out, None)];
+        let scale = WeightScale::ONE;
+        let graph = Graph::from_shards(ids, Direction::Undirected, scale, shards).unwrap();
+        let (_, _, _, mut shards) = graph.into_shards();
+        let (vertices, out, incoming) = shards.pop().unwrap().into_parts();
+        assert_eq!((vertices, incoming), (0..2, None));
+        let (offsets, neighbors, weights) = out.into_columns();
+        assert_eq!(
+            (&*offsets, &*neighbors, weights),
+            (&[0, 1, 2][..], &[1, 0][..], Some(vec![7, 7]))
+        );
+        assert_eq!(neighbors.as_ptr(), at);
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub mod columnar;
 pub mod rg;
 pub mod rgz;
 pub mod swarm_file;
+pub mod tables;
 pub mod tu;
 pub mod write;
 

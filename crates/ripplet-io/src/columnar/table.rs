@@ -93,6 +93,44 @@ impl Table {
         }
     }
 
+    /// The rows in their order, some at a time, of the columns `columns` (ascending).
+    pub(crate) fn batches(
+        &self,
+        columns: &[usize],
+    ) -> Result<impl Iterator<Item = Result<RecordBatch, Fault>> + Send + use<>, Fault> {
+        type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Fault>> + Send>;
+        let reader = Cursor::new(self.bytes.clone());
+        let projection = Some(columns.to_vec());
+        let mut batches: Batches = match &self.container {
+            Container::Parquet(metadata) => {
+                let bytes = Mapped(self.bytes.clone());
+                let metadata = metadata.clone();
+                let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata);
+                let mask = ProjectionMask::roots(rows.parquet_schema(), columns.iter().copied());
+                let rows = rows.with_projection(mask).with_batch_size(ROWS);
+                let batches = guarded(|| rows.build().map_err(no_parquet))?;
+                Box::new(batches.map(|batch| batch.map_err(broken_parquet)))
+            }
+            Container::ArrowFile => {
+                let open = || FileReader::try_new(reader, projection).map_err(no_arrow);
+                Box::new(guarded(open)?.map(|batch| batch.map_err(no_arrow)))
+            }
+            Container::ArrowStream => {
+                let open = || StreamReader::try_new(reader, projection).map_err(no_arrow);
+                Box::new(guarded(open)?.map(|batch| batch.map_err(no_arrow)))
+            }
+        };
+        let mut over = false;
+        Ok(std::iter::from_fn(move || {
+            if over {
+                return None;
+            }
+            let next = guarded(|| batches.next().transpose()).transpose();
+            over = !matches!(next, Some(Ok(_)));
+            next
+        }))
+    }
+
     fn map_row_groups<T: Send>(
         &self,
         metadata: &ArrowReaderMetadata,

@@ -1,0 +1,279 @@
+//! Transactions of a day, as a sorted run: who dealt with whom, how often, for how much.
+//!
+//! A day here is the unit by which windows slide, whatever its length. Its run lists each pair twice, from either
+//! side, sorted by vertex and then by neighbour, so that runs merge to adjacency as they are. Sums are integers, so
+//! a run does not depend on the order of its rows, and a run that is taken away again leaves nothing behind.
+//!
+//! ```text
+//! rows of a day   (a, b, 3.50) (b, a, 1.00) (a, c, 2.00)
+//! its run         a: b ×2 4.50, c ×1 2.00     b: a ×2 4.50     c: a ×1 2.00
+//! ```
+//!
+//! Memory: 8 bytes an arc and 8 a vertex that has any, 8 an arc more with amounts; while it is made, 16 bytes a row
+//! and 16 an arc more.
+
+use rayon::prelude::*;
+use ripplet_graph::VertexId;
+use ripplet_graph::memory::{self, OutOfMemory};
+use std::ops::Range;
+
+/// A transaction between two vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deal {
+    /// One end.
+    pub source: VertexId,
+    /// The other.
+    pub target: VertexId,
+    /// How much, in smallest units; 0 where amounts are not mapped.
+    pub amount: u64,
+}
+
+/// The transactions of a day.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// Vertices with neighbours, ascending.
+    pub vertices: Vec<VertexId>,
+    /// Where each one's neighbours end.
+    pub ends: Vec<u32>,
+    /// The neighbours, ascending for each vertex.
+    pub neighbors: Vec<VertexId>,
+    /// How often they dealt.
+    pub counts: Vec<u32>,
+    /// For how much, in smallest units; empty where amounts are not mapped.
+    pub amounts: Vec<u64>,
+    /// Transactions: rows, whatever they link.
+    pub transactions: u64,
+}
+
+/// Some days' sums together, or what to add to and to take from a window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delta {
+    /// Vertices with neighbours, ascending.
+    pub vertices: Vec<VertexId>,
+    /// Where each one's neighbours end.
+    pub ends: Vec<usize>,
+    /// The neighbours, ascending for each vertex.
+    pub neighbors: Vec<VertexId>,
+    /// How much more often, or less often, they dealt.
+    pub counts: Vec<i64>,
+    /// For how much more; empty where amounts are not mapped.
+    pub amounts: Vec<i64>,
+    /// Transactions more.
+    pub transactions: i64,
+}
+
+/// A day that cannot be made a run.
+#[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum RunError {
+    /// It is too large.
+    #[error("a day has {0} pairs, and a run holds 2³¹: let windows slide by less than a day")]
+    TooLarge(u64),
+    /// A sum does not fit.
+    #[error(
+        "the amounts between two vertices in a day sum up to more than 2⁵⁰ of the smallest unit: keep fewer decimals"
+    )]
+    Amount,
+    /// Memory was refused.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+}
+
+const MOST_ARCS: u64 = 1 << 31;
+/// So that the sums of a window's days ([`MOST_DAYS`](crate::window::MOST_DAYS)) fit 63 bits.
+const MOST_AMOUNT: u64 = 1 << 50;
+
+/// An arc of a day, one row's; sorted by its key.
+#[derive(Clone, Copy)]
+struct Arc {
+    /// Vertex and neighbour.
+    key: u64,
+    amount: u64,
+}
+
+impl Run {
+    /// The run of a day's deals, which are used up; deals of a vertex with itself are passed over.
+    ///
+    /// # Errors
+    /// Where there are too many, or memory is refused.
+    pub fn of(deals: Vec<Deal>, transactions: u64, has_amounts: bool) -> Result<Run, RunError> {
+        let arcs = 2 * deals.len() as u64;
+        if arcs > MOST_ARCS {
+            return Err(RunError::TooLarge(deals.len() as u64));
+        }
+        let mut sorted: Vec<Arc> = memory::with_room(arcs as usize)?;
+        let between = deals.iter().filter(|deal| deal.source != deal.target);
+        for &Deal { source, target, amount } in between {
+            let key = |a: VertexId, b: VertexId| u64::from(a) << 32 | u64::from(b);
+            sorted.push(Arc { key: key(source, target), amount });
+            sorted.push(Arc { key: key(target, source), amount });
+        }
+        drop(deals);
+        sorted.par_sort_unstable_by_key(|arc| arc.key);
+        Run::of_sorted(&sorted, transactions, has_amounts)
+    }
+
+    fn of_sorted(sorted: &[Arc], transactions: u64, has_amounts: bool) -> Result<Run, RunError> {
+        let pairs = sorted.chunk_by(|a, b| a.key == b.key);
+        let (mut arcs, mut vertices) = (0, 0);
+        let mut last = None;
+        for pair in pairs.clone() {
+            arcs += 1;
+            let vertex = (pair[0].key >> 32) as VertexId;
+            vertices += usize::from(last.replace(vertex) != Some(vertex));
+        }
+        let mut run = Run {
+            vertices: memory::with_room(vertices)?,
+            ends: memory::with_room(vertices)?,
+            neighbors: memory::with_room(arcs)?,
+            counts: memory::with_room(arcs)?,
+            amounts: memory::with_room(if has_amounts { arcs } else { 0 })?,
+            transactions,
+        };
+        for pair in pairs {
+            let vertex = (pair[0].key >> 32) as VertexId;
+            if run.vertices.last() != Some(&vertex) {
+                run.vertices.push(vertex);
+                run.ends.push(run.neighbors.len() as u32);
+            }
+            run.neighbors.push(pair[0].key as VertexId);
+            run.counts.push(pair.len() as u32);
+            if has_amounts {
+                let sum = pair.iter().try_fold(0u64, |sum, arc| sum.checked_add(arc.amount));
+                let sum = sum.filter(|&sum| sum <= MOST_AMOUNT).ok_or(RunError::Amount)?;
+                run.amounts.push(sum);
+            }
+            if let Some(end) = run.ends.last_mut() {
+                *end = run.neighbors.len() as u32;
+            }
+        }
+        Ok(run)
+    }
+
+    /// The arcs of the vertex at this place of `vertices`.
+    pub fn arcs_at(&self, place: usize) -> Range<usize> {
+        let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        begin as usize..self.ends[place] as usize
+    }
+
+    /// The arcs of a vertex.
+    pub fn arcs_of(&self, vertex: VertexId) -> Range<usize> {
+        self.vertices.binary_search(&vertex).map_or(0..0, |place| self.arcs_at(place))
+    }
+
+    /// Bytes that it occupies.
+    pub fn bytes(&self) -> u64 {
+        let (vertices, arcs) = (self.vertices.capacity(), self.neighbors.capacity());
+        (8 * vertices + 8 * arcs + 8 * self.amounts.capacity()) as u64
+    }
+}
+
+impl Delta {
+    /// The sums of all `added` less those of all `removed`, which each were added once. Pairs that cancel out are
+    /// left out, and so are vertices without any other.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    pub fn of(added: &[&Run], removed: &[&Run]) -> Result<Delta, OutOfMemory> {
+        let signed = added.iter().map(|run| (*run, 1)).chain(removed.iter().map(|run| (*run, -1)));
+        let mut deltas =
+            signed.map(|(run, sign)| Delta::of_run(run, sign)).collect::<Result<Vec<_>, _>>()?;
+        // Pairs of about the same size, so that each arc is merged as often as the number of runs has bits.
+        while deltas.len() > 1 {
+            let mut halves = Vec::with_capacity(deltas.len().div_ceil(2));
+            let mut some = deltas.into_iter();
+            while let Some(one) = some.next() {
+                halves.push((one, some.next()));
+            }
+            let merge = |(one, other): (Delta, Option<Delta>)| match other {
+                Some(other) => one.merged(&other),
+                None => Ok(one),
+            };
+            deltas = halves.into_par_iter().map(merge).collect::<Result<_, _>>()?;
+        }
+        Ok(deltas.pop().unwrap_or_default())
+    }
+
+    fn of_run(run: &Run, sign: i64) -> Result<Delta, OutOfMemory> {
+        Ok(Delta {
+            vertices: memory::copied(&run.vertices)?,
+            ends: memory::collected(run.ends.iter().map(|&end| end as usize))?,
+            neighbors: memory::copied(&run.neighbors)?,
+            counts: memory::collected(run.counts.iter().map(|&count| sign * i64::from(count)))?,
+            amounts: memory::collected(run.amounts.iter().map(|&amount| sign * amount as i64))?,
+            transactions: sign * run.transactions as i64,
+        })
+    }
+
+    /// The arcs of the vertex at this place of `vertices`.
+    pub fn arcs_at(&self, place: usize) -> Range<usize> {
+        let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        begin..self.ends[place]
+    }
+
+    /// Bytes that it occupies.
+    pub fn bytes(&self) -> u64 {
+        let (vertices, arcs) = (self.vertices.capacity(), self.neighbors.capacity());
+        (12 * vertices + 12 * arcs + 8 * self.amounts.capacity()) as u64
+    }
+
+    fn merged(&self, other: &Delta) -> Result<Delta, OutOfMemory> {
+        let vertices = self.vertices.len() + other.vertices.len();
+        let arcs = self.neighbors.len() + other.neighbors.len();
+        let has_amounts = !self.amounts.is_empty() || !other.amounts.is_empty();
+        let mut merged = Delta {
+            vertices: memory::with_room(vertices)?,
+            ends: memory::with_room(vertices)?,
+            neighbors: memory::with_room(arcs)?,
+            counts: memory::with_room(arcs)?,
+            amounts: memory::with_room(if has_amounts { arcs } else { 0 })?,
+            transactions: self.transactions + other.transactions,
+        };
+        let (mut a, mut b) = (0, 0);
+        loop {
+            let (one, two) = (self.vertices.get(a), other.vertices.get(b));
+            let vertex = match (one, two) {
+                (None, None) => return Ok(merged),
+                (Some(&one), Some(&two)) => one.min(two),
+                (Some(&vertex), None) | (None, Some(&vertex)) => vertex,
+            };
+            let mut mine = if one == Some(&vertex) { self.arcs_at(a) } else { 0..0 };
+            let mut others = if two == Some(&vertex) { other.arcs_at(b) } else { 0..0 };
+            a += usize::from(one == Some(&vertex));
+            b += usize::from(two == Some(&vertex));
+            merged.merge_list((self, &mut mine), (other, &mut others));
+            if merged.neighbors.len() > merged.ends.last().copied().unwrap_or(0) {
+                merged.vertices.push(vertex);
+                merged.ends.push(merged.neighbors.len());
+            }
+        }
+    }
+
+    fn merge_list(&mut self, one: (&Delta, &mut Range<usize>), two: (&Delta, &mut Range<usize>)) {
+        let ((one, mine), (two, others)) = (one, two);
+        let amount = |delta: &Delta, arc: usize| delta.amounts.get(arc).copied().unwrap_or(0);
+        while mine.start < mine.end || others.start < others.end {
+            let next = |delta: &Delta, arcs: &Range<usize>| {
+                if arcs.start >= arcs.end { u64::MAX } else { u64::from(delta.neighbors[arcs.start]) }
+            };
+            let (left, right) = (next(one, mine), next(two, others));
+            let (mut count, mut sum) = (0, 0);
+            if left <= right {
+                count += one.counts[mine.start];
+                sum += amount(one, mine.start);
+                mine.start += 1;
+            }
+            if right <= left {
+                count += two.counts[others.start];
+                sum += amount(two, others.start);
+                others.start += 1;
+            }
+            if count != 0 || sum != 0 {
+                self.neighbors.push(left.min(right) as VertexId);
+                self.counts.push(count);
+                if !(one.amounts.is_empty() && two.amounts.is_empty()) {
+                    self.amounts.push(sum);
+                }
+            }
+        }
+    }
+}

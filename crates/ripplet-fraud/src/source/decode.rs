@@ -1,0 +1,442 @@
+//! Times, amounts and ids of a batch's columns, whatever they are stored as.
+//!
+//! | what | types |
+//! |---|---|
+//! | ids | strings, integers (as they print), both also behind a dictionary |
+//! | times | timestamps, dates, texts ([`Timestamp`]), numbers of the mapping's unit since its origin |
+//! | amounts | integers, floats, decimals, texts of a number; rounded to the mapping's decimals |
+//!
+//! A row whose id, time or amount is null or empty, whose time or amount is none, or whose amount is below 0, is a
+//! fault of that row: the caller says whether it ends the run or is counted.
+
+use super::{Places, RawBatch, SourceError};
+use crate::mapping::{AmountColumn, Mapping, TimeColumn};
+use crate::{Span, Timestamp};
+use arrow_array::array::AnyDictionaryArray;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_schema::{DataType, TimeUnit};
+use thiserror::Error;
+
+/// Some transactions, by column.
+#[derive(Debug)]
+pub struct Batch {
+    /// The ids of sources, of targets, and of what else is linked, in the mapping's order. Null where there is none.
+    pub ids: Vec<StringArray>,
+    /// When each was.
+    pub times: Vec<Timestamp>,
+    /// How much each was, in smallest units; empty where amounts are not mapped.
+    pub amounts: Vec<u64>,
+    /// Rows that are no transactions, ascending, one fault each.
+    pub faults: Vec<Fault>,
+    /// Rows of kinds that are not taken, ascending.
+    pub others: Vec<u32>,
+    /// Where the rows are.
+    pub places: Places,
+}
+
+/// What is wrong with a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The row of the batch.
+    pub row: u32,
+    /// What.
+    pub kind: FaultKind,
+}
+
+/// What can be wrong with a row.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Nothing is there.
+    #[error("the column `{0}` is empty")]
+    Null(String),
+    /// It is no time.
+    #[error("`{text}` in the column `{column}` is no time")]
+    Time {
+        /// The column.
+        column: String,
+        /// What is there.
+        text: String,
+    },
+    /// It is no amount.
+    #[error("`{text}` in the column `{column}` is no amount")]
+    Amount {
+        /// The column.
+        column: String,
+        /// What is there.
+        text: String,
+    },
+    /// It is below 0.
+    #[error("the amount `{text}` in the column `{column}` is below 0")]
+    Negative {
+        /// The column.
+        column: String,
+        /// What is there.
+        text: String,
+    },
+}
+
+impl FaultKind {
+    /// What kind of fault it is, as counts name it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            FaultKind::Null(_) => "null",
+            FaultKind::Time { .. } => "bad time",
+            FaultKind::Amount { .. } => "bad amount",
+            FaultKind::Negative { .. } => "negative amount",
+        }
+    }
+}
+
+impl Batch {
+    /// How many rows there are, the faulty ones among them.
+    pub fn rows(&self) -> usize {
+        self.times.len()
+    }
+
+    /// The batch of these columns ([`Mapping::columns`]).
+    ///
+    /// # Errors
+    /// Where a column is of a type that cannot be what it is mapped to.
+    pub fn of(raw: &RawBatch, mapping: &Mapping, origin: &str) -> Result<Batch, SourceError> {
+        let names = mapping.columns();
+        let column = |name: &str| {
+            let place = names.iter().position(|known| *known == name).unwrap_or(0);
+            raw.columns.column(place)
+        };
+        let unfit = |name: &str, expected| SourceError::ColumnType {
+            origin: origin.into(),
+            column: name.into(),
+            found: column(name).data_type().to_string(),
+            expected,
+        };
+        let mut faults = Vec::new();
+        let ends = [(&mapping.source, false), (&mapping.target, false)];
+        let also = mapping.also.iter().map(|linked| (&linked.entity, linked.optional));
+        let mut ids = Vec::new();
+        for (entity, optional) in ends.into_iter().chain(also) {
+            let name = &entity.column;
+            let array = texts(column(name));
+            let array = array.ok_or_else(|| unfit(name, "ids are strings or integers"))?;
+            if !optional {
+                let empty = (0..array.len()).filter(|&row| is_empty(&array, row));
+                let null = |row| Fault { row, kind: FaultKind::Null(name.clone()) };
+                faults.extend(empty.map(|row| null(row as u32)));
+            }
+            ids.push(array);
+        }
+        let name = &mapping.time.column;
+        let times = times(column(name), &mapping.time, &mut faults);
+        let times = times.ok_or_else(|| {
+            unfit(
+                name,
+                "times are timestamps, dates, texts such as 2024-05-31T12:00:00Z, or numbers",
+            )
+        })?;
+        let mut amounts = Vec::new();
+        if let Some(amount) = &mapping.amount {
+            let found = amounts_of(column(&amount.column), amount, &mut faults);
+            amounts = found.ok_or_else(|| unfit(&amount.column, "amounts are numbers"))?;
+        }
+        let mut others = Vec::new();
+        if let Some(kind) = &mapping.kind {
+            let array = texts(column(&kind.column));
+            let array =
+                array.ok_or_else(|| unfit(&kind.column, "kinds are strings or integers"))?;
+            let is_other = |&row: &usize| {
+                array.is_null(row) || !kind.only.iter().any(|only| only == array.value(row))
+            };
+            others.extend((0..array.len()).filter(is_other).map(|row| row as u32));
+        }
+        // The first of a row, in the order of the columns.
+        faults.sort_by_key(|fault| fault.row);
+        faults.dedup_by_key(|fault| fault.row);
+        Ok(Batch { ids, times, amounts, faults, others, places: raw.places.clone() })
+    }
+}
+
+/// Whether a row of ids has none.
+pub(crate) fn is_empty(ids: &StringArray, row: usize) -> bool {
+    ids.is_null(row) || ids.value_length(row) == 0
+}
+
+/// A column as strings; integers as they print.
+fn texts(column: &ArrayRef) -> Option<StringArray> {
+    macro_rules! printed {
+        ($type:ty) => {
+            StringArray::from_iter(
+                column.as_primitive::<$type>().iter().map(|value| value.map(|v| v.to_string())),
+            )
+        };
+    }
+    Some(match column.data_type() {
+        DataType::Utf8 => column.as_string::<i32>().clone(),
+        DataType::LargeUtf8 => column.as_string::<i64>().iter().collect(),
+        DataType::Utf8View => column.as_string_view().iter().collect(),
+        DataType::Int8 => printed!(Int8Type),
+        DataType::Int16 => printed!(Int16Type),
+        DataType::Int32 => printed!(Int32Type),
+        DataType::Int64 => printed!(Int64Type),
+        DataType::UInt8 => printed!(UInt8Type),
+        DataType::UInt16 => printed!(UInt16Type),
+        DataType::UInt32 => printed!(UInt32Type),
+        DataType::UInt64 => printed!(UInt64Type),
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary();
+            let values = texts(dictionary.values())?;
+            keys(dictionary)
+                .into_iter()
+                .map(|key| key.filter(|&key| !values.is_null(key)).map(|key| values.value(key)))
+                .collect()
+        }
+        _ => return None,
+    })
+}
+
+/// The place of each row's value, where it has one.
+fn keys(dictionary: &dyn AnyDictionaryArray) -> Vec<Option<usize>> {
+    if dictionary.values().is_empty() {
+        return vec![None; dictionary.len()];
+    }
+    let keys = dictionary.normalized_keys().into_iter().enumerate();
+    keys.map(|(row, key)| dictionary.keys().is_valid(row).then_some(key)).collect()
+}
+
+/// Numbers of a column, where it has any.
+enum Numbers {
+    Integers(Vec<Option<i128>>),
+    Floats(Vec<Option<f64>>),
+    /// Integers of 10 to the minus this many.
+    Decimals(Vec<Option<i128>>, i8),
+}
+
+fn numbers(column: &ArrayRef) -> Option<Numbers> {
+    macro_rules! integers {
+        ($type:ty) => {
+            Numbers::Integers(
+                column.as_primitive::<$type>().iter().map(|v| v.map(i128::from)).collect(),
+            )
+        };
+    }
+    Some(match column.data_type() {
+        DataType::Int8 => integers!(Int8Type),
+        DataType::Int16 => integers!(Int16Type),
+        DataType::Int32 => integers!(Int32Type),
+        DataType::Int64 => integers!(Int64Type),
+        DataType::UInt8 => integers!(UInt8Type),
+        DataType::UInt16 => integers!(UInt16Type),
+        DataType::UInt32 => integers!(UInt32Type),
+        DataType::UInt64 => integers!(UInt64Type),
+        DataType::Float32 => Numbers::Floats(
+            column.as_primitive::<Float32Type>().iter().map(|v| v.map(f64::from)).collect(),
+        ),
+        DataType::Float64 => Numbers::Floats(column.as_primitive::<Float64Type>().iter().collect()),
+        DataType::Decimal32(_, scale) => Numbers::Decimals(
+            column.as_primitive::<Decimal32Type>().iter().map(|v| v.map(i128::from)).collect(),
+            *scale,
+        ),
+        DataType::Decimal64(_, scale) => Numbers::Decimals(
+            column.as_primitive::<Decimal64Type>().iter().map(|v| v.map(i128::from)).collect(),
+            *scale,
+        ),
+        DataType::Decimal128(_, scale) => {
+            Numbers::Decimals(column.as_primitive::<Decimal128Type>().iter().collect(), *scale)
+        }
+        _ => return None,
+    })
+}
+
+fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<Vec<Timestamp>> {
+    let null = || FaultKind::Null(of.column.clone());
+    let bad = |text: String| FaultKind::Time { column: of.column.clone(), text };
+    let in_units = |units: i128, unit: Span| {
+        let micros = units.checked_mul(unit.micros().into());
+        let micros = micros.and_then(|micros| micros.checked_add(of.origin.0.into()));
+        micros.and_then(|micros| i64::try_from(micros).ok()).map(Timestamp)
+    };
+    let of_float = |number: f64| {
+        let micros = number * of.unit.micros() as f64;
+        // Times with a fraction of a microsecond are rounded; beyond, floats are exact enough for 285 years.
+        let fits = micros.is_finite() && micros.abs() < 9.0e18;
+        fits.then(|| Timestamp((micros.round() as i64).saturating_add(of.origin.0)))
+    };
+    macro_rules! stamps {
+        ($type:ty, $make:expr) => {{
+            let make = $make;
+            let values = column.as_primitive::<$type>().iter();
+            let of_row = |value: Option<i64>| match value {
+                None => Err(null()),
+                Some(value) => make(value).ok_or_else(|| bad(value.to_string())),
+            };
+            let values = values.map(|value| value.map(i64::from));
+            values.map(of_row).collect::<Vec<_>>()
+        }};
+    }
+    let since_1970 = |factor: i64| move |value: i64| value.checked_mul(factor).map(Timestamp);
+    let found: Vec<Result<Timestamp, FaultKind>> = match column.data_type() {
+        DataType::Timestamp(TimeUnit::Second, _) => {
+            stamps!(TimestampSecondType, since_1970(1_000_000))
+        }
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            stamps!(TimestampMillisecondType, since_1970(1000))
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            stamps!(TimestampMicrosecondType, since_1970(1))
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            stamps!(TimestampNanosecondType, |value: i64| Some(Timestamp(value.div_euclid(1000))))
+        }
+        DataType::Date32 => stamps!(Date32Type, since_1970(Span::DAY.micros())),
+        DataType::Date64 => stamps!(Date64Type, since_1970(1000)),
+        _ => match (numbers(column), texts(column)) {
+            (Some(Numbers::Integers(values)), _) => {
+                let of_row = |value: Option<i128>| match value {
+                    None => Err(null()),
+                    Some(units) => in_units(units, of.unit).ok_or_else(|| bad(units.to_string())),
+                };
+                values.into_iter().map(of_row).collect()
+            }
+            (Some(Numbers::Floats(values)), _) => {
+                let of_row = |value: Option<f64>| match value {
+                    None => Err(null()),
+                    Some(units) => of_float(units).ok_or_else(|| bad(units.to_string())),
+                };
+                values.into_iter().map(of_row).collect()
+            }
+            (Some(Numbers::Decimals(values, scale)), _) => {
+                let of_row = |value: Option<i128>| match value {
+                    None => Err(null()),
+                    Some(units) => {
+                        let number = units as f64 * 10f64.powi(-i32::from(scale));
+                        of_float(number).ok_or_else(|| bad(number.to_string()))
+                    }
+                };
+                values.into_iter().map(of_row).collect()
+            }
+            (None, Some(texts)) => {
+                let of_text = |text: &str| {
+                    let text = text.trim();
+                    let stamp = || Timestamp::parse(text.as_bytes());
+                    let units = || in_units(text.parse::<i64>().ok()?.into(), of.unit);
+                    let float = || of_float(text.parse::<f64>().ok()?);
+                    stamp().or_else(units).or_else(float)
+                };
+                let of_row = |row: usize| match is_empty(&texts, row) {
+                    true => Err(null()),
+                    false => of_text(texts.value(row)).ok_or_else(|| bad(shown(texts.value(row)))),
+                };
+                (0..texts.len()).map(of_row).collect()
+            }
+            (None, None) => return None,
+        },
+    };
+    Some(collected(found, faults))
+}
+
+fn amounts_of(column: &ArrayRef, of: &AmountColumn, faults: &mut Vec<Fault>) -> Option<Vec<u64>> {
+    let null = || FaultKind::Null(of.column.clone());
+    let bad = |text: String| FaultKind::Amount { column: of.column.clone(), text };
+    let below = |text: String| FaultKind::Negative { column: of.column.clone(), text };
+    let factor = 10f64.powi(of.decimals as i32);
+    let of_float = |value: f64| {
+        let units = (value * factor).round();
+        match value {
+            value if value < 0.0 => Err(below(value.to_string())),
+            _ if units < 18e18 => Ok(units as u64),
+            _ => Err(bad(value.to_string())),
+        }
+    };
+    let scaled = |value: i128, scale: i32| {
+        let shown = || match scale {
+            0 => value.to_string(),
+            _ => (value as f64 * 10f64.powi(-scale)).to_string(),
+        };
+        if value < 0 {
+            return Err(below(shown()));
+        }
+        let shift = of.decimals as i32 - scale;
+        let power = 10i128.checked_pow(shift.unsigned_abs());
+        let units = match (power, shift >= 0) {
+            (Some(power), true) => value.checked_mul(power),
+            (Some(power), false) => value.checked_add(power / 2).map(|value| value / power),
+            (None, _) => None,
+        };
+        units.and_then(|units| u64::try_from(units).ok()).ok_or_else(|| bad(shown()))
+    };
+    let found: Vec<Result<u64, FaultKind>> = match (numbers(column), texts(column)) {
+        (Some(Numbers::Integers(values)), _) => {
+            let of_row = |value: Option<i128>| value.map_or_else(|| Err(null()), |v| scaled(v, 0));
+            values.into_iter().map(of_row).collect()
+        }
+        (Some(Numbers::Decimals(values, scale)), _) => {
+            let scale = i32::from(scale);
+            let of_row =
+                |value: Option<i128>| value.map_or_else(|| Err(null()), |v| scaled(v, scale));
+            values.into_iter().map(of_row).collect()
+        }
+        (Some(Numbers::Floats(values)), _) => {
+            let of_row = |value: Option<f64>| value.map_or_else(|| Err(null()), of_float);
+            values.into_iter().map(of_row).collect()
+        }
+        (None, Some(texts)) => {
+            let of_text = |text: &str| {
+                let text = text.trim();
+                match decimal(text) {
+                    Some((value, scale)) => scaled(value, scale),
+                    None => match text.parse::<f64>() {
+                        Ok(value) => of_float(value),
+                        Err(_) => Err(bad(shown(text))),
+                    },
+                }
+            };
+            let of_row = |row: usize| match is_empty(&texts, row) {
+                true => Err(null()),
+                false => of_text(texts.value(row)),
+            };
+            (0..texts.len()).map(of_row).collect()
+        }
+        (None, None) => return None,
+    };
+    Some(collected(found, faults))
+}
+
+/// A number of digits and a point alone, as an integer and how many digits are behind the point.
+fn decimal(text: &str) -> Option<(i128, i32)> {
+    const LONGEST: usize = 30;
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (mut value, mut behind, mut point) = (0i128, 0, false);
+    if digits.len() > LONGEST || !digits.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    for byte in digits.bytes() {
+        match byte {
+            b'0'..=b'9' => {
+                value = value * 10 + i128::from(byte - b'0');
+                behind += i32::from(point);
+            }
+            b'.' if !point => point = true,
+            _ => return None,
+        }
+    }
+    Some((if negative { -value } else { value }, behind))
+}
+
+fn collected<T: Default>(found: Vec<Result<T, FaultKind>>, faults: &mut Vec<Fault>) -> Vec<T> {
+    let of_row = |(row, found): (usize, Result<T, FaultKind>)| {
+        found.unwrap_or_else(|kind| {
+            faults.push(Fault { row: row as u32, kind });
+            T::default()
+        })
+    };
+    found.into_iter().enumerate().map(of_row).collect()
+}
+
+/// What a message shows of a field.
+fn shown(text: &str) -> String {
+    const LONGEST: usize = 40;
+    text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,138 @@
+//! Transactions in `.csv` and `.tsv`, plain or compressed.
+//!
+//! The first row names the columns. Quotes may stand around fields, as RFC 4180 has it. A row of more or fewer fields
+//! than the first is an error that names its line: a file whose last row was half written is told so.
+
+use super::{Batches, Places, ROWS, RawBatch, SourceError, missing};
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, Schema};
+use csv::{ByteRecord, Reader, ReaderBuilder};
+use ripplet_io::tables::open_text;
+use ripplet_io::{Place, ReadError};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes of a column's fields in a batch, which its offsets can count.
+const MOST_BYTES: usize = 1 << 30;
+/// Bytes that are read at a time.
+const BUFFER: usize = 1 << 18;
+
+/// Opens a text, to give these columns in this order.
+pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batches, SourceError> {
+    let mut reader = ReaderBuilder::new()
+        .delimiter(separator)
+        .buffer_capacity(BUFFER)
+        .from_reader(open_text(path)?);
+    let header = reader.byte_headers().map_err(|error| fault(path, &error))?;
+    let names: Vec<String> = header
+        .iter()
+        .map(|name| String::from_utf8_lossy(name).trim_start_matches('\u{feff}').to_owned())
+        .collect();
+    let mut places = Vec::with_capacity(columns.len());
+    for &column in columns {
+        let place = names.iter().position(|name| name == column);
+        let place =
+            place.ok_or_else(|| missing(&path.display().to_string(), column, names.clone()))?;
+        places.push(place);
+    }
+    let fields = columns.iter().map(|&name| Field::new(name, DataType::Utf8, false));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let mut rows =
+        TextRows { path: path.into(), reader, places, schema, record: ByteRecord::new() };
+    let mut over = false;
+    Ok(Box::new(std::iter::from_fn(move || {
+        if over {
+            return None;
+        }
+        let next = rows.next().transpose();
+        over = !matches!(next, Some(Ok(_)));
+        next
+    })))
+}
+
+struct TextRows {
+    path: PathBuf,
+    reader: Reader<Box<dyn Read + Send>>,
+    places: Vec<usize>,
+    schema: Arc<Schema>,
+    record: ByteRecord,
+}
+
+/// A column of a batch while it grows.
+struct Column {
+    bytes: Vec<u8>,
+    ends: Vec<i32>,
+}
+
+impl TextRows {
+    fn next(&mut self) -> Result<Option<RawBatch>, SourceError> {
+        let new = || Column { bytes: Vec::new(), ends: vec![0] };
+        let mut columns: Vec<Column> = self.places.iter().map(|_| new()).collect();
+        let mut lines = Vec::new();
+        while lines.len() < ROWS && columns.iter().all(|column| column.bytes.len() < MOST_BYTES) {
+            let more = self.reader.read_byte_record(&mut self.record);
+            if !more.map_err(|error| fault(&self.path, &error))? {
+                break;
+            }
+            let line = self.record.position().map_or(0, csv::Position::line);
+            for (column, &place) in columns.iter_mut().zip(&self.places) {
+                let field = self.record.get(place).unwrap_or_default();
+                if field.len() > MOST_BYTES {
+                    let place = Place::Line(line);
+                    return Err(ReadError::content(&self.path, place, "a field is too long").into());
+                }
+                column.bytes.extend_from_slice(field);
+                column.ends.push(column.bytes.len() as i32);
+            }
+            lines.push(line);
+        }
+        if lines.is_empty() {
+            return Ok(None);
+        }
+        let arrays = columns.into_iter().map(|column| self.array(column, &lines));
+        let arrays = arrays.collect::<Result<Vec<ArrayRef>, _>>()?;
+        let columns = RecordBatch::try_new(self.schema.clone(), arrays);
+        let columns = columns
+            .map_err(|error| ReadError::content(&self.path, Place::File, error.to_string()))?;
+        Ok(Some(RawBatch { columns, places: Places::Lines(lines.into()) }))
+    }
+
+    fn array(&self, column: Column, lines: &[u64]) -> Result<ArrayRef, SourceError> {
+        let Column { bytes, ends } = column;
+        let is_text = |row: &usize| {
+            let field = &bytes[ends[*row] as usize..ends[*row + 1] as usize];
+            std::str::from_utf8(field).is_ok()
+        };
+        if std::str::from_utf8(&bytes).is_err()
+            && let Some(row) = (0..lines.len()).find(|row| !is_text(row))
+        {
+            let place = Place::Line(lines[row]);
+            return Err(ReadError::content(&self.path, place, "a field is not UTF-8").into());
+        }
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
+        let array = StringArray::try_new(offsets, Buffer::from_vec(bytes), None);
+        let array = array
+            .map_err(|error| ReadError::content(&self.path, Place::File, error.to_string()))?;
+        Ok(Arc::new(array))
+    }
+}
+
+/// What the reader says, with the line.
+fn fault(path: &Path, error: &csv::Error) -> SourceError {
+    match error.kind() {
+        csv::ErrorKind::Io(error) => {
+            let error = std::io::Error::new(error.kind(), error.to_string());
+            ReadError::io(path, Place::File, error).into()
+        }
+        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let place = pos.as_ref().map_or(Place::File, |pos| Place::Line(pos.line()));
+            let sentence = format!(
+                "{len} fields, where the first row has {expected_len}: the row is broken, or the file half written"
+            );
+            ReadError::content(path, place, sentence).into()
+        }
+        _ => ReadError::content(path, Place::File, error.to_string()).into(),
+    }
+}

@@ -1,0 +1,340 @@
+//! Transactions as they come, to days as they end: event time, late rows, faults, and entities' numbers.
+//!
+//! A day ends when a transaction comes that is later than its end by the bound `late`; until then, transactions of it
+//! are welcome in any order. One that comes for a day that has ended is an error that names its row, or is counted and
+//! left out, as asked. Days between two that have transactions, and have none, end too, as empty runs.
+//!
+//! What comes out depends on the rows and their order, not on how they were cut into batches and files, and not on
+//! threads: entities are looked up in parallel, and those that are new are numbered row by row.
+//!
+//! Memory: 16 bytes for each pair of a row of the days that have not ended.
+
+use crate::days::{Deal, Run, RunError};
+use crate::entities::{EntityError, KindId};
+use crate::mapping::{End, Mapping};
+use crate::source::decode::is_empty;
+use crate::source::{Batch, FaultKind};
+use crate::{Entities, Span, Timestamp};
+use rayon::prelude::*;
+use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::VertexId;
+use ripplet_io::Place;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// How a stream is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taking {
+    /// The length of a day.
+    pub unit: Span,
+    /// How much later than a transaction one of before may come; none, where time must not go back to a day before.
+    pub late: Option<Span>,
+    /// Whether rows with faults are counted and left out, and not an error.
+    pub skip_bad_rows: bool,
+    /// Whether rows that come too late are.
+    pub skip_late_rows: bool,
+}
+
+/// What was counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Rows read.
+    pub rows: u64,
+    /// Of these, those taken.
+    pub taken: u64,
+    /// Of kinds that the mapping does not take.
+    pub other_kinds: u64,
+    /// That came too late and were left out.
+    pub late: u64,
+    /// That came within the bound, for a day that was not the last.
+    pub out_of_order: u64,
+    /// With faults, by what these are, which were left out.
+    pub faults: BTreeMap<String, u64>,
+    /// Taken, but between a vertex and itself, so that they are no edge.
+    pub to_themselves: u64,
+}
+
+/// A day that ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Which: the day that begins so many units after 1970.
+    pub unit: i64,
+    /// Its transactions.
+    pub run: Run,
+    /// How many entities there were when it ended.
+    pub vertices: u32,
+}
+
+/// Rows that cannot be taken.
+#[derive(Debug, Error)]
+pub enum StreamError {
+    /// A row has a fault.
+    #[error("{origin}{place}: {fault} (such rows can be left out and counted)")]
+    Row {
+        /// The file or query.
+        origin: String,
+        /// Where in it.
+        place: Place,
+        /// What is wrong.
+        fault: FaultKind,
+    },
+    /// Time goes back beyond the bound.
+    #[error(
+        "{origin}{place}: the transaction of {time} comes after one of {latest}, when its day had ended: allow for later \
+         rows, sort the input by time, or have such rows left out and counted"
+    )]
+    Late {
+        /// The file or query.
+        origin: String,
+        /// Where in it.
+        place: Place,
+        /// When the transaction was.
+        time: Timestamp,
+        /// When the latest before it was.
+        latest: Timestamp,
+    },
+    /// Time goes ahead by very much.
+    #[error(
+        "{origin}{place}: the transaction of {time} comes {days} days (of {unit}) after the last before it: this looks \
+         like a wrong time or unit"
+    )]
+    Jump {
+        /// The file or query.
+        origin: String,
+        /// Where in it.
+        place: Place,
+        /// When the transaction was.
+        time: Timestamp,
+        /// How many days lie between.
+        days: i64,
+        /// Their length.
+        unit: Span,
+    },
+    /// An entity cannot be taken in.
+    #[error(transparent)]
+    Entity(#[from] EntityError),
+    /// A day cannot be made a run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Memory was refused.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+}
+
+/// Days without a transaction that may lie between two that have some.
+pub const LONGEST_GAP: i64 = 10_000;
+
+/// No vertex, yet or at all.
+const NONE: VertexId = VertexId::MAX;
+
+/// A stream of transactions.
+#[derive(Debug)]
+pub struct Stream {
+    taking: Taking,
+    kinds: Vec<KindId>,
+    /// Which columns of ids make pairs.
+    pairs: Vec<(usize, usize)>,
+    has_amounts: bool,
+    entities: Entities,
+    /// Days that have not ended, with what was taken of them.
+    open: BTreeMap<i64, Open>,
+    latest: Option<Timestamp>,
+    /// Days before this one have ended.
+    ended: i64,
+    /// The day that ends next; none before the first did.
+    next: Option<i64>,
+    counts: Counts,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    deals: Vec<Deal>,
+    transactions: u64,
+}
+
+impl Stream {
+    /// A stream of which nothing came yet.
+    ///
+    /// # Errors
+    /// Where the mapping has too many kinds.
+    pub fn new(mapping: &Mapping, taking: Taking) -> Result<Stream, EntityError> {
+        let mut entities = Entities::new();
+        let also = mapping.also.iter().map(|linked| &linked.entity);
+        let columns = [&mapping.source, &mapping.target].into_iter().chain(also);
+        let kinds = columns.map(|column| entities.kind(&column.kind)).collect::<Result<_, _>>()?;
+        let mut pairs = vec![(0, 1)];
+        for (place, linked) in mapping.also.iter().enumerate() {
+            let end = |end: &End| usize::from(*end == End::Target);
+            pairs.extend(linked.to.iter().map(|to| (end(to), place + 2)));
+        }
+        Ok(Stream {
+            taking,
+            kinds,
+            pairs,
+            has_amounts: mapping.amount.is_some(),
+            entities,
+            open: BTreeMap::new(),
+            latest: None,
+            ended: i64::MIN,
+            next: None,
+            counts: Counts::default(),
+        })
+    }
+
+    /// Who was seen so far.
+    pub fn entities(&self) -> &Entities {
+        &self.entities
+    }
+
+    /// What was counted so far.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The latest time that was seen.
+    pub fn latest(&self) -> Option<Timestamp> {
+        self.latest
+    }
+
+    /// Bytes that entities and open days occupy.
+    pub fn bytes(&self) -> u64 {
+        let deals: usize = self.open.values().map(|open| open.deals.capacity()).sum();
+        self.entities.bytes() + (deals * size_of::<Deal>()) as u64
+    }
+
+    /// Takes some transactions; the days that end with them.
+    ///
+    /// # Errors
+    /// The first row that cannot be taken. Those before it were taken, but the days that they ended are lost: a
+    /// stream is not to be used after an error.
+    pub fn push(&mut self, batch: &Batch, origin: &str) -> Result<Vec<Ended>, StreamError> {
+        let known = self.look_up(batch)?;
+        let place = |row: usize| batch.places.of(row);
+        let (mut faults, mut others) = (batch.faults.iter().peekable(), batch.others.iter().peekable());
+        let mut ended = Vec::new();
+        let mut vertices = vec![NONE; self.kinds.len()];
+        let mut of_day = Open::default();
+        let mut day = i64::MIN;
+        for row in 0..batch.rows() {
+            self.counts.rows += 1;
+            let fault = faults.next_if(|fault| fault.row as usize == row);
+            if others.next_if(|&&other| other as usize == row).is_some() {
+                self.counts.other_kinds += 1;
+                continue;
+            }
+            if let Some(fault) = fault {
+                if !self.taking.skip_bad_rows {
+                    let (origin, fault) = (origin.into(), fault.kind.clone());
+                    return Err(StreamError::Row { origin, place: place(row), fault });
+                }
+                *self.counts.faults.entry(fault.kind.name().into()).or_default() += 1;
+                continue;
+            }
+            let time = batch.times[row];
+            let unit = time.unit(self.taking.unit);
+            if unit < self.ended {
+                if !self.taking.skip_late_rows {
+                    let (origin, latest) = (origin.into(), self.latest.unwrap_or(time));
+                    return Err(StreamError::Late { origin, place: place(row), time, latest });
+                }
+                self.counts.late += 1;
+                continue;
+            }
+            if self.latest.is_none_or(|latest| latest < time) {
+                let before = self.latest.replace(time).map(|latest| latest.unit(self.taking.unit));
+                if let Some(days) = before.map(|before| unit - before).filter(|&d| d > LONGEST_GAP) {
+                    let (origin, unit) = (origin.into(), self.taking.unit);
+                    return Err(StreamError::Jump { origin, place: place(row), time, days, unit });
+                }
+                let safe = self.taking.late.map_or(time, |late| time.minus(late));
+                let safe = safe.unit(self.taking.unit);
+                if safe > self.ended {
+                    self.put_back(day, &mut of_day);
+                    day = i64::MIN;
+                    self.end_until(safe, &mut ended)?;
+                }
+            } else if self.latest.is_some_and(|latest| unit < latest.unit(self.taking.unit)) {
+                self.counts.out_of_order += 1;
+            }
+            for (column, vertex) in vertices.iter_mut().enumerate() {
+                *vertex = match known[column][row] {
+                    NONE if is_empty(&batch.ids[column], row) => NONE,
+                    NONE => self.entities.intern(self.kinds[column], batch.ids[column].value(row))?,
+                    vertex => vertex,
+                };
+            }
+            if unit != day {
+                self.put_back(day, &mut of_day);
+                of_day = self.open.remove(&unit).unwrap_or_default();
+                day = unit;
+            }
+            let amount = batch.amounts.get(row).copied().unwrap_or(0);
+            for &(source, target) in &self.pairs {
+                let (source, target) = (vertices[source], vertices[target]);
+                if source != NONE && target != NONE {
+                    memory::push(&mut of_day.deals, Deal { source, target, amount })?;
+                }
+            }
+            of_day.transactions += 1;
+            self.counts.taken += 1;
+            self.counts.to_themselves += u64::from(vertices[0] == vertices[1]);
+        }
+        self.put_back(day, &mut of_day);
+        Ok(ended)
+    }
+
+    /// The end of the stream: all days end.
+    ///
+    /// # Errors
+    /// Where a day cannot be made a run.
+    pub fn finish(&mut self) -> Result<Vec<Ended>, StreamError> {
+        let mut ended = Vec::new();
+        if let Some(last) = self.open.keys().next_back().copied() {
+            self.end_until(last + 1, &mut ended)?;
+        }
+        Ok(ended)
+    }
+
+    /// The vertices of a batch's ids, column by column, where they were seen before.
+    fn look_up(&self, batch: &Batch) -> Result<Vec<Vec<VertexId>>, OutOfMemory> {
+        const ROWS: usize = 1 << 12;
+        let of_column = |(ids, &kind): (&arrow_array::StringArray, &KindId)| {
+            let mut known = memory::filled(NONE, ids.len())?;
+            known.par_chunks_mut(ROWS).enumerate().for_each(|(chunk, known)| {
+                for (at, vertex) in known.iter_mut().enumerate() {
+                    let row = chunk * ROWS + at;
+                    if !is_empty(ids, row) {
+                        *vertex = self.entities.find(kind, ids.value(row)).unwrap_or(NONE);
+                    }
+                }
+            });
+            Ok(known)
+        };
+        batch.ids.iter().zip(&self.kinds).map(of_column).collect()
+    }
+
+    fn put_back(&mut self, day: i64, open: &mut Open) {
+        if day != i64::MIN {
+            self.open.insert(day, std::mem::take(open));
+        }
+    }
+
+    /// Ends the days before this one.
+    fn end_until(&mut self, until: i64, ended: &mut Vec<Ended>) -> Result<(), StreamError> {
+        self.ended = until;
+        let first = self.open.keys().next().copied();
+        let Some(mut unit) = self.next.or(first) else { return Ok(()) };
+        while unit < until {
+            let Open { deals, transactions } = self.open.remove(&unit).unwrap_or_default();
+            let run = Run::of(deals, transactions, self.has_amounts)?;
+            ended.push(Ended { unit, run, vertices: self.entities.len() });
+            unit += 1;
+        }
+        // Nothing has begun where nothing has ended.
+        if self.next.is_some() || first.is_some_and(|first| first < until) {
+            self.next = Some(unit);
+        }
+        Ok(())
+    }
+}

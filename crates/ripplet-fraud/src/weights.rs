@@ -1,0 +1,254 @@
+//! What an edge weighs: its transactions, their amounts, or an expression of both and of their age.
+//!
+//! The expression is one of the language of hooks (`docs/hooks.md`) of type `f32`, compiled when it is run, with
+//! `count` (transactions), `amount` (their sum) and `age` (in days) as `f32`s:
+//!
+//! ```text
+//! ln(1.0 + amount) * powf(0.5, age / 7.0)
+//! ```
+//!
+//! Without `age` it is asked once for each edge, of the sums in the window. With `age` it is asked for each day
+//! that the two dealt with one another on, of that day's sums, and what it gives is added up; a day's age is
+//! that of its end at the end of the window, so that the last day's is 0.
+//!
+//! Weights are stored as integers, `round(weight · resolution)`, and 1 at least where they are above 0
+//! ([`WeightScale`]), so that sums are exact in any order. `count` and `amount` alone are no expressions: they are
+//! the integers themselves, amounts in their smallest unit. A weight below 0, one that is no number, and one that
+//! does not fit 32 bits are errors that name the edge.
+
+use crate::mapping::WeightRule;
+use ripplet_graph::WeightScale;
+use ripplet_hooks::{ProgramErrors, read_program};
+use ripplet_jit::{Functions, JitError, Parameters};
+use ripplet_lp::Scalar;
+use thiserror::Error;
+
+/// A rule that can be asked.
+#[derive(Debug)]
+pub struct Weighing {
+    rule: Rule,
+    scale: WeightScale,
+    text: String,
+}
+
+#[derive(Debug)]
+enum Rule {
+    Count,
+    Amount,
+    /// Of the sums in the window.
+    OfSums(Functions),
+    /// Of each day's sums, and of its age.
+    OfDays(Functions),
+}
+
+/// A rule that cannot be used.
+#[derive(Debug, Error)]
+pub enum WeightError {
+    /// The expression is none.
+    #[error("the weight `{text}` is no expression of count, amount and age: {source}")]
+    Expression {
+        /// What was given.
+        text: String,
+        /// What is wrong.
+        source: ProgramErrors,
+    },
+    /// The expression cannot be compiled here.
+    #[error("the weight `{text}` cannot be compiled: {source}")]
+    Compile {
+        /// What was given.
+        text: String,
+        /// Why.
+        source: JitError,
+    },
+    /// It needs what is not there.
+    #[error(
+        "the weight `{text}` needs amounts, and the mapping names no column `amount`: name one, or weigh by count"
+    )]
+    NoAmount {
+        /// What was given.
+        text: String,
+    },
+    /// A resolution that is none.
+    #[error("weight.resolution {0} is no power of 2 up to 65536")]
+    Resolution(u32),
+    /// Weights of counts and amounts are whole.
+    #[error("weight.resolution is for expressions: `{text}` alone is whole already")]
+    Whole {
+        /// What was given.
+        text: String,
+    },
+}
+
+/// A weight that cannot be stored.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+pub enum BadWeight {
+    /// It is not a number from 0 on.
+    #[error("is {0}, where a weight is 0 or above")]
+    Value(f32),
+    /// It is too large.
+    #[error(
+        "is {0}, which does not fit 32 bits: make the rule's numbers smaller, or its resolution coarser"
+    )]
+    TooLarge(f64),
+}
+
+/// Units of 1 that are told apart, where nothing is said.
+const RESOLUTION: u32 = 256;
+
+impl Weighing {
+    /// The rule of a mapping.
+    ///
+    /// # Errors
+    /// Where it is no expression, or needs amounts that are not there.
+    pub fn new(rule: &WeightRule, has_amounts: bool) -> Result<Weighing, WeightError> {
+        let text = rule.of.as_deref().unwrap_or("count").trim().to_owned();
+        let whole = match &*text {
+            "count" => Some(Rule::Count),
+            "amount" => Some(Rule::Amount),
+            _ => None,
+        };
+        if let Some(rule_found) = whole {
+            if rule.resolution.is_some() {
+                return Err(WeightError::Whole { text });
+            }
+            if matches!(rule_found, Rule::Amount) && !has_amounts {
+                return Err(WeightError::NoAmount { text });
+            }
+            return Ok(Weighing { rule: rule_found, scale: WeightScale::ONE, text });
+        }
+        let resolution = rule.resolution.unwrap_or(RESOLUTION);
+        let exponent = resolution.trailing_zeros() as i32;
+        let scale = WeightScale::from_exponent(exponent);
+        let scale = scale.filter(|_| resolution.is_power_of_two() && resolution <= 1 << 16);
+        let scale = scale.ok_or(WeightError::Resolution(resolution))?;
+        let functions = compiled(&text)?;
+        let names = words(&text);
+        if names.contains(&"amount") && !has_amounts {
+            return Err(WeightError::NoAmount { text });
+        }
+        let rule = match names.contains(&"age") {
+            true => Rule::OfDays(functions),
+            false => Rule::OfSums(functions),
+        };
+        Ok(Weighing { rule, scale, text })
+    }
+
+    /// The rule, as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How stored weights stand for real ones.
+    pub fn scale(&self) -> WeightScale {
+        self.scale
+    }
+
+    /// Whether stored weights are the counts themselves.
+    pub fn is_count(&self) -> bool {
+        matches!(self.rule, Rule::Count)
+    }
+
+    /// Whether weights change while time goes by.
+    pub fn ages(&self) -> bool {
+        matches!(self.rule, Rule::OfDays(_))
+    }
+
+    /// The stored weight of so many transactions, of so many smallest units in sum, `age` days old; `unit` is what
+    /// a smallest unit is worth.
+    ///
+    /// # Errors
+    /// Where it cannot be stored.
+    pub fn stored(&self, count: u32, amount: u64, unit: f64, age: f32) -> Result<u32, BadWeight> {
+        let functions = match &self.rule {
+            Rule::Count => return Ok(count),
+            Rule::Amount => {
+                return u32::try_from(amount)
+                    .map_err(|_| BadWeight::TooLarge(amount as f64 * unit));
+            }
+            Rule::OfSums(functions) | Rule::OfDays(functions) => functions,
+        };
+        let amount = (amount as f64 * unit) as f32;
+        let arguments = [count as f32, amount, age].map(Scalar::F32);
+        let weight = match functions.call(FUNCTION, &arguments) {
+            Some(Scalar::F32(weight)) => weight,
+            // `compiled` made a function of this name and type.
+            _ => f32::NAN,
+        };
+        if weight.is_nan() || weight < 0.0 {
+            return Err(BadWeight::Value(weight));
+        }
+        let weight = f64::from(weight);
+        if self.scale.weight(u64::from(u32::MAX)) < weight {
+            return Err(BadWeight::TooLarge(weight));
+        }
+        Ok(self.scale.quantize(weight))
+    }
+}
+
+/// The function that an expression is made to.
+const FUNCTION: &str = "weight";
+
+/// The names in a text.
+fn words(text: &str) -> Vec<&str> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.split(|c| !is_part(c)).filter(|word| !word.is_empty()).collect()
+}
+
+fn compiled(text: &str) -> Result<Functions, WeightError> {
+    let bad = |source| WeightError::Expression { text: text.into(), source };
+    // On a line of its own, so that errors name the expression's columns.
+    let program = format!(
+        "struct Weighing; impl Program for Weighing {{ type Score = u64; \
+         fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {{ c.frequency }} }} \
+         fn {FUNCTION}(count: f32, amount: f32, age: f32) -> f32 {{\n{text}\n}}"
+    );
+    let module = read_program("weight.of", &program).map_err(bad)?;
+    Functions::compile(&module, &Parameters::new())
+        .map_err(|source| WeightError::Compile { text: text.into(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weighing(text: &str) -> Result<Weighing, WeightError> {
+        Weighing::new(&WeightRule { of: Some(text.into()), resolution: None }, true)
+    }
+
+    #[test]
+    fn counts_and_amounts_are_whole() {
+        let count = weighing("count").unwrap();
+        assert_eq!(count.stored(7, 123, 0.01, 0.0), Ok(7));
+        let amount = weighing("amount").unwrap();
+        assert_eq!(amount.stored(7, 123, 0.01, 0.0), Ok(123));
+        assert_eq!(amount.stored(7, 1 << 32, 0.01, 0.0), Err(BadWeight::TooLarge(42_949_672.96)));
+    }
+
+    #[test]
+    fn expressions_are_those_of_hooks() {
+        let faded = weighing("ln(1.0 + amount) * powf(0.5, age / 7.0)").unwrap();
+        assert!(faded.ages());
+        let fresh = faded.stored(1, 100 * 100, 0.01, 0.0).unwrap();
+        assert_eq!(fresh, (101f64.ln() * 256.0).round() as u32);
+        assert_eq!(faded.stored(1, 100 * 100, 0.01, 7.0), Ok((101f64.ln() * 128.0).round() as u32));
+        assert!(!weighing("count.min(3.0)").unwrap().ages());
+        assert_eq!(weighing("0.0001").unwrap().stored(1, 1, 1.0, 0.0), Ok(1), "never none");
+    }
+
+    #[test]
+    fn what_is_no_weight_is_refused() {
+        assert!(matches!(weighing("amount +"), Err(WeightError::Expression { .. })));
+        assert!(matches!(weighing("price * 2.0"), Err(WeightError::Expression { .. })));
+        assert!(matches!(weighing("amount } fn a() -> f32 { 0.0"), Err(_) | Ok(_)));
+        let negative = weighing("0.0 - amount").unwrap();
+        assert_eq!(negative.stored(1, 5, 1.0, 0.0), Err(BadWeight::Value(-5.0)));
+        let nan = weighing("(0.0 - amount).sqrt()").unwrap();
+        assert!(matches!(nan.stored(1, 5, 1.0, 0.0), Err(BadWeight::Value(_))));
+        let large = weighing("amount * 1000000.0").unwrap();
+        assert!(matches!(large.stored(1, 1 << 20, 1.0, 0.0), Err(BadWeight::TooLarge(_))));
+        let rule = WeightRule { of: Some("amount".into()), resolution: None };
+        assert!(matches!(Weighing::new(&rule, false), Err(WeightError::NoAmount { .. })));
+        let rule = WeightRule { of: Some("count * 2.0".into()), resolution: Some(100) };
+        assert!(matches!(Weighing::new(&rule, false), Err(WeightError::Resolution(100))));
+    }
+}
