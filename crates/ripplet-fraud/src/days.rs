@@ -253,7 +253,11 @@ impl Delta {
         let amount = |delta: &Delta, arc: usize| delta.amounts.get(arc).copied().unwrap_or(0);
         while mine.start < mine.end || others.start < others.end {
             let next = |delta: &Delta, arcs: &Range<usize>| {
-                if arcs.start >= arcs.end { u64::MAX } else { u64::from(delta.neighbors[arcs.start]) }
+                if arcs.start >= arcs.end {
+                    u64::MAX
+                } else {
+                    u64::from(delta.neighbors[arcs.start])
+                }
             };
             let (left, right) = (next(one, mine), next(two, others));
             let (mut count, mut sum) = (0, 0);

@@ -15,9 +15,10 @@ use crate::mapping::{End, Mapping};
 use crate::source::decode::is_empty;
 use crate::source::{Batch, FaultKind};
 use crate::{Entities, Span, Timestamp};
+use arrow_array::{Array, StringArray};
 use rayon::prelude::*;
-use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::VertexId;
+use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_io::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -211,7 +212,8 @@ impl Stream {
     pub fn push(&mut self, batch: &Batch, origin: &str) -> Result<Vec<Ended>, StreamError> {
         let known = self.look_up(batch)?;
         let place = |row: usize| batch.places.of(row);
-        let (mut faults, mut others) = (batch.faults.iter().peekable(), batch.others.iter().peekable());
+        let (mut faults, mut others) =
+            (batch.faults.iter().peekable(), batch.others.iter().peekable());
         let mut ended = Vec::new();
         let mut vertices = vec![NONE; self.kinds.len()];
         let mut of_day = Open::default();
@@ -243,7 +245,8 @@ impl Stream {
             }
             if self.latest.is_none_or(|latest| latest < time) {
                 let before = self.latest.replace(time).map(|latest| latest.unit(self.taking.unit));
-                if let Some(days) = before.map(|before| unit - before).filter(|&d| d > LONGEST_GAP) {
+                if let Some(days) = before.map(|before| unit - before).filter(|&d| d > LONGEST_GAP)
+                {
                     let (origin, unit) = (origin.into(), self.taking.unit);
                     return Err(StreamError::Jump { origin, place: place(row), time, days, unit });
                 }
@@ -260,7 +263,9 @@ impl Stream {
             for (column, vertex) in vertices.iter_mut().enumerate() {
                 *vertex = match known[column][row] {
                     NONE if is_empty(&batch.ids[column], row) => NONE,
-                    NONE => self.entities.intern(self.kinds[column], batch.ids[column].value(row))?,
+                    NONE => {
+                        self.entities.intern(self.kinds[column], batch.ids[column].value(row))?
+                    }
                     vertex => vertex,
                 };
             }
@@ -299,7 +304,7 @@ impl Stream {
     /// The vertices of a batch's ids, column by column, where they were seen before.
     fn look_up(&self, batch: &Batch) -> Result<Vec<Vec<VertexId>>, OutOfMemory> {
         const ROWS: usize = 1 << 12;
-        let of_column = |(ids, &kind): (&arrow_array::StringArray, &KindId)| {
+        let of_column = |(ids, &kind): (&StringArray, &KindId)| {
             let mut known = memory::filled(NONE, ids.len())?;
             known.par_chunks_mut(ROWS).enumerate().for_each(|(chunk, known)| {
                 for (at, vertex) in known.iter_mut().enumerate() {

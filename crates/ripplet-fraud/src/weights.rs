@@ -196,10 +196,11 @@ fn words(text: &str) -> Vec<&str> {
 
 fn compiled(text: &str) -> Result<Functions, WeightError> {
     let bad = |source| WeightError::Expression { text: text.into(), source };
-    // On a line of its own, so that errors name the expression's columns.
+    // On a line of its own, so that errors name the expression's columns. What no hook calls is not compiled.
     let program = format!(
         "struct Weighing; impl Program for Weighing {{ type Score = u64; \
-         fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {{ c.frequency }} }} \
+         fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {{ \
+         {FUNCTION}(c.frequency as f32, 0.0, 0.0) as u64 }} }} \
          fn {FUNCTION}(count: f32, amount: f32, age: f32) -> f32 {{\n{text}\n}}"
     );
     let module = read_program("weight.of", &program).map_err(bad)?;
@@ -239,7 +240,7 @@ mod tests {
     fn what_is_no_weight_is_refused() {
         assert!(matches!(weighing("amount +"), Err(WeightError::Expression { .. })));
         assert!(matches!(weighing("price * 2.0"), Err(WeightError::Expression { .. })));
-        assert!(matches!(weighing("amount } fn a() -> f32 { 0.0"), Err(_) | Ok(_)));
+        assert!(matches!(weighing("0.0 } fn a("), Err(WeightError::Expression { .. })));
         let negative = weighing("0.0 - amount").unwrap();
         assert_eq!(negative.stored(1, 5, 1.0, 0.0), Err(BadWeight::Value(-5.0)));
         let nan = weighing("(0.0 - amount).sqrt()").unwrap();

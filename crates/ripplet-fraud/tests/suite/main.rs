@@ -1,0 +1,4 @@
+//! The tests of ripplet-fraud, in one binary.
+
+mod streams;
+mod windows;

@@ -1,0 +1,163 @@
+//! Rows to days: order, lateness, faults, numbers of entities; from files of all formats.
+
+use ripplet_fraud::mapping::Mapping;
+use ripplet_fraud::source::{self, Batch, SourceError};
+use ripplet_fraud::stream::{Ended, Stream, StreamError, Taking};
+use ripplet_fraud::{Span, Timestamp};
+use std::path::Path;
+
+const MAPPING: &str = "
+time = \"at\"
+amount = \"eur\"
+[source]
+column = \"from\"
+kind = \"user\"
+[target]
+column = \"to\"
+kind = \"shop\"
+";
+
+const TAKING: Taking =
+    Taking { unit: Span::DAY, late: None, skip_bad_rows: false, skip_late_rows: false };
+
+#[derive(Debug)]
+enum Refused {
+    Source(SourceError),
+    Stream(StreamError),
+}
+
+/// The days of a text.
+fn days_of(text: &str, mapping: &str, taking: Taking) -> Result<(Vec<Ended>, Stream), Refused> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.csv");
+    std::fs::write(&path, text).unwrap();
+    days_of_files(&[&path], mapping, taking)
+}
+
+fn days_of_files(
+    paths: &[&Path],
+    mapping: &str,
+    taking: Taking,
+) -> Result<(Vec<Ended>, Stream), Refused> {
+    let mapping = Mapping::parse(mapping).unwrap();
+    let mut stream = Stream::new(&mapping, taking).unwrap();
+    let mut ended = Vec::new();
+    for path in paths {
+        let origin = path.file_name().unwrap().to_string_lossy();
+        let batches = source::open_file(path, &mapping.columns()).map_err(Refused::Source)?;
+        for raw in batches {
+            let raw = raw.map_err(Refused::Source)?;
+            let batch = Batch::of(&raw, &mapping, &origin).map_err(Refused::Source)?;
+            ended.extend(stream.push(&batch, &origin).map_err(Refused::Stream)?);
+        }
+    }
+    ended.extend(stream.finish().map_err(Refused::Stream)?);
+    Ok((ended, stream))
+}
+
+fn sentence(refused: Refused) -> String {
+    match refused {
+        Refused::Source(error) => error.to_string(),
+        Refused::Stream(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn rows_become_days() {
+    let text = "from,to,at,eur\n\
+        u1,s1,2024-05-01T10:00:00Z,1.50\n\
+        u1,s1,2024-05-01 23:59:59,2\n\
+        u2,u1,2024-05-03,0.005\n";
+    let (ended, stream) = days_of(text, MAPPING, TAKING).unwrap();
+    let may_first = "2024-05-01".parse::<Timestamp>().unwrap().unit(Span::DAY);
+    let units: Vec<i64> = ended.iter().map(|day| day.unit).collect();
+    assert_eq!(units, [may_first, may_first + 1, may_first + 2]);
+    // Vertices as they were seen: the user u1, the shop s1, the user u2, the shop u1.
+    let entities = stream.entities();
+    let named: Vec<_> = (0..4).map(|v| (entities.kind_name_of(v), entities.id_of(v))).collect();
+    assert_eq!(named, [("user", "u1"), ("shop", "s1"), ("user", "u2"), ("shop", "u1")]);
+    let first = &ended[0].run;
+    assert_eq!((&*first.vertices, &*first.neighbors), (&[0, 1][..], &[1, 0][..]));
+    assert_eq!((&*first.counts, &*first.amounts), (&[2, 2][..], &[350, 350][..]));
+    assert_eq!(ended[1].run.transactions, 0);
+    assert_eq!(ended[2].run.amounts, [1, 1], "half a cent is one");
+    assert_eq!(ended[0].vertices, 2, "who comes with the row that ends the day is not counted");
+}
+
+#[test]
+fn a_transaction_links_more_than_two() {
+    let mapping = format!(
+        "{MAPPING}\n[[also]]\ncolumn = \"device\"\nkind = \"device\"\nto = [\"source\", \"target\"]\noptional = true\n"
+    );
+    let text = "from,to,at,eur,device\na,b,2024-05-01,1,d\na,b,2024-05-01,1,\n";
+    let (ended, stream) = days_of(text, &mapping, TAKING).unwrap();
+    assert_eq!(stream.entities().len(), 3);
+    assert_eq!(ended[0].run.neighbors, [1, 2, 0, 2, 0, 1]);
+    assert_eq!(ended[0].run.counts, [2, 1, 2, 1, 1, 1]);
+    assert_eq!(ended[0].run.transactions, 2);
+}
+
+#[test]
+fn late_rows_go_to_their_day_while_it_is_open() {
+    let text = "from,to,at,eur\na,b,2024-05-01,1\na,b,2024-05-02T23:00:00,1\na,c,2024-05-01T05:00:00,1\n\
+        a,b,2024-05-03T06:00:00,1\na,b,2024-05-01T07:00:00,1\n";
+    let refused = days_of(text, MAPPING, TAKING).unwrap_err();
+    assert_eq!(
+        sentence(refused),
+        "rows.csv:4: the transaction of 2024-05-01T05:00:00Z comes after one of 2024-05-02T23:00:00Z, when its day had \
+         ended: allow for later rows, sort the input by time, or have such rows left out and counted"
+    );
+    let late = Taking { late: Some("1d".parse().unwrap()), ..TAKING };
+    let refused = days_of(text, MAPPING, late).unwrap_err();
+    assert!(sentence(refused).starts_with("rows.csv:6: the transaction of 2024-05-01T07"));
+    let (ended, stream) = days_of(text, MAPPING, Taking { skip_late_rows: true, ..late }).unwrap();
+    let transactions: Vec<u64> = ended.iter().map(|day| day.run.transactions).collect();
+    assert_eq!(transactions, [2, 1, 1]);
+    assert_eq!((stream.counts().late, stream.counts().out_of_order), (1, 1));
+    let later = Taking { late: Some("2d".parse().unwrap()), ..TAKING };
+    assert_eq!(days_of(text, MAPPING, later).unwrap().0[0].run.transactions, 3);
+}
+
+#[test]
+fn faults_of_rows_name_file_and_line() {
+    for (row, expected) in [
+        ("a,b,2024-05-32,1", "rows.csv:3: `2024-05-32` in the column `at` is no time"),
+        ("a,b,,1", "rows.csv:3: the column `at` is empty"),
+        (",b,2024-05-01,1", "rows.csv:3: the column `from` is empty"),
+        ("a,b,2024-05-01,-1", "rows.csv:3: the amount `-1` in the column `eur` is below 0"),
+        ("a,b,2024-05-01,much", "rows.csv:3: `much` in the column `eur` is no amount"),
+        ("a,b,2024-05-01", "rows.csv:3: 3 fields, where the first row has 4"),
+        ("a,b,2154-05-01,1", "rows.csv:3: the transaction of 2154-05-01 comes 47481 days (of 1d)"),
+    ] {
+        let text = format!("from,to,at,eur\na,b,2024-05-01,1\n{row}\na,b,2024-05-01,1\n");
+        let found = sentence(days_of(&text, MAPPING, TAKING).unwrap_err());
+        assert!(found.contains(expected), "{found}");
+    }
+    let text = "from,to,at,eur\na,b,2024-05-01,1\n,b,2024-05-01,-1\na,b,x,1\na,b,2024-05-01,-5\n";
+    let (ended, stream) = days_of(text, MAPPING, Taking { skip_bad_rows: true, ..TAKING }).unwrap();
+    assert_eq!(ended[0].run.transactions, 1);
+    let counts: Vec<_> = stream.counts().faults.iter().map(|(k, n)| (k.as_str(), *n)).collect();
+    assert_eq!(counts, [("bad time", 1), ("negative amount", 1), ("null", 1)]);
+    assert_eq!(stream.counts().rows, 4);
+    let found = sentence(days_of("from,shop,at\n", MAPPING, TAKING).unwrap_err());
+    assert!(found.ends_with("rows.csv: there is no column `to`; the columns are from, shop, at: name one of them in the mapping"), "{found}");
+}
+
+#[test]
+fn kinds_that_are_not_asked_for_are_passed_over() {
+    let mapping = format!("kind = {{ column = \"type\", only = [\"buy\"] }}\n{MAPPING}");
+    let text = "from,to,at,eur,type\na,b,2024-05-01,1,buy\na,b,2024-05-01,-1,refund\n";
+    let (ended, stream) = days_of(text, &mapping, TAKING).unwrap();
+    assert_eq!((ended[0].run.transactions, stream.counts().other_kinds), (1, 1));
+}
+
+#[test]
+fn numbers_are_times_of_a_unit_since_an_origin() {
+    let mapping = MAPPING.replace(
+        "time = \"at\"",
+        "time = { column = \"at\", unit = \"1d\", origin = \"2017-01-01\" }",
+    );
+    let (ended, _) = days_of("from,to,at,eur\na,b,1,1\na,b,3.5,1\n", &mapping, TAKING).unwrap();
+    let origin = "2017-01-01".parse::<Timestamp>().unwrap().unit(Span::DAY);
+    assert_eq!(ended.iter().map(|day| day.unit - origin).collect::<Vec<_>>(), [1, 2, 3]);
+}
