@@ -1,8 +1,18 @@
 //! Who is known to be bad, and from when until when that is known; and who is trusted.
+//!
+//! Both are tables (`.csv`, `.tsv`, `.parquet`, `.arrow`) with a column `id`, and, where they are there, `kind` (else
+//! all are of the kind of the transactions' sources), `from` and `until` (else always). An entry is known from the
+//! instant `from` on, so a window knows of those with `from` before its end, and not after `until`.
 
-use crate::entities::KindId;
+use crate::entities::{EntityError, KindId};
+use crate::source::decode::{is_empty, texts};
+use crate::source::{self, SourceError};
 use crate::{Entities, Timestamp};
+use arrow_array::{Array, StringArray};
 use ripplet_graph::VertexId;
+use ripplet_io::{Place, ReadError};
+use std::path::Path;
+use thiserror::Error;
 
 /// The black list: who is known to be bad, and when.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +39,94 @@ pub struct Listed {
     pub from: Option<Timestamp>,
     /// Until when; for ever, where nothing is said.
     pub until: Option<Timestamp>,
+}
+
+/// A list that cannot be read.
+#[derive(Debug, Error)]
+pub enum ListError {
+    /// The file cannot be read, or lacks its column `id`.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// It has a kind that the mapping does not know.
+    #[error("{}{place}: the kind `{kind}` is none of the mapping's: {}", path.display(), known.join(", "))]
+    Kind {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Where in it.
+        place: Place,
+        /// The kind.
+        kind: String,
+        /// The mapping's.
+        known: Vec<String>,
+    },
+    /// Too many kinds.
+    #[error(transparent)]
+    Entity(#[from] EntityError),
+}
+
+impl From<ReadError> for ListError {
+    fn from(error: ReadError) -> ListError {
+        ListError::Source(error.into())
+    }
+}
+
+/// Reads a list; `entities` has the kinds, and those that name none are of the kind `default`.
+///
+/// # Errors
+/// Where the file cannot be read, an id is empty, a kind is unknown, or a time is none.
+pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<Vec<Listed>, ListError> {
+    let there = source::columns_of(path)?;
+    let optional = ["kind", "from", "until"];
+    let mut columns = vec!["id"];
+    columns.extend(optional.into_iter().filter(|name| there.iter().any(|known| known == name)));
+    let mut entries = Vec::new();
+    for batch in source::open_file(path, &columns)? {
+        let batch = batch?;
+        let column = |name: &str| -> Result<Option<StringArray>, SourceError> {
+            let Some(place) = columns.iter().position(|known| *known == name) else {
+                return Ok(None);
+            };
+            let column = batch.columns.column(place);
+            let unfit = || SourceError::ColumnType {
+                origin: path.display().to_string(),
+                column: name.into(),
+                found: column.data_type().to_string(),
+                expected: "ids and kinds are strings or integers, and times are timestamps or texts",
+            };
+            texts(column).map(Some).ok_or_else(unfit)
+        };
+        let ids = column("id")?;
+        let (kinds, from, until) = (column("kind")?, column("from")?, column("until")?);
+        let rows = batch.columns.num_rows();
+        for row in 0..rows {
+            let place = batch.places.of(row);
+            let field = |column: &Option<StringArray>| {
+                let column = column.as_ref().filter(|column| !is_empty(column, row));
+                column.map(|column| column.value(row).trim().to_owned())
+            };
+            let bad = |sentence: String| ReadError::content(path, place, sentence);
+            let time = |name: &str, column: &Option<StringArray>| match field(column) {
+                None => Ok(None),
+                Some(text) => {
+                    let time = text.parse::<Timestamp>();
+                    time.map(Some).map_err(|error| bad(format!("{name}: {error}")))
+                }
+            };
+            let id = field(&ids).ok_or_else(|| bad("the column `id` is empty".into()))?;
+            let kind = match field(&kinds) {
+                None => default,
+                Some(kind) => entities.find_kind(&kind).ok_or_else(|| ListError::Kind {
+                    path: path.into(),
+                    place,
+                    kind: kind.clone(),
+                    known: entities.kinds().to_vec(),
+                })?,
+            };
+            let (from, until) = (time("from", &from)?, time("until", &until)?);
+            entries.push(Listed { kind, id, from, until });
+        }
+    }
+    Ok(entries)
 }
 
 impl Listed {

@@ -161,8 +161,8 @@ pub(crate) fn is_empty(ids: &StringArray, row: usize) -> bool {
     ids.is_null(row) || ids.value_length(row) == 0
 }
 
-/// A column as strings; integers as they print.
-fn texts(column: &ArrayRef) -> Option<StringArray> {
+/// A column as strings; integers as they print, and times as [`Timestamp`] does.
+pub(crate) fn texts(column: &ArrayRef) -> Option<StringArray> {
     macro_rules! printed {
         ($type:ty) => {
             StringArray::from_iter(
@@ -182,6 +182,12 @@ fn texts(column: &ArrayRef) -> Option<StringArray> {
         DataType::UInt16 => printed!(UInt16Type),
         DataType::UInt32 => printed!(UInt32Type),
         DataType::UInt64 => printed!(UInt64Type),
+        DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 => {
+            let micros = micros(column)?.into_iter();
+            micros
+                .map(|time| time.map(|time| time.map_or(String::new(), |t| t.to_string())))
+                .collect()
+        }
         DataType::Dictionary(..) => {
             let dictionary = column.as_any_dictionary();
             let values = texts(dictionary.values())?;
@@ -247,6 +253,29 @@ fn numbers(column: &ArrayRef) -> Option<Numbers> {
     })
 }
 
+/// The instants of a column of timestamps or dates; inside, nothing where one is beyond what can be counted.
+fn micros(column: &ArrayRef) -> Option<Vec<Option<Option<Timestamp>>>> {
+    macro_rules! stamps {
+        ($type:ty, $factor:expr) => {{
+            let instant = |value| i64::from(value).checked_mul($factor).map(Timestamp);
+            column.as_primitive::<$type>().iter().map(|value| value.map(instant)).collect()
+        }};
+    }
+    Some(match column.data_type() {
+        DataType::Timestamp(TimeUnit::Second, _) => stamps!(TimestampSecondType, 1_000_000),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => stamps!(TimestampMillisecondType, 1000),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => stamps!(TimestampMicrosecondType, 1),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            let instant = |nanos: i64| Some(Timestamp(nanos.div_euclid(1000)));
+            let values = column.as_primitive::<TimestampNanosecondType>().iter();
+            values.map(|value| value.map(instant)).collect()
+        }
+        DataType::Date32 => stamps!(Date32Type, Span::DAY.micros()),
+        DataType::Date64 => stamps!(Date64Type, 1000),
+        _ => return None,
+    })
+}
+
 fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<Vec<Timestamp>> {
     let null = || FaultKind::Null(of.column.clone());
     let bad = |text: String| FaultKind::Time { column: of.column.clone(), text };
@@ -261,34 +290,14 @@ fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<
         let fits = micros.is_finite() && micros.abs() < 9.0e18;
         fits.then(|| Timestamp((micros.round() as i64).saturating_add(of.origin.0)))
     };
-    macro_rules! stamps {
-        ($type:ty, $make:expr) => {{
-            let make = $make;
-            let values = column.as_primitive::<$type>().iter();
-            let of_row = |value: Option<i64>| match value {
-                None => Err(null()),
-                Some(value) => make(value).ok_or_else(|| bad(value.to_string())),
-            };
-            let values = values.map(|value| value.map(i64::from));
-            values.map(of_row).collect::<Vec<_>>()
-        }};
-    }
-    let since_1970 = |factor: i64| move |value: i64| value.checked_mul(factor).map(Timestamp);
     let found: Vec<Result<Timestamp, FaultKind>> = match column.data_type() {
-        DataType::Timestamp(TimeUnit::Second, _) => {
-            stamps!(TimestampSecondType, since_1970(1_000_000))
+        DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 => {
+            let of_row = |time: Option<Option<Timestamp>>| match time {
+                None => Err(null()),
+                Some(time) => time.ok_or_else(|| bad("a time beyond all counting".into())),
+            };
+            micros(column)?.into_iter().map(of_row).collect()
         }
-        DataType::Timestamp(TimeUnit::Millisecond, _) => {
-            stamps!(TimestampMillisecondType, since_1970(1000))
-        }
-        DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            stamps!(TimestampMicrosecondType, since_1970(1))
-        }
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            stamps!(TimestampNanosecondType, |value: i64| Some(Timestamp(value.div_euclid(1000))))
-        }
-        DataType::Date32 => stamps!(Date32Type, since_1970(Span::DAY.micros())),
-        DataType::Date64 => stamps!(Date64Type, since_1970(1000)),
         _ => match (numbers(column), texts(column)) {
             (Some(Numbers::Integers(values)), _) => {
                 let of_row = |value: Option<i128>| match value {

@@ -109,6 +109,22 @@ pub fn open_file(path: &Path, columns: &[&str]) -> Result<Batches, SourceError> 
     }
 }
 
+/// The names of a file's columns.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn columns_of(path: &Path) -> Result<Vec<String>, SourceError> {
+    match Format::of_path(path) {
+        Some((format @ (Format::Parquet | Format::Arrow), Compression::None)) => {
+            let file = TableFile::open(path, format)?;
+            Ok(file.schema().fields().iter().map(|field| field.name().clone()).collect())
+        }
+        Some((Format::Csv, _)) => text::columns_of(path, b','),
+        Some((Format::Tsv, _)) => text::columns_of(path, b'\t'),
+        _ => Err(SourceError::Format(path.into())),
+    }
+}
+
 fn table(path: &Path, format: Format, columns: &[&str]) -> Result<Batches, SourceError> {
     let file = TableFile::open(path, format)?;
     let fields = file.schema().fields();

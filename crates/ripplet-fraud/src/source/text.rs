@@ -21,15 +21,8 @@ const BUFFER: usize = 1 << 18;
 
 /// Opens a text, to give these columns in this order.
 pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batches, SourceError> {
-    let mut reader = ReaderBuilder::new()
-        .delimiter(separator)
-        .buffer_capacity(BUFFER)
-        .from_reader(open_text(path)?);
-    let header = reader.byte_headers().map_err(|error| fault(path, &error))?;
-    let names: Vec<String> = header
-        .iter()
-        .map(|name| String::from_utf8_lossy(name).trim_start_matches('\u{feff}').to_owned())
-        .collect();
+    let mut reader = reader_of(path, separator)?;
+    let names = header_of(path, &mut reader)?;
     let mut places = Vec::with_capacity(columns.len());
     for &column in columns {
         let place = names.iter().position(|name| name == column);
@@ -52,9 +45,30 @@ pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batch
     })))
 }
 
+type TextReader = Reader<Box<dyn Read + Send>>;
+
+fn reader_of(path: &Path, separator: u8) -> Result<TextReader, SourceError> {
+    let mut builder = ReaderBuilder::new();
+    let builder = builder.delimiter(separator).buffer_capacity(BUFFER);
+    Ok(builder.from_reader(open_text(path)?))
+}
+
+fn header_of(path: &Path, reader: &mut TextReader) -> Result<Vec<String>, SourceError> {
+    let header = reader.byte_headers().map_err(|error| fault(path, &error))?;
+    let name = |name: &[u8]| {
+        String::from_utf8_lossy(name).trim_start_matches('\u{feff}').trim().to_owned()
+    };
+    Ok(header.iter().map(name).collect())
+}
+
+/// The names in the first row.
+pub(super) fn columns_of(path: &Path, separator: u8) -> Result<Vec<String>, SourceError> {
+    header_of(path, &mut reader_of(path, separator)?)
+}
+
 struct TextRows {
     path: PathBuf,
-    reader: Reader<Box<dyn Read + Send>>,
+    reader: TextReader,
     places: Vec<usize>,
     schema: Arc<Schema>,
     record: ByteRecord,

@@ -275,7 +275,8 @@ impl Sliding {
                 added.push(run);
             }
         }
-        if self.from_scratch {
+        // Also where the window before was passed over.
+        if self.from_scratch || self.window.is_none() {
             self.window = None;
             self.transactions = 0;
             added = kept.iter().map(|(_, run)| *run).collect();
@@ -295,6 +296,7 @@ impl Sliding {
         let unit_days = self.shape.unit().days() as f32;
         let aged: Vec<(f32, &Run)> =
             kept.iter().map(|(age, run)| (*age as f32 * unit_days, *run)).collect();
+        let anew = last.is_none();
         let Merged { graph, changed } =
             self.sums.merged(last, &mut self.spare, &delta, &aged, vertices)?;
         self.transactions = self.transactions.wrapping_add_signed(delta.transactions);
@@ -307,7 +309,27 @@ impl Sliding {
         let index = self.windows;
         self.windows += 1;
         let window = Window { index, range, graph, transactions: self.transactions };
+        let changed = if anew { Changed::All } else { changed };
         Ok((self.window.insert(window), changed))
+    }
+
+    /// Passes over the window that ends with the last day, without making it.
+    pub fn pass(&mut self) {
+        let (length, slide) = self.in_units();
+        let end = self.days.back().map_or(0, |(unit, _)| unit + 1);
+        while self.days.front().is_some_and(|(unit, _)| *unit < end - length) {
+            self.days.pop_front();
+        }
+        self.window = None;
+        self.windows += 1;
+        (self.last_end, self.next_end) = (Some(end), Some(end + slide));
+    }
+
+    /// The range of the window that ends with the last day.
+    pub fn range(&self) -> TimeRange {
+        let (length, _) = self.in_units();
+        let end = self.days.back().map_or(0, |(unit, _)| unit + 1);
+        TimeRange::new(self.instant(end - length), self.instant(end))
     }
 
     /// Where a unit begins.
