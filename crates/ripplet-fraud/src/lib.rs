@@ -17,6 +17,8 @@
 //! | [`window`] | the graph of a range of time |
 //! | [`seeds`] | who is known to be bad, and when; who is trusted |
 //! | [`findings`] | what detection finds: clusters and members |
+//! | [`output`] | tables of a window, and arrays for graph neural networks |
+//! | [`report`] | `report.html` |
 //!
 //! Nothing here prints, and all that computes runs on rayon's current pool.
 
@@ -24,6 +26,8 @@ pub mod days;
 pub mod entities;
 pub mod findings;
 pub mod mapping;
+pub mod output;
+pub mod report;
 pub mod seeds;
 pub mod source;
 pub mod stream;

@@ -1,0 +1,130 @@
+//! What a slide of a window costs beside a rebuild: `measure_windows [--transactions N] [--window DAYS] [--slides N]
+//! [--weight RULE]`. Transactions are those of the generated market, numbered as they are first seen, so many in a
+//! window of so many days; each slide is a day. Prints lines of JSON: the windows, and of each slide the seconds for the
+//! day's run and for the merge, beside those for a rebuild of the same window by merging its runs, and by the graph
+//! builder from its transactions; their arrays are compared.
+
+use ripplet_bench::Result;
+use ripplet_fraud::Span;
+use ripplet_fraud::days::{Deal, Run};
+use ripplet_fraud::mapping::WeightRule;
+use ripplet_fraud::weights::Weighing;
+use ripplet_fraud::window::{Shape, Sliding};
+use ripplet_graph::generate::{Market, Transactions};
+use ripplet_graph::{EdgeTable, GraphBuilder, VertexId, VertexIds};
+use serde_json::json;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// Thousands of millions of transactions of the first 30 days of the market, at scale 1.
+const OF_30_DAYS: f64 = 4.3e9;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1).map(String::as_str)
+    };
+    let transactions: f64 = option("--transactions").map_or(Ok(50e6), str::parse)?;
+    let length: u32 = option("--window").map_or(Ok(30), str::parse)?;
+    let slides: u32 = option("--slides").map_or(Ok(5), str::parse)?;
+    let rule = option("--weight").unwrap_or("count");
+    let unit_value = 0.01;
+
+    let scale = transactions / OF_30_DAYS * 30.0 / f64::from(length);
+    let market = Transactions::new(length + slides, scale).market()?;
+    let mut days =
+        Days { market: &market, numbers: vec![VertexId::MAX; market.vertices() as usize], seen: 0 };
+    let shape = Shape::new(Span::of_days(length.into()).ok_or("days")?, Span::DAY)?;
+    let weighing = || Weighing::new(&WeightRule { of: Some(rule.into()), resolution: None }, true);
+    let mut sliding = Sliding::new(shape, weighing()?, unit_value);
+    let mut kept: VecDeque<Vec<Deal>> = VecDeque::new();
+    for day in 1..=length + slides {
+        let deals = days.of(day)?;
+        kept.push_back(deals.clone());
+        let start = Instant::now();
+        let rows = deals.len();
+        let run = Run::of(deals, rows as u64, true)?;
+        let run_seconds = start.elapsed().as_secs_f64();
+        if !sliding.push(i64::from(day), run) {
+            continue;
+        }
+        if kept.len() > length as usize {
+            kept.pop_front();
+        }
+        let start = Instant::now();
+        let (window, _) = sliding.slide(days.seen)?;
+        let merge_seconds = start.elapsed().as_secs_f64();
+        let graph = window.graph.clone();
+        let mut line = json!({
+            "day": day, "window_days": length, "weight": rule, "transactions": window.transactions,
+            "day_transactions": rows, "vertices": graph.vertices(), "arcs": graph.arcs(),
+            "run_seconds": run_seconds, "merge_seconds": merge_seconds, "threads": rayon::current_num_threads(),
+        });
+        if day == length || day + 1 >= length + slides {
+            let slide = run_seconds + merge_seconds;
+            let runs: Vec<Run> = sliding.days().map(|(_, run)| run.clone()).collect();
+            let mut anew = Sliding::new(shape, weighing()?, unit_value).from_scratch();
+            for (index, run) in runs.into_iter().enumerate() {
+                anew.push(index as i64, run);
+            }
+            let start = Instant::now();
+            let (rebuilt, _) = anew.slide(days.seen)?;
+            let from_runs = start.elapsed().as_secs_f64();
+            let same = rebuilt.graph == graph;
+            drop(anew);
+            line["rebuild_from_runs_seconds"] = json!(from_runs);
+            line["rebuild_from_runs_is_same"] = json!(same);
+            if rule == "count" {
+                let ids = VertexIds::Consecutive { first: 0, count: days.seen };
+                let ends =
+                    |end: fn(&Deal) -> VertexId| kept.iter().flatten().map(end).collect::<Vec<_>>();
+                let (sources, targets) = (ends(|deal| deal.source), ends(|deal| deal.target));
+                let ones = vec![1.0; sources.len()];
+                let start = Instant::now();
+                let edges = EdgeTable::new(ids, sources, targets)?.with_weights(ones)?;
+                let built = GraphBuilder::new().build(edges)?;
+                let from_rows = start.elapsed().as_secs_f64();
+                line["rebuild_from_transactions_seconds"] = json!(from_rows);
+                line["rebuild_from_transactions_is_same"] = json!(built == graph);
+                line["slide_share_of_rebuild"] = json!(slide / from_rows);
+            }
+            line["slide_share_of_rebuild_from_runs"] = json!(slide / from_runs);
+        }
+        println!("{line}");
+    }
+    Ok(())
+}
+
+/// The days of a market, their vertices numbered as they are first seen.
+struct Days<'a> {
+    market: &'a Market,
+    numbers: Vec<VertexId>,
+    seen: u32,
+}
+
+impl Days<'_> {
+    fn of(&mut self, day: u32) -> Result<Vec<Deal>> {
+        let mut deals = Vec::new();
+        for part in self.market.sales_parts().filter(|part| part.day == day) {
+            let sales = self.market.sales(&part)?;
+            for ((&buyer, &item), &amount) in
+                sales.buyers.iter().zip(&sales.items).zip(&sales.amounts)
+            {
+                let source = self.number(buyer);
+                let target = self.number(item);
+                deals.push(Deal { source, target, amount: (amount * 100.0).round() as u64 });
+            }
+        }
+        Ok(deals)
+    }
+
+    fn number(&mut self, vertex: VertexId) -> VertexId {
+        let number = &mut self.numbers[vertex as usize];
+        if *number == VertexId::MAX {
+            *number = self.seen;
+            self.seen += 1;
+        }
+        *number
+    }
+}

@@ -1,0 +1,364 @@
+//! The data of a page: windows and clusters in columns, and each entity's id once.
+//!
+//! `page/data.js` reads it. A page has a size that a browser opens at once; what does not fit is left out from the
+//! end: older windows first, and in a window lower ranks first.
+
+use super::definitions::{Definitions, EVENTS, Event, ScoreDefinition};
+use super::page::{Escaped, Run};
+use super::window_report::{ClusterReport, Evidence, MemberReport, WindowReport};
+use hashbrown::HashMap;
+use serde::{Serialize, Serializer};
+use std::io::{self, Write};
+
+/// How large a page may be.
+#[derive(Clone, Copy, Debug)]
+pub struct PageLimits {
+    /// Bytes of its data. Rows of clusters take a quarter of it at most, members and edges the rest.
+    pub bytes: u64,
+}
+
+/// A page's data while windows are added, newest first.
+#[derive(Debug)]
+pub struct ReportBuilder {
+    limits: PageLimits,
+    kinds: Vec<String>,
+    entities: EntityColumns,
+    place_of: HashMap<(u8, String), u32>,
+    /// The newest first.
+    windows: Vec<WindowColumns>,
+    details: Vec<Detail>,
+    of_rows: u64,
+    of_details: u64,
+    left_out: LeftOut,
+}
+
+/// Clusters of windows that are on a page in part.
+#[derive(Clone, Copy, Debug, Default)]
+struct LeftOut {
+    listed: u64,
+    unlisted: u64,
+    without_detail: u64,
+}
+
+/// The document, as the page's script has it.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    run: &'a Run,
+    kinds: &'a [String],
+    score: &'a ScoreDefinition,
+    scores: &'a [ScoreDefinition],
+    member_score: &'a ScoreDefinition,
+    events: &'a [Event],
+    overlap_rule: &'a str,
+    entities: &'a EntityColumns,
+    #[serde(serialize_with = "reversed")]
+    windows: &'a [WindowColumns],
+    details: Vec<OfWindow<'a>>,
+    left_out: Vec<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct EntityColumns {
+    kind: Vec<u8>,
+    id: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct WindowColumns {
+    from: i64,
+    until: i64,
+    transactions: u64,
+    entities: u64,
+    edges: u64,
+    known_bad: u64,
+    clusters: u64,
+    members: u64,
+    events: Vec<u64>,
+    listed: ClusterColumns,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct ClusterColumns {
+    id: Vec<String>,
+    rank: Vec<u32>,
+    score: Vec<f64>,
+    size: Vec<u32>,
+    known: Vec<u32>,
+    event: Vec<u8>,
+    born: Vec<i64>,
+    parents: Vec<Vec<String>>,
+    scores: Vec<Vec<Option<f32>>>,
+    /// Where a cluster's detail is, −1 where it was left out.
+    detail: Vec<i64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Detail {
+    /// From the newest: the other way round than on the page.
+    #[serde(skip)]
+    window: usize,
+    members: MemberColumns,
+    edges: EdgeColumns,
+    members_total: u64,
+    edges_total: u64,
+}
+
+/// A detail with the place of its window.
+#[derive(Serialize)]
+struct OfWindow<'a> {
+    window: usize,
+    #[serde(flatten)]
+    detail: &'a Detail,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct MemberColumns {
+    entity: Vec<u32>,
+    outside: Vec<u8>,
+    standing: Vec<u8>,
+    score: Vec<Option<f32>>,
+    share: Vec<Option<f32>>,
+    distance: Vec<Option<u32>>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct EdgeColumns {
+    source: Vec<u32>,
+    target: Vec<u32>,
+    weight: Vec<f32>,
+    count: Vec<Option<u64>>,
+    amount: Vec<Option<f64>>,
+    first: Vec<Option<i64>>,
+    last: Vec<Option<i64>>,
+}
+
+impl Default for PageLimits {
+    fn default() -> PageLimits {
+        PageLimits { bytes: 24 << 20 }
+    }
+}
+
+impl ReportBuilder {
+    /// A page without windows.
+    pub fn new(limits: PageLimits) -> ReportBuilder {
+        ReportBuilder {
+            limits,
+            kinds: Vec::new(),
+            entities: EntityColumns::default(),
+            place_of: HashMap::new(),
+            windows: Vec::new(),
+            details: Vec::new(),
+            of_rows: 0,
+            of_details: 0,
+            left_out: LeftOut::default(),
+        }
+    }
+
+    /// Whether older windows can have members and edges on the page. Where not, a caller may clear their
+    /// [`ClusterReport::evidence`] unread.
+    pub fn has_room(&self) -> bool {
+        self.left_out.without_detail == 0
+    }
+
+    /// Adds a window that is older than those before.
+    pub fn add(&mut self, report: WindowReport) {
+        let kinds: Vec<u8> = report.kinds.iter().map(|kind| self.kind(kind)).collect();
+        let mut listed = ClusterColumns::default();
+        for cluster in &report.listed {
+            let cost = bytes_of(&RowCost::of(cluster));
+            if self.of_rows + cost > self.limits.bytes / 4 {
+                break;
+            }
+            self.of_rows += cost;
+            let detail = self.detail(&cluster.evidence, &kinds);
+            listed.push(cluster, detail);
+        }
+        let rows = listed.id.len() as u64;
+        self.left_out.listed += rows;
+        self.left_out.unlisted += report.clusters.saturating_sub(rows);
+        self.windows.push(WindowColumns {
+            from: report.from,
+            until: report.until,
+            transactions: report.transactions,
+            entities: report.entities,
+            edges: report.edges,
+            known_bad: report.known_bad,
+            clusters: report.clusters,
+            members: report.members,
+            events: report.events,
+            listed,
+        });
+    }
+
+    /// The place of a kind among the page's.
+    fn kind(&mut self, name: &str) -> u8 {
+        let place = self.kinds.iter().position(|kind| kind == name).unwrap_or_else(|| {
+            self.kinds.push(name.into());
+            self.kinds.len() - 1
+        });
+        // Windows of one run have one list of fewer than 255 kinds.
+        u8::try_from(place).unwrap_or(u8::MAX)
+    }
+
+    /// Keeps what is known of a cluster, where there is room, and tells where.
+    fn detail(&mut self, evidence: &Evidence, kinds: &[u8]) -> Option<usize> {
+        let room = self.limits.bytes / 4 * 3;
+        let new = |member: &&MemberReport| !self.place_of.contains_key(&key(member, kinds));
+        let names: u64 = evidence.members.iter().filter(new).map(|m| bytes_of(&m.id) + 3).sum();
+        let cost = names + bytes_of(&Detail::of(evidence, vec![0; evidence.members.len()], 0)) + 40;
+        // The first that does not fit is the last that is tried: what is there has no gaps.
+        if self.left_out.without_detail > 0 || self.of_details + cost > room {
+            self.left_out.without_detail += 1;
+            return None;
+        }
+        self.of_details += cost + 6 * evidence.members.len() as u64;
+        let places = evidence.members.iter().map(|member| self.entity(member, kinds)).collect();
+        self.details.push(Detail::of(evidence, places, self.windows.len()));
+        Some(self.details.len() - 1)
+    }
+
+    fn entity(&mut self, member: &MemberReport, kinds: &[u8]) -> u32 {
+        let EntityColumns { kind, id } = &mut self.entities;
+        *self.place_of.entry(key(member, kinds)).or_insert_with_key(|(of, name)| {
+            kind.push(*of);
+            id.push(name.clone());
+            (id.len() - 1) as u32
+        })
+    }
+
+    pub(super) fn document<'a>(
+        &'a self,
+        run: &'a Run,
+        definitions: &'a Definitions,
+    ) -> Document<'a> {
+        let newest = self.windows.len().saturating_sub(1);
+        let of_window = |detail: &'a Detail| OfWindow { window: newest - detail.window, detail };
+        Document {
+            run,
+            kinds: &self.kinds,
+            score: &definitions.score,
+            scores: &definitions.scores,
+            member_score: &definitions.member_score,
+            events: &EVENTS,
+            overlap_rule: &definitions.overlap_rule,
+            entities: &self.entities,
+            windows: &self.windows,
+            details: self.details.iter().map(of_window).collect(),
+            left_out: self.left_out.sentences(self.limits),
+        }
+    }
+}
+
+/// A member's place in the look-up: ids of different kinds are different entities.
+fn key(member: &MemberReport, kinds: &[u8]) -> (u8, String) {
+    (kinds.get(usize::from(member.kind)).copied().unwrap_or(u8::MAX), member.id.clone())
+}
+
+impl LeftOut {
+    fn sentences(self, limits: PageLimits) -> Vec<String> {
+        let size = limits.bytes.div_ceil(1 << 20);
+        let mut sentences = Vec::new();
+        if self.unlisted > 0 {
+            sentences.push(format!(
+                "{} of {} rows of clusters are not in this file, the lowest ranks of each window and \
+                 those of older windows.",
+                self.unlisted,
+                self.listed + self.unlisted
+            ));
+        }
+        if self.without_detail > 0 {
+            sentences.push(format!(
+                "To keep its data below {size} MiB, this file has no members and transactions for {} of \
+                 {} rows of clusters, those of older windows and lower ranks first; the run’s tables have \
+                 them.",
+                self.without_detail, self.listed
+            ));
+        }
+        sentences
+    }
+}
+
+impl ClusterColumns {
+    fn push(&mut self, cluster: &ClusterReport, detail: Option<usize>) {
+        self.id.push(cluster.id.clone());
+        self.rank.push(cluster.rank);
+        self.score.push(cluster.score);
+        self.size.push(cluster.size);
+        self.known.push(cluster.known);
+        self.event.push(cluster.event.min(EVENTS.len() as u8 - 1));
+        self.born.push(cluster.born);
+        self.parents.push(cluster.parents.clone());
+        self.scores.resize_with(cluster.scores.len().max(self.scores.len()), Vec::new);
+        for (place, column) in self.scores.iter_mut().enumerate() {
+            column.push(cluster.scores.get(place).copied().flatten().map(|score| score as f32));
+        }
+        self.detail.push(detail.map_or(-1, |place| place as i64));
+    }
+}
+
+impl Detail {
+    fn of(evidence: &Evidence, entity: Vec<u32>, window: usize) -> Detail {
+        let members = &evidence.members;
+        let narrow = |value: Option<f64>| value.map(|value| value as f32);
+        let edges = &evidence.edges;
+        Detail {
+            window,
+            members: MemberColumns {
+                entity,
+                outside: members.iter().map(|member| u8::from(member.outside)).collect(),
+                standing: members.iter().map(|member| member.standing as u8).collect(),
+                score: members.iter().map(|member| narrow(member.score)).collect(),
+                share: members.iter().map(|member| narrow(member.share)).collect(),
+                distance: members.iter().map(|member| member.distance).collect(),
+            },
+            edges: EdgeColumns {
+                source: edges.iter().map(|edge| edge.source).collect(),
+                target: edges.iter().map(|edge| edge.target).collect(),
+                weight: edges.iter().map(|edge| edge.weight as f32).collect(),
+                count: edges.iter().map(|edge| edge.count).collect(),
+                amount: edges.iter().map(|edge| edge.amount).collect(),
+                first: edges.iter().map(|edge| edge.first).collect(),
+                last: edges.iter().map(|edge| edge.last).collect(),
+            },
+            members_total: evidence.members_total,
+            edges_total: evidence.edges_total,
+        }
+    }
+}
+
+/// A row, to count its bytes.
+#[derive(Serialize)]
+struct RowCost<'a>(&'a str, u32, f64, u32, u32, u8, i64, &'a [String], Vec<Option<f32>>, u32);
+
+impl RowCost<'_> {
+    fn of(cluster: &ClusterReport) -> RowCost<'_> {
+        let scores = cluster.scores.iter().map(|score| score.map(|score| score as f32)).collect();
+        let ClusterReport { id, rank, score, size, known, event, born, parents, .. } = cluster;
+        RowCost(id, *rank, *score, *size, *known, *event, *born, parents, scores, u32::MAX)
+    }
+}
+
+/// Bytes of a value on a page.
+fn bytes_of(value: &impl Serialize) -> u64 {
+    struct Counted(u64);
+    impl Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counted = Escaped(Counted(0));
+    // Neither counting nor any of these values fails; a value that did would take all room.
+    match serde_json::to_writer(&mut counted, value) {
+        Ok(()) => counted.0.0,
+        Err(_) => u64::MAX / 4,
+    }
+}
+
+fn reversed<S: Serializer>(windows: &[WindowColumns], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(windows.iter().rev())
+}

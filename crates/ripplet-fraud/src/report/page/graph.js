@@ -1,0 +1,351 @@
+// The drawing of a cluster: pan, zoom, click, keys. Places are scaled, vertices and letters are not, so that
+// to come nearer makes room.
+
+const NEAREST = 24;
+const FARTHEST = 0.3;
+/** Room around a drawing: for names, and above for the key. */
+const ROOM = { side: 52, top: 46, bottom: 40 };
+const LETTER = 6.3;
+const LONGEST_LABEL = 18;
+
+const graph = { detail: null, places: [], vertices: [], edges: [], view: { x: 0, y: 0, zoom: 1 }, elements: null };
+
+function showGraph(detail) {
+  const host = byId('graph');
+  graph.detail = detail;
+  if (detail === null) {
+    graph.vertices = [];
+    host.replaceChildren();
+    byId('graph-note').textContent = '';
+    return;
+  }
+  const { vertices, edges } = drawable(detail);
+  Object.assign(graph, { vertices, edges, places: laidOut({ vertices, edges }) });
+  graph.heaviest = edges.reduce((most, { weight }) => Math.max(most, weight), 0) || 1;
+  graph.incident = new Map(vertices.map((vertex) => [vertex.at, []]));
+  edges.forEach((edge) => {
+    graph.incident.get(edge.source.at).push(edge);
+    graph.incident.get(edge.target.at).push(edge);
+  });
+  makeElements(host);
+  fitGraph();
+  noteWhatIsDrawn();
+}
+
+function makeElements(host) {
+  const lines = graph.edges.map((edge) => {
+    const bad = edge.source.standing === KNOWN_BAD || edge.target.standing === KNOWN_BAD;
+    const line = drawn('line', { class: bad ? 'edge to-bad' : 'edge' });
+    line.style.strokeWidth = `${0.8 + 3.2 * Math.sqrt(edge.weight / graph.heaviest)}px`;
+    return line;
+  });
+  const nodes = graph.vertices.map((vertex) => {
+    const classes = ['vertex', vertex.standing === KNOWN_BAD && 'bad', vertex.outside && 'outside'];
+    const title = `${kindOf(vertex.kind)} ${vertex.name}${STANDINGS[vertex.standing] ? ', ' + STANDINGS[vertex.standing] : ''}`;
+    const shape = drawn('path', { class: 'shape', d: shapeOf(vertex.kind, radiusOf(vertex)) });
+    shape.style.setProperty('--heat', `${Math.round(heatOf(vertex) * 100)}%`);
+    const ring = vertex.standing === KNOWN_BAD;
+    return drawn(
+      'g',
+      { class: classes.filter(Boolean).join(' '), 'data-vertex': vertex.at },
+      drawn('title', {}, title),
+      drawn('circle', { class: 'hit', r: radiusOf(vertex) + 6 }),
+      ring ? drawn('path', { class: 'ring', d: shapeOf(vertex.kind, radiusOf(vertex) + 3.5) }) : null,
+      shape,
+    );
+  });
+  const labels = graph.vertices.map((vertex) => {
+    const text = drawn('text', { class: 'name', 'text-anchor': 'middle', 'unicode-bidi': 'isolate' });
+    text.textContent = shortened(vertex.name);
+    return text;
+  });
+  const picture = drawn(
+    'svg',
+    { width: '100%', height: '100%' },
+    drawn('g', { class: 'edges' }, ...lines),
+    drawn('g', { class: 'vertices' }, ...nodes),
+    drawn('g', { class: 'names' }, ...labels),
+  );
+  graph.elements = { picture, lines, nodes, labels };
+  host.replaceChildren(picture);
+}
+
+function heatOf(vertex) {
+  return vertex.standing === KNOWN_BAD ? 1 : Math.max(0, Math.min(1, vertex.score ?? 0));
+}
+
+function radiusOf(vertex) {
+  return 5 + Math.min(7, 1.2 * Math.sqrt(graph.incident.get(vertex.at).length));
+}
+
+/** A shape for each kind of entity, all of about one area: round, square, diamond, triangle, hexagon, cross. */
+function shapeOf(kind, radius) {
+  const corners = (count, turn, far) =>
+    Array.from({ length: count }, (_, at) => {
+      const angle = (2 * Math.PI * at) / count + turn;
+      return `${(far * Math.cos(angle)).toFixed(2)},${(far * Math.sin(angle)).toFixed(2)}`;
+    });
+  const polygon = (count, turn, far) => `M${corners(count, turn, far).join('L')}Z`;
+  switch (kind % 6) {
+    case 0:
+      return `M${-radius},0a${radius},${radius} 0 1,0 ${2 * radius},0a${radius},${radius} 0 1,0 ${-2 * radius},0Z`;
+    case 1:
+      return polygon(4, Math.PI / 4, radius * 1.25);
+    case 2:
+      return polygon(4, 0, radius * 1.3);
+    case 3:
+      return polygon(3, -Math.PI / 2, radius * 1.4);
+    case 4:
+      return polygon(6, 0, radius * 1.15);
+    default: {
+      const [a, b] = [radius * 1.2, radius * 0.45];
+      return `M${-b},${-a}H${b}V${-b}H${a}V${b}H${b}V${a}H${-b}V${b}H${-a}V${-b}H${-b}Z`;
+    }
+  }
+}
+
+function shortened(name) {
+  const letters = [...name];
+  return letters.length > LONGEST_LABEL ? `${letters.slice(0, LONGEST_LABEL - 1).join('')}…` : name;
+}
+
+/** Brings all into view. */
+function fitGraph() {
+  const { width, height } = roomOfGraph();
+  const xs = graph.places.map(({ x }) => x);
+  const ys = graph.places.map(({ y }) => y);
+  const [left, right] = [Math.min(...xs), Math.max(...xs)];
+  const [top, bottom] = [Math.min(...ys), Math.max(...ys)];
+  const across = (width - 2 * ROOM.side) / Math.max(right - left, 1e-6);
+  const down = (height - ROOM.top - ROOM.bottom) / Math.max(bottom - top, 1e-6);
+  // A lone vertex, or two, need not fill the room.
+  graph.unit = Math.max(1e-6, Math.min(across, down, 90));
+  graph.middle = { x: (left + right) / 2, y: (top + bottom) / 2 };
+  moveTo({ x: 0, y: (ROOM.top - ROOM.bottom) / 2, zoom: 1 });
+}
+
+function roomOfGraph() {
+  const { clientWidth: width, clientHeight: height } = byId('graph');
+  return { width: width || 600, height: height || 400 };
+}
+
+function moveTo({ x, y, zoom }) {
+  const { width, height } = roomOfGraph();
+  // Something of the drawing stays in view.
+  const most = { x: (width / 2) * (1 + zoom), y: (height / 2) * (1 + zoom) };
+  const within = (value, bound) => Math.max(-bound, Math.min(bound, value));
+  graph.view = { x: within(x, most.x), y: within(y, most.y), zoom };
+  placeElements();
+}
+
+/** Zooms; what is at a point of the drawing stays there. */
+function zoomBy(factor, at) {
+  const { width, height } = roomOfGraph();
+  const point = at ?? { x: width / 2, y: height / 2 };
+  const { x, y, zoom } = graph.view;
+  const next = Math.max(FARTHEST, Math.min(NEAREST, zoom * factor));
+  const from = { x: point.x - width / 2 - x, y: point.y - height / 2 - y };
+  moveTo({ x: x - from.x * (next / zoom - 1), y: y - from.y * (next / zoom - 1), zoom: next });
+}
+
+function panBy(x, y) {
+  moveTo({ ...graph.view, x: graph.view.x + x, y: graph.view.y + y });
+}
+
+function placeElements() {
+  if (graph.vertices.length === 0) return;
+  const { width, height } = roomOfGraph();
+  const scale = graph.unit * graph.view.zoom;
+  const onScreen = graph.places.map(({ x, y }) => ({
+    x: width / 2 + graph.view.x + (x - graph.middle.x) * scale,
+    y: height / 2 + graph.view.y + (y - graph.middle.y) * scale,
+  }));
+  const { picture, lines, nodes, labels } = graph.elements;
+  picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  const placeOf = new Map(graph.vertices.map((vertex, at) => [vertex.at, onScreen[at]]));
+  graph.edges.forEach((edge, at) => {
+    const [a, b] = [placeOf.get(edge.source.at), placeOf.get(edge.target.at)];
+    for (const [name, value] of [['x1', a.x], ['y1', a.y], ['x2', b.x], ['y2', b.y]]) {
+      lines[at].setAttribute(name, value.toFixed(1));
+    }
+  });
+  nodes.forEach((node, at) => {
+    node.setAttribute('transform', `translate(${onScreen[at].x.toFixed(1)} ${onScreen[at].y.toFixed(1)})`);
+  });
+  placeLabels(onScreen, labels, { width, height });
+}
+
+/** Names where there is room for them: those of what is chosen, known bad, and suspected first. */
+function placeLabels(onScreen, labels, { width, height }) {
+  const urgent = (vertex) => (vertex.at === state.vertex ? 4 : 0) + (isBesideChosen(vertex) ? 2 : 0) + heatOf(vertex);
+  const order = graph.vertices.map((_, at) => at);
+  order.sort((a, b) => urgent(graph.vertices[b]) - urgent(graph.vertices[a]) || a - b);
+  const taken = graph.vertices.map((vertex, at) => {
+    const r = radiusOf(vertex);
+    return { of: at, left: onScreen[at].x - r, right: onScreen[at].x + r, top: onScreen[at].y - r, bottom: onScreen[at].y + r };
+  });
+  for (const at of order) {
+    const [vertex, { x, y }] = [graph.vertices[at], onScreen[at]];
+    const half = (labels[at].textContent.length * LETTER) / 2;
+    const top = y + radiusOf(vertex) + 3;
+    const box = { of: at, left: x - half, right: x + half, top, bottom: top + 13 };
+    const inside = x > -half && x < width + half && y > -20 && y < height;
+    const free = taken.every(
+      (other) =>
+        other.of === at ||
+        box.left > other.right + 2 || box.right < other.left - 2 || box.top > other.bottom + 1 || box.bottom < other.top - 1,
+    );
+    const shown = inside && (free || vertex.at === state.vertex);
+    labels[at].classList.toggle('hidden', !shown);
+    if (!shown) continue;
+    labels[at].setAttribute('x', x.toFixed(1));
+    labels[at].setAttribute('y', (top + 10).toFixed(1));
+    taken.push(box);
+  }
+}
+
+function isBesideChosen(vertex) {
+  const edges = graph.incident.get(state.vertex);
+  return edges !== undefined && edges.some(({ source, target }) => source === vertex || target === vertex);
+}
+
+/** Marks the chosen vertex and its edges; the rest steps back. */
+function markVertex() {
+  if (!graph.elements || graph.vertices.length === 0) return;
+  const { picture, nodes, lines, labels } = graph.elements;
+  const chosen = graph.incident.has(state.vertex) ? state.vertex : null;
+  picture.classList.toggle('focused', chosen !== null);
+  graph.vertices.forEach((vertex, at) => {
+    const near = chosen !== null && (vertex.at === chosen || isBesideChosen(vertex));
+    nodes[at].classList.toggle('chosen', vertex.at === chosen);
+    nodes[at].classList.toggle('near', near);
+    labels[at].classList.toggle('near', near);
+  });
+  graph.edges.forEach(({ source, target }, at) => {
+    lines[at].classList.toggle('near', chosen !== null && (source.at === chosen || target.at === chosen));
+  });
+  placeElements();
+}
+
+function noteWhatIsDrawn() {
+  const { detail, vertices, edges } = graph;
+  const members = vertices.filter(({ outside }) => !outside).length;
+  const notes = [];
+  if (detail.window !== state.window) {
+    notes.push(`Drawn as of ${rangeOf(doc.windows[detail.window])}: this file has no transactions of the chosen window.`);
+  }
+  if (members < detail.members_total) {
+    notes.push(`${grouped.format(members)} of ${counted(detail.members_total, 'member')} are drawn: those known bad, then those with the highest scores.`);
+  }
+  const among = new Set(vertices);
+  const possible = detail.transactions.filter(({ source, target }) => among.has(source) && among.has(target)).length;
+  if (edges.length < possible || detail.transactions.length < detail.edges_total) {
+    notes.push(`Of ${counted(detail.edges_total, 'edge')}, the ${grouped.format(edges.length)} with most weight are drawn.`);
+  }
+  byId('graph-note').textContent = notes.join(' ');
+}
+
+function drawKinds() {
+  const present = doc.kinds.map((name, kind) => ({ name, kind })).filter(({ kind }) => graph.vertices.some((vertex) => vertex.kind === kind));
+  const key = (path, text, classes = '') =>
+    make('li', {}, drawn('svg', { viewBox: '-12 -12 24 24', width: 16, height: 16, class: classes, 'aria-hidden': 'true' }, ...path), text);
+  const shapes = present.map(({ name, kind }) => key([drawn('path', { class: 'shape', d: shapeOf(kind, 7) })], name));
+  const bad = key([drawn('path', { class: 'ring', d: shapeOf(0, 10) }), drawn('path', { class: 'shape', d: shapeOf(0, 6) })], 'known bad', 'bad');
+  const outside = key([drawn('path', { class: 'shape', d: shapeOf(0, 7) })], 'not a member', 'outside');
+  const hasOutside = graph.vertices.some((vertex) => vertex.outside);
+  const warm = make('li', {}, make('span', { class: 'ramp', 'aria-hidden': 'true' }), 'score 0 to 1');
+  byId('kinds').replaceChildren(...shapes, ...(graph.vertices.length ? [warm, bad] : []), ...(hasOutside ? [outside] : []));
+}
+
+function listenToGraph() {
+  const host = byId('graph');
+  const pointers = new Map();
+  let moved = 0;
+  const inside = (event) => {
+    const box = host.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  host.onpointerdown = (event) => {
+    if (event.button !== 0) return;
+    pointers.set(event.pointerId, inside(event));
+    moved = 0;
+  };
+  host.onpointermove = (event) => {
+    const before = pointers.get(event.pointerId);
+    if (before === undefined) return;
+    const now = inside(event);
+    moved += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
+    if (moved < 4) return;
+    // Only now: a click's target would be the drawing.
+    if (!host.hasPointerCapture(event.pointerId)) host.setPointerCapture(event.pointerId);
+    host.classList.add('moving');
+    const [other] = [...pointers].filter(([id]) => id !== event.pointerId).map(([, point]) => point);
+    if (other) {
+      const apart = (point) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
+      zoomBy(apart(now) / apart(before), { x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 });
+    } else {
+      panBy(now.x - before.x, now.y - before.y);
+    }
+    pointers.set(event.pointerId, now);
+  };
+  const ended = (event) => {
+    pointers.delete(event.pointerId);
+    if (pointers.size === 0) host.classList.remove('moving');
+  };
+  host.onpointerup = ended;
+  host.onpointercancel = ended;
+  host.onclick = (event) => {
+    if (moved >= 4) return;
+    const node = event.target.closest('[data-vertex]');
+    chooseVertex(node ? Number(node.dataset.vertex) : null);
+  };
+  host.ondblclick = (event) => zoomBy(event.shiftKey ? 0.5 : 2, inside(event));
+  host.addEventListener(
+    'wheel',
+    (event) => {
+      event.preventDefault();
+      const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 20 : 1;
+      zoomBy(Math.exp(-event.deltaY * lines * 0.0016), inside(event));
+    },
+    { passive: false },
+  );
+  host.onkeydown = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = 40;
+    const acts = {
+      ArrowLeft: () => panBy(step, 0),
+      ArrowRight: () => panBy(-step, 0),
+      ArrowUp: () => panBy(0, step),
+      ArrowDown: () => panBy(0, -step),
+      '+': () => zoomBy(1.4),
+      '=': () => zoomBy(1.4),
+      '-': () => zoomBy(1 / 1.4),
+      0: fitGraph,
+      n: () => stepVertex(1),
+      p: () => stepVertex(-1),
+      Escape: () => chooseVertex(null),
+    };
+    if (!acts[event.key] || graph.vertices.length === 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    acts[event.key]();
+  };
+  byId('zoom-in').onclick = () => zoomBy(1.4);
+  byId('zoom-out').onclick = () => zoomBy(1 / 1.4);
+  byId('zoom-fit').onclick = fitGraph;
+  let width = 0;
+  new ResizeObserver(() => {
+    const room = roomOfGraph();
+    if (graph.vertices.length === 0 || printing) return;
+    if (room.width + room.height === width) return;
+    width = room.width + room.height;
+    fitGraph();
+  }).observe(host);
+}
+
+function stepVertex(by) {
+  const here = graph.vertices.findIndex(({ at }) => at === state.vertex);
+  const count = graph.vertices.length;
+  const next = graph.vertices[here < 0 ? 0 : (here + by + count) % count];
+  chooseVertex(next.at);
+}

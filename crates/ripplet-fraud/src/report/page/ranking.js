@@ -1,0 +1,87 @@
+// The clusters of the chosen window: sorted, filtered, searched.
+
+function makeRanking() {
+  const highest = memoized((window) => rowsOf(window).reduce((most, { score }) => Math.max(most, score), Number.MIN_VALUE));
+  tables.ranking = new LongTable({
+    host: byId('ranking'),
+    label: 'Suspicious clusters',
+    keyOf: (row) => row.id,
+    sort: { key: 'rank', direction: 'up' },
+    chosen: (row) => chooseCluster(row.id),
+    opened: () => byId('graph').focus(),
+    empty: 'No cluster matches.',
+    columns: [
+      { key: 'rank', title: 'Rank', hint: 'Place in this window’s ranking', figure: true, value: ({ rank }) => rank, cell: ({ rank }) => grouped.format(rank) },
+      { key: 'id', title: 'Cluster', hint: 'Its id, which it keeps from window to window', value: ({ id }) => id, cell: clusterCell },
+      {
+        key: 'score',
+        title: doc.score.name,
+        hint: `${doc.score.meaning} ${doc.score.formula}`,
+        figure: true,
+        first: 'down',
+        value: ({ score }) => score,
+        cell: ({ score }) => meter(score / highest(state.window), written(score, doc.score.form)),
+      },
+      { key: 'size', title: 'Members', hint: 'Entities in the cluster', figure: true, first: 'down', value: ({ size }) => size, cell: ({ size }) => grouped.format(size) },
+      { key: 'known', title: 'Known bad', hint: 'Members on the black list when the window ended', figure: true, first: 'down', value: ({ known }) => known, cell: ({ known }) => grouped.format(known) },
+      ...doc.scores.map((score, at) => scoreColumn(score, at)),
+    ],
+  });
+}
+
+function clusterCell(row) {
+  const match = state.matches?.get(row.id);
+  return make('span', { class: 'cluster' }, idText(row.id), match ? make('small', {}, '∋ ', idText(match)) : badge(row.event));
+}
+
+/** Lists the clusters of the chosen window that the search and the filters let through. */
+function showRanking() {
+  const text = state.query.trim().toLowerCase();
+  state.matches = text ? clustersWith(state.window, text) : null;
+  const all = rowsOf(state.window);
+  const rows = all.filter(
+    (row) =>
+      (state.event === null || row.event === state.event) &&
+      row.size >= state.least &&
+      (!text || row.id.toLowerCase().includes(text) || state.matches.has(row.id)),
+  );
+  tables.ranking.empty = all.length === 0 ? 'No clusters were found in this window.' : 'No cluster matches.';
+  tables.ranking.show(rows);
+  const { clusters } = doc.windows[state.window];
+  const less = all.length < clusters ? `; this file lists the first ${grouped.format(all.length)}` : '';
+  byId('listed').textContent = `${grouped.format(rows.length)} of ${counted(clusters, 'cluster')}${less}`;
+}
+
+function listenToFilters() {
+  const events = doc.events
+    .map((event, at) => ({ ...event, at }))
+    .filter(({ key }) => key !== 'died')
+    .map(({ name, at }) => make('option', { value: at }, name));
+  byId('event').append(...events);
+  byId('event').onchange = ({ target }) => {
+    state.event = target.value === '' ? null : Number(target.value);
+    showRanking();
+  };
+  byId('least').oninput = ({ target }) => {
+    state.least = Number(target.value) || 0;
+    showRanking();
+  };
+  byId('search').oninput = ({ target }) => {
+    state.query = target.value;
+    showRanking();
+  };
+  byId('search').onkeydown = (event) => {
+    if (event.key === 'Enter' || event.key === 'ArrowDown') {
+      event.preventDefault();
+      const first = tables.ranking.rows[tables.ranking.order[0]];
+      if (first) tables.ranking.choose(first);
+      byId('ranking').focus();
+    }
+    if (event.key === 'Escape') {
+      event.preventDefault();
+      byId('search').value = state.query = '';
+      showRanking();
+      byId('ranking').focus();
+    }
+  };
+}

@@ -1,0 +1,197 @@
+// What is chosen, how it changes, and the beginning.
+
+const state = {
+  window: doc.windows.length - 1,
+  cluster: null,
+  vertex: null,
+  tab: 'members',
+  query: '',
+  event: null,
+  least: 0,
+  matches: null,
+};
+
+let printing = false;
+
+function chooseWindow(window) {
+  state.window = window;
+  showWindow();
+  showRanking();
+  const same = state.cluster !== null && clusterIn(window, state.cluster);
+  chooseCluster(same ? state.cluster : (tables.ranking.rows[tables.ranking.order[0]]?.id ?? null));
+  announce(`Window ${rangeOf(doc.windows[window])}, ${counted(doc.windows[window].clusters, 'cluster')}`);
+}
+
+function chooseCluster(id, window = state.window) {
+  if (window !== state.window) {
+    state.window = window;
+    showWindow();
+    showRanking();
+  }
+  const row = id === null ? null : clusterIn(state.window, id);
+  state.cluster = row?.id ?? null;
+  state.vertex = null;
+  tables.ranking.select(state.cluster);
+  showEvidence(row);
+  const match = row && state.matches?.get(row.id);
+  const found = match && graph.detail?.rows.find(({ name }) => name === match);
+  chooseVertex(found ? found.at : null);
+  showTab(state.tab);
+  drawTimeline();
+}
+
+function chooseVertex(at) {
+  state.vertex = at;
+  const vertex = at === null ? null : graph.detail?.rows[at];
+  tables.members.select(at === null ? null : String(at));
+  markVertex();
+  const line = byId('vertex-line');
+  if (vertex) {
+    const standing = STANDINGS[vertex.standing];
+    const words = [
+      kindOf(vertex.kind) + ' ',
+      idText(vertex.name),
+      standing ? `, ${standing}` : '',
+      vertex.score === null ? '' : `, score ${written(vertex.score, 'share')}`,
+      vertex.share === null ? '' : `, ${(vertex.share * 100).toFixed(1)} % of weight to known bad`,
+      vertex.distance === null ? '' : `, ${counted(vertex.distance, 'edge')} from a seed`,
+    ];
+    line.replaceChildren(...words);
+  } else {
+    line.replaceChildren();
+  }
+  rememberPlace();
+}
+
+/** Figures of the chosen window. */
+function showWindow() {
+  const window = doc.windows[state.window];
+  byId('range').textContent = rangeOf(window);
+  byId('which').textContent = `Window ${grouped.format(state.window + 1)} of ${grouped.format(doc.windows.length)}`;
+  const figures = [
+    ['Clusters', window.clusters],
+    ['Members', window.members],
+    ['Known bad', window.known_bad],
+    ['Entities', window.entities],
+    ['Transactions', window.transactions],
+  ];
+  const entries = figures.map(([name, value]) =>
+    make('div', { title: grouped.format(value) }, make('dt', {}, name), make('dd', {}, value >= 1e5 ? brief.format(value) : grouped.format(value))),
+  );
+  byId('figures').replaceChildren(...entries);
+  byId('before').disabled = state.window === 0;
+  byId('after').disabled = state.window === doc.windows.length - 1;
+  drawLegend();
+}
+
+/** The address leads back to what is chosen. */
+function rememberPlace() {
+  const place = new URLSearchParams();
+  place.set('window', String(state.window + 1));
+  if (state.cluster !== null) place.set('cluster', state.cluster);
+  history.replaceState(null, '', `#${place}`);
+}
+
+function placeFromAddress() {
+  const place = new URLSearchParams(location.hash.slice(1));
+  const window = Number(place.get('window')) - 1;
+  if (Number.isInteger(window) && window >= 0 && window < doc.windows.length) state.window = window;
+  state.cluster = place.get('cluster');
+}
+
+function listenToKeys() {
+  document.addEventListener('keydown', (event) => {
+    const typing = event.target.closest('input, select, textarea');
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || byId('about').open || byId('keys').open) return;
+    const acts = {
+      '/': () => byId('search').focus(),
+      '[': () => chooseWindow(Math.max(0, state.window - 1)),
+      ']': () => chooseWindow(Math.min(doc.windows.length - 1, state.window + 1)),
+      j: () => tables.ranking.pressed(new KeyboardEvent('keydown', { key: 'ArrowDown' })),
+      k: () => tables.ranking.pressed(new KeyboardEvent('keydown', { key: 'ArrowUp' })),
+      g: () => byId('graph').focus(),
+      '?': () => byId('keys').showModal(),
+    };
+    if (!acts[event.key]) return;
+    event.preventDefault();
+    acts[event.key]();
+  });
+}
+
+/** Light, dark, or as the system has it. */
+function listenToTheme() {
+  const ways = ['auto', 'light', 'dark'];
+  let way = 'auto';
+  byId('theme').onclick = () => {
+    way = ways[(ways.indexOf(way) + 1) % ways.length];
+    document.documentElement.dataset.theme = way;
+    byId('theme').textContent = { auto: 'Auto', light: 'Light', dark: 'Dark' }[way];
+    byId('theme').setAttribute('aria-label', `Colours: ${way}`);
+  };
+}
+
+function listenToPrinter() {
+  const all = () => {
+    Object.values(tables).forEach((table) => table.draw(true));
+    showTab(state.tab);
+    placeElements();
+  };
+  addEventListener('beforeprint', () => {
+    printing = true;
+    all();
+  });
+  addEventListener('afterprint', () => {
+    printing = false;
+    all();
+  });
+}
+
+function showAbout() {
+  const rows = (pairs) => pairs.map(([name, value]) => make('tr', {}, make('th', { scope: 'row' }, name), make('td', {}, value)));
+  byId('facts').replaceChildren(make('tbody', {}, ...rows(doc.run.facts)));
+  byId('inputs').replaceChildren(make('tbody', {}, ...rows(doc.run.inputs)));
+  byId('inputs-title').hidden = doc.run.inputs.length === 0;
+  const formula = ({ name, meaning, formula: text }) => make('div', {}, make('dt', {}, name), make('dd', {}, meaning, make('code', {}, text)));
+  byId('formulas').replaceChildren(...[doc.score, ...doc.scores].map(formula));
+  byId('member-formulas').replaceChildren(...[doc.member_score].map(formula));
+  byId('event-rules').replaceChildren(...doc.events.map(({ name, rule }) => make('div', {}, make('dt', {}, name), make('dd', {}, rule))));
+  byId('overlap').textContent = doc.overlap_rule;
+  const notes = [...doc.run.notes, ...doc.left_out].map((note) => make('li', {}, note));
+  byId('notes').replaceChildren(...notes);
+  byId('notes-title').hidden = notes.length === 0;
+  const notice = byId('notice');
+  notice.hidden = doc.left_out.length === 0;
+  notice.textContent = doc.left_out.join(' ');
+}
+
+function start() {
+  showAbout();
+  byId('open-about').onclick = () => byId('about').showModal();
+  byId('open-keys').onclick = () => byId('keys').showModal();
+  if (doc.windows.length === 0) {
+    byId('empty').hidden = false;
+    document.body.classList.add('empty');
+    return;
+  }
+  makeRanking();
+  makeEvidence();
+  placeFromAddress();
+  const asked = state.cluster;
+  showWindow();
+  showRanking();
+  listenToTimeline();
+  listenToFilters();
+  listenToGraph();
+  listenToTabs();
+  listenToKeys();
+  listenToTheme();
+  listenToPrinter();
+  byId('save').onclick = saveTable;
+  byId('before').onclick = () => chooseWindow(state.window - 1);
+  byId('after').onclick = () => chooseWindow(state.window + 1);
+  const first = tables.ranking.rows[tables.ranking.order[0]]?.id ?? null;
+  chooseCluster(asked !== null && clusterIn(state.window, asked) ? asked : first);
+  document.body.dataset.ready = 'yes';
+}
+
+start();

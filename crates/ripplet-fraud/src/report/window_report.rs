@@ -1,0 +1,333 @@
+//! A window's part of a report: what is kept of it when it is finished.
+
+use super::definitions::{DIED, EVENTS, event_of};
+use crate::output::{DealingsOf, Edge, edges_among, neighbors_among};
+use crate::seeds::Holding;
+use crate::{Cluster, Entities, Findings, Member, Window};
+use ripplet_graph::VertexId;
+use serde::{Deserialize, Serialize};
+
+/// All that a window's part is made of.
+#[derive(Clone, Copy)]
+pub struct WindowFindings<'a> {
+    /// The window.
+    pub window: &'a Window,
+    /// Who its vertices are.
+    pub entities: &'a Entities,
+    /// What was found in it.
+    pub findings: &'a Findings,
+    /// Who was known bad when it ended.
+    pub known_bad: &'a Holding,
+    /// Who was trusted when it ended.
+    pub trusted: &'a Holding,
+    /// What was dealt between two vertices.
+    pub dealings_of: &'a DealingsOf<'a>,
+}
+
+/// How much of a window is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportLimits {
+    /// Clusters, by rank.
+    pub clusters: usize,
+    /// Members of a cluster: those known bad, then by score.
+    pub members: usize,
+    /// Edges of a cluster, by weight.
+    pub edges: usize,
+    /// Known bad vertices that are no members but have an edge to one, of a cluster, by weight.
+    pub outsiders: usize,
+}
+
+/// What a report says about a window. Serialized, it is the window's `report.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WindowReport {
+    /// Which of the run's windows it is, from 0.
+    pub index: u32,
+    /// Its first instant, in microseconds since 1970 UTC.
+    pub from: i64,
+    /// The first instant behind it.
+    pub until: i64,
+    /// Transactions in it.
+    pub transactions: u64,
+    /// Entities in one of them at least.
+    pub entities: u64,
+    /// Pairs of entities that dealt with one another.
+    pub edges: u64,
+    /// Entities that were known bad when it ended.
+    pub known_bad: u64,
+    /// Clusters that were found, listed or not.
+    pub clusters: u64,
+    /// Members of these.
+    pub members: u64,
+    /// How often each event was.
+    pub events: Vec<u64>,
+    /// The kinds of entities, by number.
+    pub kinds: Vec<String>,
+    /// The clusters that are listed, by rank.
+    pub listed: Vec<ClusterReport>,
+}
+
+/// What a report says about a cluster.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ClusterReport {
+    /// What it is called in all windows.
+    pub id: String,
+    /// Its place in the ranking, from 1.
+    pub rank: u32,
+    /// How suspicious it is.
+    pub score: f64,
+    /// How many members it has.
+    pub size: u32,
+    /// How many of them are known bad.
+    pub known: u32,
+    /// The number of what became of it.
+    pub event: u8,
+    /// The end of the window that it was found in first.
+    pub born: i64,
+    /// Clusters of the window before that it has members of.
+    pub parents: Vec<String>,
+    /// Its other scores, as [`Definitions::scores`](super::Definitions) has them.
+    pub scores: Vec<Option<f64>>,
+    /// Who is in it, and what they dealt.
+    pub evidence: Evidence,
+}
+
+/// Who is in a cluster, and what they dealt with one another.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Members, and behind them those outside.
+    pub members: Vec<MemberReport>,
+    /// Edges, the heaviest first.
+    pub edges: Vec<EdgeReport>,
+    /// Members that there are.
+    pub members_total: u64,
+    /// Edges that there are among the members and those outside who are listed.
+    pub edges_total: u64,
+}
+
+/// A vertex of a cluster, or one outside that members deal with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MemberReport {
+    /// Its id.
+    pub id: String,
+    /// The number of its kind.
+    pub kind: u8,
+    /// Whether it is no member.
+    pub outside: bool,
+    /// What was known of it.
+    pub standing: Standing,
+    /// How suspicious it is.
+    pub score: Option<f64>,
+    /// The share of its weight that goes to known bad.
+    pub share: Option<f64>,
+    /// Edges to the nearest known bad member.
+    pub distance: Option<u32>,
+}
+
+/// What was known of an entity when the window ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Standing {
+    /// Nothing.
+    #[default]
+    Unknown = 0,
+    /// It is on the black list.
+    KnownBad = 1,
+    /// It is on the white list.
+    Trusted = 2,
+}
+
+/// An edge of a cluster; its ends are places in [`Evidence::members`].
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct EdgeReport {
+    /// One end.
+    pub source: u32,
+    /// The other.
+    pub target: u32,
+    /// What it weighs.
+    pub weight: f64,
+    /// Transactions, their sum, and the days of the first and the last, counted from 1970; where known.
+    pub count: Option<u64>,
+    /// Their sum.
+    pub amount: Option<f64>,
+    /// The day of the first.
+    pub first: Option<i64>,
+    /// The day of the last.
+    pub last: Option<i64>,
+}
+
+impl Default for ReportLimits {
+    fn default() -> ReportLimits {
+        ReportLimits { clusters: 10_000, members: 1000, edges: 2000, outsiders: 50 }
+    }
+}
+
+impl WindowReport {
+    /// What a report says about a window.
+    pub fn of(found: WindowFindings<'_>, limits: ReportLimits) -> WindowReport {
+        let WindowFindings { window, findings, .. } = found;
+        let mut events = vec![0; EVENTS.len()];
+        for cluster in &findings.clusters {
+            events[usize::from(event_of(cluster.fate))] += 1;
+        }
+        events[DIED] = findings.ended.len() as u64;
+        let graph = &window.graph;
+        let dealing = (0..graph.vertices()).filter(|&vertex| graph.degree(vertex) > 0).count();
+        let mut members = &*findings.members;
+        let listed = findings.clusters.iter().take(limits.clusters).map(|cluster| {
+            let (own, others) = split_off(members, cluster);
+            members = others;
+            found.cluster(cluster, own, limits)
+        });
+        WindowReport {
+            index: window.index,
+            from: window.range.from.0,
+            until: window.range.until.0,
+            transactions: window.transactions,
+            entities: dealing as u64,
+            edges: graph.edges(),
+            known_bad: found.known_bad.vertices.len() as u64,
+            clusters: findings.clusters.len() as u64,
+            members: findings.members.len() as u64,
+            events,
+            kinds: found.entities.kinds().to_vec(),
+            listed: listed.collect(),
+        }
+    }
+}
+
+/// The members of a cluster, which come first, and those of later ones.
+pub(crate) fn split_off<'a>(
+    members: &'a [Member],
+    cluster: &Cluster,
+) -> (&'a [Member], &'a [Member]) {
+    let own = members.iter().take_while(|member| member.cluster == cluster.id).count();
+    members.split_at(own)
+}
+
+impl WindowFindings<'_> {
+    fn cluster(&self, cluster: &Cluster, members: &[Member], limits: ReportLimits) -> ClusterReport {
+        let scores = [
+            Some(cluster.density),
+            Some(cluster.conductance),
+            cluster.growth,
+            Some(f64::from(cluster.age)),
+        ];
+        ClusterReport {
+            id: cluster.id.to_string(),
+            rank: cluster.rank,
+            score: cluster.score,
+            size: cluster.size,
+            known: cluster.seeds,
+            event: event_of(cluster.fate),
+            born: cluster.born.0,
+            parents: cluster.parents.iter().map(ToString::to_string).collect(),
+            scores: scores.into(),
+            evidence: self.evidence(members, limits),
+        }
+    }
+
+    fn evidence(&self, members: &[Member], limits: ReportLimits) -> Evidence {
+        // They come by score; the sort is stable.
+        let mut kept: Vec<&Member> = members.iter().collect();
+        kept.sort_by_key(|member| !member.known_bad);
+        kept.truncate(limits.members);
+        let mut everyone: Vec<VertexId> = members.iter().map(|member| member.vertex).collect();
+        everyone.sort_unstable();
+        let inside: Vec<VertexId> = kept.iter().map(|member| member.vertex).collect();
+        let outside = self.known_bad_around(&inside, &everyone, limits.outsiders);
+        let mut places: Vec<(VertexId, u32)> =
+            inside.iter().chain(&outside).copied().zip(0..).collect();
+        places.sort_unstable();
+        let vertices: Vec<VertexId> = places.iter().map(|&(vertex, _)| vertex).collect();
+        let place_of = |vertex| {
+            let found = places.binary_search_by_key(&vertex, |&(vertex, _)| vertex);
+            found.ok().map(|at| places[at].1)
+        };
+        let mut edges = edges_among(&self.window.graph, &vertices, self.dealings_of);
+        let edges_total = edges.len() as u64;
+        edges.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        edges.truncate(limits.edges);
+        let report = |edge: &Edge| {
+            Some(edge_report(edge, place_of(edge.source)?, place_of(edge.target)?))
+        };
+        let outside = outside.iter().map(|&vertex| self.outsider(vertex));
+        Evidence {
+            members: kept.iter().map(|member| self.member(member)).chain(outside).collect(),
+            edges: edges.iter().filter_map(report).collect(),
+            members_total: members.len() as u64,
+            edges_total,
+        }
+    }
+
+    /// Known bad vertices that are no members, by the weight of their edges to `inside`, highest first, and among
+    /// equals by number.
+    fn known_bad_around(
+        &self,
+        inside: &[VertexId],
+        everyone: &[VertexId],
+        most: usize,
+    ) -> Vec<VertexId> {
+        let mut weights = std::collections::BTreeMap::<VertexId, u64>::new();
+        for &vertex in inside {
+            neighbors_among(&self.window.graph, vertex, &self.known_bad.vertices, |other, weight| {
+                if everyone.binary_search(&other).is_err() {
+                    *weights.entry(other).or_default() += u64::from(weight);
+                }
+            });
+        }
+        let mut around: Vec<_> = weights.into_iter().collect();
+        around.sort_by_key(|&(_, weight)| std::cmp::Reverse(weight));
+        around.truncate(most);
+        around.into_iter().map(|(vertex, _)| vertex).collect()
+    }
+
+    fn member(&self, member: &Member) -> MemberReport {
+        let standing = match member.known_bad {
+            true => Standing::KnownBad,
+            false => self.standing(member.vertex),
+        };
+        MemberReport {
+            id: self.entities.id_of(member.vertex).into(),
+            kind: self.entities.kind_of(member.vertex).0,
+            outside: false,
+            standing,
+            score: Some(member.score),
+            share: Some(member.share_to_known_bad),
+            distance: Some(member.seed_distance),
+        }
+    }
+
+    fn outsider(&self, vertex: VertexId) -> MemberReport {
+        MemberReport {
+            id: self.entities.id_of(vertex).into(),
+            kind: self.entities.kind_of(vertex).0,
+            outside: true,
+            standing: self.standing(vertex),
+            score: None,
+            share: None,
+            distance: None,
+        }
+    }
+
+    fn standing(&self, vertex: VertexId) -> Standing {
+        let is_in = |holding: &Holding| holding.vertices.binary_search(&vertex).is_ok();
+        match () {
+            () if is_in(self.known_bad) => Standing::KnownBad,
+            () if is_in(self.trusted) => Standing::Trusted,
+            () => Standing::Unknown,
+        }
+    }
+}
+
+fn edge_report(edge: &Edge, source: u32, target: u32) -> EdgeReport {
+    let dealings = edge.dealings;
+    EdgeReport {
+        source,
+        target,
+        weight: edge.weight,
+        count: dealings.map(|dealings| dealings.count),
+        amount: dealings.and_then(|dealings| dealings.amount),
+        first: dealings.map(|dealings| dealings.first.unit(crate::Span::DAY)),
+        last: dealings.map(|dealings| dealings.last.unit(crate::Span::DAY)),
+    }
+}

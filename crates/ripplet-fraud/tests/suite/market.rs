@@ -1,0 +1,326 @@
+//! Windows with findings, made by a rule without chance: what reports, tables and arrays are made of in tests.
+//!
+//! Rings of users, merchants and devices come, grow, take one another in, split and go. The scores are computed here
+//! from the edges, in the plainest way.
+
+use ripplet_fraud::output::{Dealings, Edge};
+use ripplet_fraud::report::{ReportLimits, WindowFindings, WindowReport};
+use ripplet_fraud::seeds::Holding;
+use ripplet_fraud::{
+    Cluster, ClusterId, Entities, Fate, Findings, Member, TimeRange, Timestamp, Window,
+};
+use ripplet_graph::{EdgeTable, GraphBuilder, VertexId, VertexIds};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub const DAY: i64 = 86_400_000_000;
+/// 2026-01-01.
+const FIRST: i64 = 20_454 * DAY;
+const LENGTH: i64 = 30;
+
+/// A window and what was found in it.
+pub struct Found {
+    pub window: Window,
+    pub entities: Entities,
+    pub findings: Findings,
+    pub known_bad: Holding,
+    pub trusted: Holding,
+    pub dealings: BTreeMap<(VertexId, VertexId), Dealings>,
+}
+
+impl Found {
+    pub fn report(&self, limits: ReportLimits) -> WindowReport {
+        let dealings_of = |a, b| self.dealings.get(&(a, b)).copied();
+        let found = WindowFindings {
+            window: &self.window,
+            entities: &self.entities,
+            findings: &self.findings,
+            known_bad: &self.known_bad,
+            trusted: &self.trusted,
+            dealings_of: &dealings_of,
+        };
+        WindowReport::of(found, limits)
+    }
+
+    /// The edges of a cluster, in the plainest way.
+    pub fn edges_of(&self, cluster: ClusterId) -> Vec<Edge> {
+        let members: BTreeSet<VertexId> =
+            self.findings.members.iter().filter(|m| m.cluster == cluster).map(|m| m.vertex).collect();
+        let inside = |(a, b): &&(VertexId, VertexId)| members.contains(a) && members.contains(b);
+        let edge = |&(source, target): &(VertexId, VertexId)| {
+            let dealings = self.dealings[&(source, target)];
+            Edge { source, target, weight: dealings.count as f64, dealings: Some(dealings) }
+        };
+        self.dealings.keys().filter(inside).map(edge).collect()
+    }
+}
+
+/// A mixed number: the same for the same parts, and unlike for others.
+fn mixed(parts: [usize; 3]) -> usize {
+    let mut hash = 0x9e37_79b9_7f4a_7c15_u64;
+    for part in parts {
+        hash ^= part as u64;
+        hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
+        hash ^= hash >> 29;
+    }
+    (hash >> 7) as usize
+}
+
+/// How many users a ring has in a window; none where it is not there.
+fn users_in(ring: usize, window: usize, windows: usize) -> usize {
+    let born = if ring % 3 == 0 { 0 } else { mixed([ring, 1, 0]) % windows.max(1) };
+    let life = 3 + mixed([ring, 2, 0]) % windows.max(3);
+    if window < born || window >= born + life {
+        return 0;
+    }
+    let base = if ring % 17 == 4 { 60 } else { 5 + mixed([ring, 3, 0]) % 10 };
+    let all = base + (window - born) * (mixed([ring, 4, 0]) % 3) - usize::from(mixed([ring, window, 5]) % 4 == 0);
+    all.min(room_of(ring))
+}
+
+/// Users that a ring ever has.
+fn room_of(ring: usize) -> usize {
+    if ring % 17 == 4 { 120 } else { 48 }
+}
+
+/// The ring that a ring is a part of in a window.
+fn owner(ring: usize, window: usize, windows: usize) -> usize {
+    let merges = ring % 9 == 4 && window * 2 >= windows && ring > 0;
+    if merges && users_in(ring - 1, window, windows) > 0 { ring - 1 } else { ring }
+}
+
+/// `windows` windows of a market with `rings` rings.
+pub fn market(rings: usize, windows: usize) -> Vec<Found> {
+    let mut before: BTreeMap<usize, BTreeSet<VertexId>> = BTreeMap::new();
+    let mut born: BTreeMap<usize, (usize, i64)> = BTreeMap::new();
+    (0..windows)
+        .map(|at| {
+            let mut found = window(rings, at, windows);
+            let now = found.members_of_rings();
+            found.tell_fates(&before, &now, &mut born, at);
+            found.rank();
+            before = now;
+            found
+        })
+        .collect()
+}
+
+/// All who are ever there, so that numbers are the same in all windows.
+fn everyone(rings: usize) -> (Entities, [ripplet_fraud::KindId; 3]) {
+    let mut entities = Entities::new();
+    let kinds = ["user", "merchant", "device"].map(|name| entities.kind(name).unwrap());
+    for ring in 0..rings {
+        for place in 0..room_of(ring) {
+            let id = format!("u{:06}", mixed([ring, place, 6]) % 900_000 + 100_000);
+            entities.intern(kinds[0], &format!("{id}-{ring}")).unwrap();
+        }
+        for place in 0..4 {
+            entities.intern(kinds[1], &format!("shop-{:04}-{ring}", place * 7 + ring)).unwrap();
+        }
+        for place in 0..3 {
+            entities.intern(kinds[2], &format!("dev:{ring:x}{place}af")).unwrap();
+        }
+    }
+    (entities, kinds)
+}
+
+fn window(rings: usize, at: usize, windows: usize) -> Found {
+    let (entities, kinds) = everyone(rings);
+    let range_end = FIRST + (LENGTH + at as i64) * DAY;
+    let mut dealings = BTreeMap::new();
+    let mut deal = |a: VertexId, b: VertexId, mix: usize| {
+        let (first, count) = (mix % 20, 1 + mix / 64 % 6);
+        let last = (first + count - 1) % LENGTH as usize;
+        let day = |day: usize| Timestamp(range_end - (LENGTH - day as i64) * DAY);
+        let amount = Some((10 + mix % 990) as f64 + 0.5);
+        let pair = Dealings { count: count as u64, amount, first: day(first.min(last)), last: day(last.max(first)) };
+        dealings.insert((a.min(b), a.max(b)), pair);
+    };
+    let mut clusters: BTreeMap<usize, Vec<VertexId>> = BTreeMap::new();
+    let mut bad = BTreeSet::new();
+    let mut first = 0;
+    for ring in 0..rings {
+        let room = room_of(ring) as u32;
+        let (users, shops, devices) = (first, first + room, first + room + 4);
+        first += room + 7;
+        let count = users_in(ring, at, windows) as u32;
+        if count == 0 {
+            continue;
+        }
+        let members = clusters.entry(owner(ring, at, windows)).or_default();
+        members.extend((users..users + count).chain(shops..shops + 4).chain(devices..devices + 3));
+        bad.extend(users..users + 1 + (mixed([ring, 7, 0]) % 3) as u32);
+        for user in users..users + count {
+            for shop in shops..shops + 4 {
+                let mix = mixed([user as usize, shop as usize, 8]);
+                if mix % 5 < 2 || shop - shops == (user - users) % 4 {
+                    deal(user, shop, mix);
+                }
+            }
+            deal(user, devices + user % 3, mixed([user as usize, 9, 0]));
+        }
+        // One who deals with somebody known bad elsewhere.
+        if ring > 0 && ring % 4 == 1 {
+            let elsewhere = room_of(ring - 1) as u32 + 7;
+            if users_in(ring - 1, at, windows) > 0 {
+                deal(users + 2, users - elsewhere, mixed([ring, 10, 0]));
+            }
+        }
+    }
+    // Who is known bad is so whether or not the window has them.
+    let known_bad = Holding { vertices: bad.into_iter().collect(), unseen: 0 };
+    let trusted = Holding { vertices: Vec::new(), unseen: 0 };
+    let pairs: Vec<(VertexId, VertexId)> = dealings.keys().copied().collect();
+    let table = EdgeTable::new(
+        VertexIds::Consecutive { first: 0, count: entities.len() },
+        pairs.iter().map(|pair| pair.0).collect(),
+        pairs.iter().map(|pair| pair.1).collect(),
+    );
+    let weights = dealings.values().map(|pair: &Dealings| pair.count as f64).collect();
+    let graph = GraphBuilder::new().build(table.unwrap().with_weights(weights).unwrap()).unwrap();
+    let transactions = dealings.values().map(|pair| pair.count).sum();
+    let range = TimeRange::new(Timestamp(range_end - LENGTH * DAY), Timestamp(range_end));
+    let window = Window { index: at as u32, range, graph, transactions };
+    let findings = Findings::default();
+    let mut found = Found { window, entities, findings, known_bad, trusted, dealings };
+    for (ring, members) in clusters {
+        found.add(ClusterId(ring as u64 + 1), &members);
+    }
+    let _ = kinds;
+    found
+}
+
+impl Found {
+    fn add(&mut self, id: ClusterId, members: &[VertexId]) {
+        let bad: BTreeSet<VertexId> = self.known_bad.vertices.iter().copied().collect();
+        let inside: BTreeSet<VertexId> = members.iter().copied().collect();
+        let mut around: BTreeMap<VertexId, Vec<(VertexId, u64)>> = BTreeMap::new();
+        for (&(a, b), pair) in &self.dealings {
+            if inside.contains(&a) {
+                around.entry(a).or_default().push((b, pair.count));
+            }
+            if inside.contains(&b) {
+                around.entry(b).or_default().push((a, pair.count));
+            }
+        }
+        let mut distance: BTreeMap<VertexId, u32> = BTreeMap::new();
+        let mut ring: Vec<VertexId> = inside.intersection(&bad).copied().collect();
+        for far in 0.. {
+            ring.retain(|&vertex| distance.insert(vertex, far).is_none());
+            if ring.is_empty() {
+                break;
+            }
+            ring = ring
+                .iter()
+                .flat_map(|vertex| around.get(vertex).into_iter().flatten())
+                .map(|&(other, _)| other)
+                .filter(|other| inside.contains(other) && !distance.contains_key(other))
+                .collect();
+            ring.sort_unstable();
+            ring.dedup();
+        }
+        let (mut within, mut out, mut edges) = (0, 0, 0);
+        let mut rows: Vec<Member> = Vec::new();
+        for &vertex in members {
+            let list = around.get(&vertex).map_or(&[][..], |list| list);
+            let strength: u64 = list.iter().map(|&(_, weight)| weight).sum();
+            let to_bad: u64 =
+                list.iter().filter(|(other, _)| bad.contains(other)).map(|&(_, weight)| weight).sum();
+            let own: u64 =
+                list.iter().filter(|(other, _)| inside.contains(other)).map(|&(_, weight)| weight).sum();
+            edges += list.iter().filter(|&&(other, _)| other > vertex && inside.contains(&other)).count();
+            within += own;
+            out += strength - own;
+            let share = if strength == 0 { 0.0 } else { to_bad as f64 / strength as f64 };
+            let far = distance.get(&vertex).copied().unwrap_or(9);
+            let known_bad = bad.contains(&vertex);
+            rows.push(Member {
+                vertex,
+                cluster: id,
+                score: if known_bad { 1.0 } else { (share + 1.0 / f64::from(1 + far)) / 2.0 },
+                seed_distance: far,
+                share_to_known_bad: share,
+                known_bad,
+                degree: list.len() as u64,
+                strength,
+            });
+        }
+        rows.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.vertex.cmp(&b.vertex)));
+        let size = members.len();
+        let seeds = rows.iter().filter(|member| member.known_bad).count();
+        let pairs = (size * (size - 1) / 2) as f64;
+        let conductance = if within + out == 0 { 0.0 } else { out as f64 / (within + out) as f64 };
+        let mean = rows.iter().map(|member| member.score).sum::<f64>() / size as f64;
+        self.findings.clusters.push(Cluster {
+            id,
+            rank: 0,
+            score: mean * (1.0 - conductance) * (seeds as f64 + 1.0).ln(),
+            size: size as u32,
+            seeds: seeds as u32,
+            edges: edges as u64,
+            weight_within: within / 2,
+            weight_out: out,
+            density: edges as f64 / pairs,
+            conductance,
+            growth: None,
+            age: 0,
+            born: self.window.range.until,
+            fate: Fate::Born,
+            parents: Vec::new(),
+        });
+        self.findings.members.extend(rows);
+    }
+
+    fn members_of_rings(&self) -> BTreeMap<usize, BTreeSet<VertexId>> {
+        let mut members: BTreeMap<usize, BTreeSet<VertexId>> = BTreeMap::new();
+        for member in &self.findings.members {
+            members.entry(member.cluster.0 as usize).or_default().insert(member.vertex);
+        }
+        members
+    }
+
+    fn tell_fates(
+        &mut self,
+        before: &BTreeMap<usize, BTreeSet<VertexId>>,
+        now: &BTreeMap<usize, BTreeSet<VertexId>>,
+        born: &mut BTreeMap<usize, (usize, i64)>,
+        at: usize,
+    ) {
+        for cluster in &mut self.findings.clusters {
+            let key = cluster.id.0 as usize;
+            let own = &now[&key];
+            let parents: Vec<usize> =
+                before.iter().filter(|(_, old)| !old.is_disjoint(own)).map(|(&old, _)| old).collect();
+            let (first, until) = *born.entry(key).or_insert((at, cluster.born.0));
+            cluster.born = Timestamp(until);
+            cluster.age = (at - first) as u32;
+            cluster.parents = parents.iter().map(|&old| ClusterId(old as u64)).collect();
+            cluster.growth = before.get(&key).map(|old| own.len() as f64 / old.len() as f64 - 1.0);
+            cluster.fate = match (before.get(&key), parents.len()) {
+                (None, 0) => Fate::Born,
+                (None, _) => Fate::Split,
+                (Some(_), 2..) => Fate::Merged,
+                (Some(old), _) if own.len() > old.len() => Fate::Grew,
+                (Some(old), _) if own.len() < old.len() => Fate::Shrank,
+                (Some(_), _) => Fate::Stayed,
+            };
+        }
+        let gone = before.iter().filter(|(key, _)| !now.contains_key(key));
+        let into = |old: &BTreeSet<VertexId>| {
+            let taker = now.iter().find(|(_, own)| !own.is_disjoint(old));
+            taker.map(|(&key, _)| ClusterId(key as u64))
+        };
+        self.findings.ended =
+            gone.map(|(&key, old)| (ClusterId(key as u64), into(old))).collect();
+    }
+
+    fn rank(&mut self) {
+        let Findings { clusters, members, .. } = &mut self.findings;
+        clusters.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        let mut rank_of = BTreeMap::new();
+        for (place, cluster) in clusters.iter_mut().enumerate() {
+            cluster.rank = place as u32 + 1;
+            rank_of.insert(cluster.id, cluster.rank);
+        }
+        members.sort_by_key(|member| rank_of[&member.cluster]);
+    }
+}
