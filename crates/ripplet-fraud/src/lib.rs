@@ -24,6 +24,7 @@
 
 pub mod days;
 pub mod entities;
+pub mod feed;
 pub mod findings;
 pub mod mapping;
 pub mod output;

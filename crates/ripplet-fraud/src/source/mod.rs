@@ -11,6 +11,8 @@
 
 pub mod decode;
 pub mod files;
+pub mod postgres;
+pub mod reader;
 pub mod text;
 
 pub use decode::{Batch, Fault, FaultKind};
@@ -84,6 +86,12 @@ pub enum SourceError {
         .0.display()
     )]
     Format(PathBuf),
+    /// A query that the server refuses, or a connection that was lost.
+    #[error("PostgreSQL: {why}")]
+    Query {
+        /// Why.
+        why: String,
+    },
     /// Files that cannot be listed, or a pattern that is none.
     #[error("{what}: {why}")]
     Listing {

@@ -246,6 +246,18 @@ impl Sliding {
         (self.shape.length.over(unit), self.shape.slide.over(unit))
     }
 
+    /// How many windows there were, those passed over among them.
+    pub fn windows(&self) -> u32 {
+        self.windows
+    }
+
+    /// Transactions of days behind the last window.
+    pub fn behind(&self) -> u64 {
+        let last_end = self.last_end.unwrap_or(i64::MIN);
+        let behind = self.days.iter().filter(|(unit, _)| *unit >= last_end);
+        behind.map(|(_, run)| run.transactions).sum()
+    }
+
     /// Whether there are days behind the last window.
     pub fn has_more(&self) -> bool {
         self.days.back().is_some_and(|(unit, _)| self.last_end.is_none_or(|end| *unit >= end))

@@ -43,8 +43,13 @@ impl Found {
 
     /// The edges of a cluster, in the plainest way.
     pub fn edges_of(&self, cluster: ClusterId) -> Vec<Edge> {
-        let members: BTreeSet<VertexId> =
-            self.findings.members.iter().filter(|m| m.cluster == cluster).map(|m| m.vertex).collect();
+        let members: BTreeSet<VertexId> = self
+            .findings
+            .members
+            .iter()
+            .filter(|m| m.cluster == cluster)
+            .map(|m| m.vertex)
+            .collect();
         let inside = |(a, b): &&(VertexId, VertexId)| members.contains(a) && members.contains(b);
         let edge = |&(source, target): &(VertexId, VertexId)| {
             let dealings = self.dealings[&(source, target)];
@@ -73,7 +78,8 @@ fn users_in(ring: usize, window: usize, windows: usize) -> usize {
         return 0;
     }
     let base = if ring % 17 == 4 { 60 } else { 5 + mixed([ring, 3, 0]) % 10 };
-    let all = base + (window - born) * (mixed([ring, 4, 0]) % 3) - usize::from(mixed([ring, window, 5]) % 4 == 0);
+    let all = base + (window - born) * (mixed([ring, 4, 0]) % 3)
+        - usize::from(mixed([ring, window, 5]) % 4 == 0);
     all.min(room_of(ring))
 }
 
@@ -132,7 +138,12 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
         let last = (first + count - 1) % LENGTH as usize;
         let day = |day: usize| Timestamp(range_end - (LENGTH - day as i64) * DAY);
         let amount = Some((10 + mix % 990) as f64 + 0.5);
-        let pair = Dealings { count: count as u64, amount, first: day(first.min(last)), last: day(last.max(first)) };
+        let pair = Dealings {
+            count: count as u64,
+            amount,
+            first: day(first.min(last)),
+            last: day(last.max(first)),
+        };
         dealings.insert((a.min(b), a.max(b)), pair);
     };
     let mut clusters: BTreeMap<usize, Vec<VertexId>> = BTreeMap::new();
@@ -223,11 +234,20 @@ impl Found {
         for &vertex in members {
             let list = around.get(&vertex).map_or(&[][..], |list| list);
             let strength: u64 = list.iter().map(|&(_, weight)| weight).sum();
-            let to_bad: u64 =
-                list.iter().filter(|(other, _)| bad.contains(other)).map(|&(_, weight)| weight).sum();
-            let own: u64 =
-                list.iter().filter(|(other, _)| inside.contains(other)).map(|&(_, weight)| weight).sum();
-            edges += list.iter().filter(|&&(other, _)| other > vertex && inside.contains(&other)).count();
+            let to_bad: u64 = list
+                .iter()
+                .filter(|(other, _)| bad.contains(other))
+                .map(|&(_, weight)| weight)
+                .sum();
+            let own: u64 = list
+                .iter()
+                .filter(|(other, _)| inside.contains(other))
+                .map(|&(_, weight)| weight)
+                .sum();
+            edges += list
+                .iter()
+                .filter(|&&(other, _)| other > vertex && inside.contains(&other))
+                .count();
             within += own;
             out += strength - own;
             let share = if strength == 0 { 0.0 } else { to_bad as f64 / strength as f64 };
@@ -288,8 +308,11 @@ impl Found {
         for cluster in &mut self.findings.clusters {
             let key = cluster.id.0 as usize;
             let own = &now[&key];
-            let parents: Vec<usize> =
-                before.iter().filter(|(_, old)| !old.is_disjoint(own)).map(|(&old, _)| old).collect();
+            let parents: Vec<usize> = before
+                .iter()
+                .filter(|(_, old)| !old.is_disjoint(own))
+                .map(|(&old, _)| old)
+                .collect();
             let (first, until) = *born.entry(key).or_insert((at, cluster.born.0));
             cluster.born = Timestamp(until);
             cluster.age = (at - first) as u32;
@@ -309,8 +332,7 @@ impl Found {
             let taker = now.iter().find(|(_, own)| !own.is_disjoint(old));
             taker.map(|(&key, _)| ClusterId(key as u64))
         };
-        self.findings.ended =
-            gone.map(|(&key, old)| (ClusterId(key as u64), into(old))).collect();
+        self.findings.ended = gone.map(|(&key, old)| (ClusterId(key as u64), into(old))).collect();
     }
 
     fn rank(&mut self) {

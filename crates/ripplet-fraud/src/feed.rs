@@ -1,0 +1,235 @@
+//! From sources to windows: reading, days, and the window that slides.
+//!
+//! [`Feed::advance`] reads until a window's last day has ended; [`Feed::slide`] makes that window, or [`Feed::pass`] does
+//! not. Where a stream ends before the first window is as long as it should be, one window is made of what there is.
+
+use crate::days::Run;
+use crate::entities::EntityError;
+use crate::source::reader::{self, Input, Message, ReaderError, Reading, Sources};
+use crate::stream::{Ended, Stream, StreamError, Taking};
+use crate::weights::{Weighing, WeightError};
+use crate::window::{Changed, Shape, Sliding, WindowError};
+use crate::{Entities, Mapping, Span, TimeRange, Timestamp, Window};
+use ripplet_graph::VertexId;
+use std::collections::VecDeque;
+use std::sync::mpsc::Receiver;
+use thiserror::Error;
+
+/// What a feed is made of.
+#[derive(Clone, Debug)]
+pub struct FeedOptions {
+    /// Where transactions come from.
+    pub sources: Sources,
+    /// How files are read.
+    pub reading: Reading,
+    /// What their columns are.
+    pub mapping: Mapping,
+    /// How long windows are.
+    pub shape: Shape,
+    /// How late rows may come.
+    pub late: Option<Span>,
+    /// Whether rows with faults are left out.
+    pub skip_bad_rows: bool,
+    /// Whether rows that come too late are.
+    pub skip_late_rows: bool,
+    /// Whether each window is built of its days, and not merged.
+    pub from_scratch: bool,
+}
+
+/// A feed that failed.
+#[derive(Debug, Error)]
+pub enum FeedError {
+    /// Sources that cannot be read.
+    #[error(transparent)]
+    Reader(#[from] ReaderError),
+    /// Rows that cannot be taken.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+    /// A weight that is none.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
+    /// Entities that cannot be taken in.
+    #[error(transparent)]
+    Entity(#[from] EntityError),
+    /// A window that cannot be made.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+    /// The weight of an edge that cannot be stored.
+    #[error("the weight of the edge between {ends} {why}")]
+    EdgeWeight {
+        /// Who deals.
+        ends: String,
+        /// Why.
+        why: String,
+    },
+    /// Somebody wants it to end.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Transactions on their way to windows.
+#[derive(Debug)]
+pub struct Feed {
+    messages: Receiver<Result<Message, ReaderError>>,
+    stream: Stream,
+    sliding: Sliding,
+    inputs: Vec<Input>,
+    /// Days that ended and are in no window yet.
+    ended: VecDeque<Ended>,
+    /// How many entities there were when the last day of `sliding` ended.
+    vertices: u32,
+    over: bool,
+    unit_value: f64,
+}
+
+/// What [`Feed::advance`] comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advance {
+    /// A window ends with the last day: make it, or pass over it.
+    Window,
+    /// The sources are at their end.
+    Over,
+}
+
+impl Feed {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// Where sources are not there, or a rule is none.
+    pub fn begin(options: &FeedOptions) -> Result<Feed, FeedError> {
+        let FeedOptions { mapping, shape, late, .. } = options;
+        let unit_value =
+            mapping.amount.as_ref().map_or(1.0, |amount| 10f64.powi(-(amount.decimals as i32)));
+        let weighing = Weighing::new(&mapping.weight, mapping.amount.is_some())?;
+        let taking = Taking {
+            unit: shape.unit(),
+            late: *late,
+            skip_bad_rows: options.skip_bad_rows,
+            skip_late_rows: options.skip_late_rows,
+        };
+        let sliding = Sliding::new(*shape, weighing, unit_value);
+        Ok(Feed {
+            stream: Stream::new(mapping, taking)?,
+            sliding: if options.from_scratch { sliding.from_scratch() } else { sliding },
+            messages: reader::begin(&options.sources, mapping, options.reading)?,
+            inputs: Vec::new(),
+            ended: VecDeque::new(),
+            vertices: 0,
+            over: false,
+            unit_value,
+        })
+    }
+
+    /// Reads until a window ends.
+    ///
+    /// # Errors
+    /// Where reading fails, or `is_cancelled`.
+    pub fn advance(
+        &mut self,
+        mut on_input: impl FnMut(&[Input]) -> Result<(), FeedError>,
+        is_cancelled: impl Fn() -> bool,
+    ) -> Result<Advance, FeedError> {
+        loop {
+            while let Some(Ended { unit, run, vertices }) = self.ended.pop_front() {
+                self.vertices = vertices;
+                if self.sliding.push(unit, run) {
+                    return Ok(Advance::Window);
+                }
+            }
+            if self.over {
+                let none_yet = self.sliding.windows() == 0 && self.sliding.has_more();
+                return Ok(if none_yet { Advance::Window } else { Advance::Over });
+            }
+            if is_cancelled() {
+                return Err(FeedError::Cancelled);
+            }
+            match self.messages.recv() {
+                Ok(Ok(Message::Nothing)) => {}
+                Ok(Ok(Message::Input(input))) => {
+                    self.inputs.push(input);
+                    on_input(&self.inputs)?;
+                }
+                Ok(Ok(Message::Rows(batch, origin))) => {
+                    if let Some(input) = self.inputs.last_mut() {
+                        input.rows += batch.rows() as u64;
+                    }
+                    self.ended.extend(self.stream.push(&batch, &origin)?);
+                }
+                Ok(Err(error)) => return Err(error.into()),
+                Err(_) => {
+                    self.over = true;
+                    self.ended.extend(self.stream.finish()?);
+                }
+            }
+        }
+    }
+
+    /// Makes the window that ends with the last day; and tells whose lists are other than in that before.
+    ///
+    /// # Errors
+    /// Where a weight cannot be stored, or memory is refused.
+    pub fn slide(&mut self) -> Result<Changed, FeedError> {
+        match self.sliding.slide(self.vertices) {
+            Ok((_, changed)) => Ok(changed),
+            Err(WindowError::Weight { source_vertex, target_vertex, bad }) => {
+                let entities = self.stream.entities();
+                let name =
+                    |v: VertexId| format!("{} {}", entities.kind_name_of(v), entities.id_of(v));
+                let ends = format!("{} and {}", name(source_vertex), name(target_vertex));
+                Err(FeedError::EdgeWeight { ends, why: bad.to_string() })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Passes over the window that ends with the last day.
+    pub fn pass(&mut self) {
+        self.sliding.pass();
+    }
+
+    /// The last window that was made.
+    pub fn window(&self) -> Option<&Window> {
+        self.sliding.window()
+    }
+
+    /// The range of the window that ends with the last day.
+    pub fn range(&self) -> TimeRange {
+        self.sliding.range()
+    }
+
+    /// Who was seen so far; a window has the first of them as its vertices.
+    pub fn entities(&self) -> &Entities {
+        self.stream.entities()
+    }
+
+    /// The rows so far.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// The inputs so far, the last of them at work.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The days of the last window.
+    pub fn days(&self) -> impl Iterator<Item = (Timestamp, &Run)> {
+        self.sliding.days()
+    }
+
+    /// What a smallest unit of amounts is worth.
+    pub fn unit_value(&self) -> f64 {
+        self.unit_value
+    }
+
+    /// Transactions behind the end of the last window.
+    pub fn behind(&self) -> u64 {
+        self.sliding.behind()
+    }
+
+    /// Bytes that all that is kept here occupies.
+    pub fn bytes(&self) -> u64 {
+        let ended: u64 = self.ended.iter().map(|day| day.run.bytes()).sum();
+        self.stream.bytes() + self.sliding.bytes() + ended
+    }
+}
