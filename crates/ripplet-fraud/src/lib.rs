@@ -23,15 +23,22 @@
 //! Nothing here prints, and all that computes runs on rayon's current pool.
 
 pub mod days;
+pub mod detect;
 pub mod entities;
+pub mod evolution;
 pub mod feed;
 pub mod findings;
+pub mod folder;
 pub mod mapping;
 pub mod output;
 pub mod report;
+pub mod run;
+pub mod scores;
 pub mod seeds;
 pub mod source;
 pub mod stream;
+pub mod surprise;
+pub mod ties;
 pub mod time;
 pub mod weights;
 pub mod window;

@@ -145,7 +145,7 @@ pub struct Holding {
     pub unseen: u64,
 }
 
-fn holding(entries: &[Listed], entities: &Entities, at: Timestamp) -> Holding {
+pub(crate) fn holding(entries: &[Listed], entities: &Entities, at: Timestamp) -> Holding {
     let mut holding = Holding::default();
     for entry in entries.iter().filter(|entry| entry.holds_at(at)) {
         match entities.find(entry.kind, &entry.id) {

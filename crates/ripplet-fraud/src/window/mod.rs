@@ -111,6 +111,11 @@ impl Shape {
         Shape { growing: true, ..self }
     }
 
+    /// Whether the first windows are shorter than the others.
+    pub fn is_growing(self) -> bool {
+        self.growing
+    }
+
     /// How long windows are.
     pub fn length(self) -> Span {
         self.length

@@ -1,0 +1,447 @@
+//! The run folder: what a run writes, and from where it goes on after it was killed.
+//!
+//! ```text
+//! RUN/
+//!   manifest.json              version, options, inputs with hashes, counts, windows, timings
+//!   report.html
+//!   windows/
+//!     0000-2024-05-31/         the window that ends at the end of 2024-05-30, UTC; all of it, or nothing
+//!       window.json            its figures
+//!       clusters.parquet members.parquet edges.parquet graph.npz
+//!       report.json            its part of the report
+//!       labels.checkpoint      where labels came, and …
+//!       clusters.txt           … what clusters are called: the last window's alone, from which the next goes on
+//! ```
+//!
+//! A window's folder is written under another name, synced, and renamed, so that it is there whole or not at all.
+//! What was left of it by who was killed is removed by who goes on.
+
+use crate::detect::Spread;
+use crate::evolution::{BadTracker, Tracker};
+use crate::source::reader::Input;
+use crate::stream::Counts;
+use ripplet_graph::OutOfMemory;
+use ripplet_io::write::whole_file;
+use ripplet_io::{ReadError, WriteError, checkpoint};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// What a run says about itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of ripplet.
+    pub ripplet: String,
+    /// What decides the results, by name.
+    pub options: BTreeMap<String, String>,
+    /// What was read, in the order in which it was.
+    pub inputs: Vec<Input>,
+    /// What was counted.
+    pub counts: Counts,
+    /// The windows that are finished.
+    pub windows: Vec<WindowRecord>,
+    /// How it stands: `running`, `finished`, or why it ended.
+    pub state: String,
+    /// Transactions behind the end of the last window.
+    pub transactions_behind: u64,
+    /// Entries of the lists that named nobody who was ever seen.
+    pub unseen: u64,
+    /// Threads it ran on.
+    pub threads: usize,
+    /// Seconds since it began, or went on.
+    pub seconds: f64,
+}
+
+/// The figures of a window.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct WindowRecord {
+    /// Which it is, from 0.
+    pub index: u32,
+    /// Its first instant.
+    pub from: String,
+    /// The first instant behind it.
+    pub until: String,
+    /// Its folder.
+    pub folder: String,
+    /// Transactions in it.
+    pub transactions: u64,
+    /// Entities that were seen when it ended.
+    pub vertices: u32,
+    /// Arcs of its graph: two for each pair.
+    pub arcs: u64,
+    /// Who was known to be bad when it ended.
+    pub known_bad: u64,
+    /// Entries of the black list that held then and named nobody who was seen so far.
+    pub known_bad_unseen: u64,
+    /// Who was trusted.
+    pub trusted: u64,
+    /// The SHA-256 of the lists as they were then.
+    pub lists_sha256: Vec<String>,
+    /// Clusters that were found.
+    pub clusters: u64,
+    /// Their members.
+    pub members: u64,
+    /// Whether the graph was merged from the window before, and not built of its days.
+    pub merged: bool,
+    /// Whether labels began where they were in the window before.
+    pub warm: bool,
+    /// Vertices whose lists changed since then; none where it was built.
+    pub changed: Option<u64>,
+    /// Rounds of label propagation.
+    pub rounds: u32,
+    /// Arcs that were looked at in them.
+    pub scanned: u64,
+    /// Whether labels settled.
+    pub converged: bool,
+    /// Seconds, by what they went to.
+    pub seconds: BTreeMap<String, f64>,
+    /// Bytes planned: what is kept of the stream and the windows, and what detection takes beside.
+    pub bytes_planned: BTreeMap<String, u64>,
+    /// The most memory that the process had so far, where the system tells.
+    pub bytes_peak: Option<u64>,
+}
+
+/// A run folder that cannot be used.
+#[derive(Debug, Error)]
+pub enum FolderError {
+    /// There is a run in it.
+    #[error("{} has a run in it already: go on with it (--resume), or name another folder", .0.display())]
+    Taken(PathBuf),
+    /// There is something else in it.
+    #[error("{} is not empty, and no run is in it: name a new folder, or an empty one", .0.display())]
+    NotEmpty(PathBuf),
+    /// There is no run in it.
+    #[error("{} has no run in it to go on with: leave out --resume", .0.display())]
+    NoRun(PathBuf),
+    /// The run in it is another.
+    #[error("the run in {} has {name} {there}, and here it is {here}: go on with the same options, or name another folder", path.display())]
+    OtherRun {
+        /// The folder.
+        path: PathBuf,
+        /// What differs.
+        name: String,
+        /// As it is there.
+        there: String,
+        /// As it is here.
+        here: String,
+    },
+    /// An input is another than it was.
+    #[error(
+        "{path} was replaced since the run read it: its windows stand on what it was. Begin a new run folder"
+    )]
+    Replaced {
+        /// The input.
+        path: String,
+    },
+    /// Inputs are others than they were.
+    #[error(
+        "the run began with {there}, and here {here} comes in its place: go on with the same inputs, in the same order"
+    )]
+    OtherInput {
+        /// As it was.
+        there: String,
+        /// As it is.
+        here: String,
+    },
+    /// The operating system refuses.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file of the run that is damaged.
+    #[error("{}: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file of the run that cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A file that cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Memory was refused.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+}
+
+/// A run folder.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+const MANIFEST: &str = "manifest.json";
+const WINDOWS: &str = "windows";
+const WINDOW: &str = "window.json";
+const LABELS: &str = "labels.checkpoint";
+const CLUSTERS: &str = "clusters.txt";
+const UNFINISHED: &str = ".part-";
+
+/// What the next window goes on from.
+#[derive(Debug)]
+pub struct Kept {
+    /// Where the labels came.
+    pub spread: Spread,
+    /// What clusters are called.
+    pub tracker: Tracker,
+}
+
+impl RunFolder {
+    /// A new run's folder, which is made where it is not there.
+    ///
+    /// # Errors
+    /// Where there is a run, or anything else, in it.
+    pub fn create(path: &Path) -> Result<RunFolder, FolderError> {
+        let folder = RunFolder { path: path.into() };
+        if folder.manifest_path().exists() {
+            return Err(FolderError::Taken(path.into()));
+        }
+        let windows = path.join(WINDOWS);
+        fs::create_dir_all(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
+        let mut entries =
+            fs::read_dir(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
+        if entries.next().is_some() {
+            return Err(FolderError::NotEmpty(path.into()));
+        }
+        fs::create_dir(&windows).map_err(|source| FolderError::Io { path: windows, source })?;
+        Ok(folder)
+    }
+
+    /// The folder of a run that is to go on, or to be looked at.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn open(path: &Path) -> Result<RunFolder, FolderError> {
+        let folder = RunFolder { path: path.into() };
+        match folder.manifest_path().exists() {
+            true => Ok(folder),
+            false => Err(FolderError::NoRun(path.into())),
+        }
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        self.path.join(MANIFEST)
+    }
+
+    /// The manifest.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn manifest(&self) -> Result<Manifest, FolderError> {
+        read_json(&self.manifest_path())
+    }
+
+    /// Writes the manifest, whole or not at all.
+    ///
+    /// # Errors
+    /// Where the operating system refuses.
+    pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), FolderError> {
+        write_json(&self.manifest_path(), manifest)
+    }
+
+    /// The finished windows, in their order.
+    ///
+    /// # Errors
+    /// Where they cannot be read, or one is missing between others.
+    pub fn finished(&self) -> Result<Vec<WindowRecord>, FolderError> {
+        let windows = self.path.join(WINDOWS);
+        let failed = |source| FolderError::Io { path: windows.clone(), source };
+        let mut records: Vec<WindowRecord> = Vec::new();
+        for entry in fs::read_dir(&windows).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if !entry.file_name().to_string_lossy().starts_with('.') {
+                records.push(read_json(&entry.path().join(WINDOW))?);
+            }
+        }
+        records.sort_by_key(|record| record.index);
+        match records.iter().enumerate().find(|(at, record)| record.index as usize != *at) {
+            Some((at, _)) => {
+                Err(FolderError::Damaged { path: windows, why: format!("window {at} is missing") })
+            }
+            None => Ok(records),
+        }
+    }
+
+    /// Removes what was left of windows that were not finished.
+    ///
+    /// # Errors
+    /// Where the operating system refuses.
+    pub fn tidy(&self) -> Result<(), FolderError> {
+        let windows = self.path.join(WINDOWS);
+        let failed = |source| FolderError::Io { path: windows.clone(), source };
+        for entry in fs::read_dir(&windows).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                fs::remove_dir_all(entry.path()).map_err(failed)?;
+            }
+        }
+        for left in ripplet_io::write::left_in(&self.path).map_err(failed)? {
+            // It may be gone by now.
+            let _ = fs::remove_file(left);
+        }
+        Ok(())
+    }
+
+    /// The folder of a finished window.
+    pub fn window(&self, record: &WindowRecord) -> PathBuf {
+        self.path.join(WINDOWS).join(&record.folder)
+    }
+
+    /// Writes a window: `write` fills the folder that it is given, and the window is there once that, and what is
+    /// kept for the next, is on the disk.
+    ///
+    /// # Errors
+    /// Where `write` fails, or the operating system refuses; the window is not there then.
+    pub fn write_window<E: From<FolderError>>(
+        &self,
+        record: &WindowRecord,
+        kept: &Kept,
+        write: impl FnOnce(&Path) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let windows = self.path.join(WINDOWS);
+        let unfinished = windows.join(format!("{UNFINISHED}{}", record.folder));
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source| FolderError::Io { path, source }
+        };
+        fs::create_dir(&unfinished).map_err(at(&unfinished))?;
+        write(&unfinished)?;
+        kept.write(&unfinished)?;
+        write_json(&unfinished.join(WINDOW), record)?;
+        let finished = self.window(record);
+        sync(&unfinished).map_err(at(&unfinished))?;
+        fs::rename(&unfinished, &finished).map_err(at(&finished))?;
+        sync(&windows).map_err(at(&windows))?;
+        Ok(())
+    }
+
+    /// What the window after this one goes on from.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn kept(&self, record: &WindowRecord) -> Result<Kept, FolderError> {
+        Kept::read(&self.window(record))
+    }
+
+    /// Removes what was kept for the window after this one, which is finished too.
+    ///
+    /// # Errors
+    /// Where the operating system refuses.
+    pub fn forget(&self, record: &WindowRecord) -> Result<(), FolderError> {
+        for name in [LABELS, CLUSTERS] {
+            let path = self.window(record).join(name);
+            match fs::remove_file(&path) {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(FolderError::Io { path, source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes what was renamed in a folder survive a power cut, where the system offers that.
+fn sync(folder: &Path) -> io::Result<()> {
+    fs::File::open(folder)?.sync_all()
+}
+
+impl Kept {
+    fn write(&self, folder: &Path) -> Result<(), FolderError> {
+        let Kept { spread, tracker } = self;
+        let strengths: Vec<u32> = spread.strengths.iter().map(|value| value.to_bits()).collect();
+        let state = checkpoint::State {
+            run: "ripplet fraud",
+            rounds: &[],
+            labels: &spread.labels,
+            active: &[],
+            columns: &[&strengths],
+        };
+        checkpoint::write(&folder.join(LABELS), &state)?;
+        whole_file(&folder.join(CLUSTERS), |out| write!(out, "{tracker}"))?;
+        Ok(())
+    }
+
+    fn read(folder: &Path) -> Result<Kept, FolderError> {
+        let path = folder.join(LABELS);
+        let state = checkpoint::open(&path)?;
+        let damaged = |why: &str| FolderError::Damaged { path: path.clone(), why: why.into() };
+        let [strengths] = &*state.columns else { return Err(damaged("strengths are missing")) };
+        if strengths.len() != state.labels.len() {
+            return Err(damaged("there are not as many strengths as labels"));
+        }
+        let spread = Spread {
+            labels: state.labels.to_vec(),
+            strengths: strengths.iter().map(|bits| f32::from_bits(*bits)).collect(),
+            rounds: Vec::new(),
+            converged: true,
+        };
+        let path = folder.join(CLUSTERS);
+        let text = fs::read_to_string(&path);
+        let text = text.map_err(|source| FolderError::Io { path: path.clone(), source })?;
+        let tracker = text
+            .parse()
+            .map_err(|error: BadTracker| FolderError::Damaged { path, why: error.to_string() })?;
+        Ok(Kept { spread, tracker })
+    }
+}
+
+impl Manifest {
+    /// What differs in another run's options, first of all.
+    pub fn difference(&self, options: &BTreeMap<String, String>) -> Option<[String; 3]> {
+        let names = self.options.keys().chain(options.keys());
+        let value = |of: &BTreeMap<String, String>, name: &str| {
+            of.get(name).cloned().unwrap_or_else(|| "nothing".into())
+        };
+        let triple =
+            |name: &String| [name.clone(), value(&self.options, name), value(options, name)];
+        names.map(triple).find(|[_, there, here]| there != here)
+    }
+
+    /// Checks that inputs are those that were read before, as far as both go.
+    ///
+    /// # Errors
+    /// Where one was replaced, or another comes in its place.
+    pub fn check_inputs(&self, inputs: &[Input]) -> Result<(), FolderError> {
+        for (there, here) in self.inputs.iter().zip(inputs) {
+            if there.path != here.path {
+                let (there, here) = (there.path.clone(), here.path.clone());
+                return Err(FolderError::OtherInput { there, here });
+            }
+            if there.sha256 != here.sha256 {
+                return Err(FolderError::Replaced { path: here.path.clone() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes JSON for people and programs, whole or not at all.
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError> {
+    whole_file(path, |out| {
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        out.write_all(b"\n")
+    })?;
+    Ok(())
+}
+
+/// Reads JSON.
+pub(crate) fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, FolderError> {
+    let text = fs::read(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
+    serde_json::from_slice(&text)
+        .map_err(|error| FolderError::Damaged { path: path.into(), why: error.to_string() })
+}

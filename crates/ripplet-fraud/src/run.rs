@@ -1,0 +1,629 @@
+//! A run: windows of a feed, what is found in each, and a folder of it all.
+//!
+//! Windows come in their order; of each, who is known is looked up, clusters are detected, scored, and followed from the
+//! window before, and all is written before the next begins. A run that was killed goes on behind its last finished
+//! window: the inputs are read again, and checked to be those that they were, but the windows before are passed over.
+//! What it then writes is what it would have written.
+//!
+//! Labels begin where they were in the window before, unless [`RunOptions::exact`]; each window's record says which.
+
+use crate::detect::{self, DetectError, Detected, Detection, Known};
+use crate::entities::KindId;
+use crate::evolution::Tracker;
+use crate::feed::{Advance, Feed, FeedError, FeedOptions};
+use crate::folder::{FolderError, Kept, Manifest, RunFolder, WindowRecord, read_json, write_json};
+use crate::output::Dealings;
+use crate::report::{
+    Definitions, PageLimits, ReportBuilder, ReportLimits, Run as ReportRun, WindowFindings,
+    WindowReport, write_report,
+};
+use crate::scores;
+use crate::seeds::{self, Holding, ListError, Listed};
+use crate::source::files::fingerprint;
+use crate::source::reader::{Input, Sources};
+use crate::window::{Changed, WindowError};
+use crate::{Entities, Findings, KnownBad, Timestamp, Window};
+use ripplet_graph::{OutOfMemory, VertexId};
+use ripplet_io::{ReadError, WriteError};
+use ripplet_lp::{Executor, Observer, RunError as LpError};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use thiserror::Error;
+
+/// What a run is made of.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Where windows come from.
+    pub feed: FeedOptions,
+    /// The table of who is known to be bad.
+    pub known_bad: PathBuf,
+    /// The table of who is trusted.
+    pub trusted: Option<PathBuf>,
+    /// How clusters are detected.
+    pub detection: Detection,
+    /// Whether labels begin anew in each window.
+    pub exact: bool,
+    /// Bytes that all may take.
+    pub memory: Option<u64>,
+    /// How much of each window the report keeps.
+    pub report: ReportLimits,
+    /// What else decides the results, and is written down: the mapping's text, above all.
+    pub described: BTreeMap<String, String>,
+}
+
+/// Who watches a run.
+pub trait RunObserver: Observer {
+    /// Called when an input begins.
+    fn on_input(&mut self, _input: &Input) {}
+
+    /// Called when a window is written.
+    fn on_window(&mut self, _record: &WindowRecord) {}
+}
+
+/// A run that ended early; what was finished stays.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// No windows.
+    #[error(transparent)]
+    Feed(#[from] FeedError),
+    /// Nothing detected.
+    #[error(transparent)]
+    Detect(#[from] DetectError),
+    /// A list that cannot be read.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// Nothing kept.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Somebody is known to be bad, and trusted.
+    #[error(
+        "the {kind} `{id}` is known to be bad and trusted at the same time: take it off one list"
+    )]
+    Both {
+        /// The kind of entity.
+        kind: String,
+        /// Its id.
+        id: String,
+    },
+    /// It would need more memory than it may have.
+    #[error(
+        "the window that ends {until} needs {} MiB ({what}), and {} MiB are allowed: choose a shorter window, or allow \
+         more", needed >> 20, allowed >> 20
+    )]
+    Memory {
+        /// The window's end.
+        until: Timestamp,
+        /// What it needs.
+        needed: u64,
+        /// For what.
+        what: String,
+        /// What is allowed.
+        allowed: u64,
+    },
+    /// Memory was refused.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// Nothing written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Nothing read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// There was nothing to make a window of.
+    #[error("there are no transactions in the input: {0} rows were read, and none taken")]
+    NoTransactions(u64),
+}
+
+impl RunError {
+    /// Whether somebody wanted it to end.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(
+            self,
+            RunError::Feed(FeedError::Cancelled)
+                | RunError::Detect(DetectError::Run(LpError::Cancelled))
+        )
+    }
+
+    /// Whether memory was refused, here or by a limit.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(
+            self,
+            RunError::OutOfMemory(_)
+                | RunError::Memory { .. }
+                | RunError::Detect(DetectError::OutOfMemory(_))
+                | RunError::Detect(DetectError::Run(LpError::OutOfMemory { .. }))
+                | RunError::Feed(FeedError::Window(WindowError::OutOfMemory(_)))
+        )
+    }
+}
+
+/// The lists, read once more where they changed.
+#[derive(Debug)]
+pub struct Lists {
+    bad: List,
+    trusted: Option<List>,
+    default: KindId,
+}
+
+#[derive(Debug)]
+struct List {
+    path: PathBuf,
+    sha256: String,
+    entries: Vec<Listed>,
+}
+
+/// Who of the lists holds at a window's end.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    /// Known to be bad.
+    pub bad: Holding,
+    /// Trusted.
+    pub trusted: Holding,
+}
+
+impl Lists {
+    /// Reads both; entries that name no kind are of the kind `default`.
+    ///
+    /// # Errors
+    /// Where one cannot be read.
+    pub fn read(
+        bad: &Path,
+        trusted: Option<&Path>,
+        entities: &Entities,
+        default: &str,
+    ) -> Result<Lists, RunError> {
+        let default = entities.find_kind(default).unwrap_or(KindId(0));
+        let read = |path: &Path| -> Result<List, RunError> {
+            let (sha256, _) = fingerprint(path)?;
+            Ok(List { path: path.into(), sha256, entries: seeds::read(path, entities, default)? })
+        };
+        Ok(Lists { bad: read(bad)?, trusted: trusted.map(read).transpose()?, default })
+    }
+
+    /// Reads those again that changed.
+    fn refresh(&mut self, entities: &Entities) -> Result<(), RunError> {
+        for list in [Some(&mut self.bad), self.trusted.as_mut()].into_iter().flatten() {
+            let (sha256, _) = fingerprint(&list.path)?;
+            if sha256 != list.sha256 {
+                list.entries = seeds::read(&list.path, entities, self.default)?;
+                list.sha256 = sha256;
+            }
+        }
+        Ok(())
+    }
+
+    fn hashes(&self) -> Vec<String> {
+        let lists = [Some(&self.bad), self.trusted.as_ref()];
+        lists.into_iter().flatten().map(|list| list.sha256.clone()).collect()
+    }
+
+    /// The black list.
+    pub fn known_bad(&self) -> KnownBad {
+        KnownBad { entries: self.bad.entries.clone() }
+    }
+
+    /// Who of them holds when a window ends, and is among its vertices.
+    ///
+    /// # Errors
+    /// Where somebody is on both.
+    pub fn held(&self, entities: &Entities, window: &Window) -> Result<Held, RunError> {
+        let at = Timestamp(window.range.until.0.saturating_sub(1));
+        let vertices = window.graph.vertices();
+        let seen = |mut holding: Holding| {
+            let all = holding.vertices.len();
+            holding.vertices.retain(|&vertex| vertex < vertices);
+            holding.unseen += (all - holding.vertices.len()) as u64;
+            holding
+        };
+        let bad = seen(seeds::holding(&self.bad.entries, entities, at));
+        let trusted = self.trusted.as_ref().map(|list| seeds::holding(&list.entries, entities, at));
+        let trusted = seen(trusted.unwrap_or_default());
+        match bad.vertices.iter().find(|v| trusted.vertices.binary_search(v).is_ok()) {
+            Some(&v) => Err(RunError::Both {
+                kind: entities.kind_name_of(v).into(),
+                id: entities.id_of(v).into(),
+            }),
+            None => Ok(Held { bad, trusted }),
+        }
+    }
+
+    /// Entries that name nobody who was ever seen.
+    fn never_seen(&self, entities: &Entities) -> u64 {
+        let entries = self.bad.entries.iter().chain(self.trusted.iter().flat_map(|l| &l.entries));
+        entries.filter(|entry| entities.find(entry.kind, &entry.id).is_none()).count() as u64
+    }
+}
+
+/// Runs into a new folder, or goes on with the run in it.
+///
+/// # Errors
+/// Where something is wrong with the inputs, the lists, the folder, or the machine. Finished windows stay, and the
+/// manifest says why the run ended.
+pub fn run<E: Executor>(
+    executor: &E,
+    options: &RunOptions,
+    path: &Path,
+    resume: bool,
+    observer: &mut dyn RunObserver,
+) -> Result<Manifest, RunError> {
+    let folder = if resume { RunFolder::open(path)? } else { RunFolder::create(path)? };
+    let described = options.described();
+    let (mut before, mut finished) = (None, Vec::new());
+    if resume {
+        let manifest = folder.manifest()?;
+        if let Some([name, there, here]) = manifest.difference(&described) {
+            let path = path.into();
+            return Err(FolderError::OtherRun { path, name, there, here }.into());
+        }
+        folder.tidy()?;
+        finished = folder.finished()?;
+        before = Some(manifest);
+    }
+    let manifest = Manifest {
+        ripplet: env!("CARGO_PKG_VERSION").into(),
+        options: described,
+        inputs: before.as_ref().map_or_else(Vec::new, |before| before.inputs.clone()),
+        counts: before.as_ref().map_or_else(Default::default, |before| before.counts.clone()),
+        windows: finished,
+        state: "running".into(),
+        transactions_behind: 0,
+        unseen: 0,
+        threads: rayon::current_num_threads(),
+        seconds: 0.0,
+    };
+    folder.write_manifest(&manifest)?;
+    let mut running =
+        Running { executor, options, folder, before, manifest, start: Instant::now() };
+    let end = running.windows(observer);
+    running.manifest.seconds = running.start.elapsed().as_secs_f64();
+    running.manifest.state = match &end {
+        Ok(()) => "finished".into(),
+        Err(error) => error.to_string(),
+    };
+    running.folder.write_manifest(&running.manifest)?;
+    write_page(&running.folder)?;
+    end.map(|()| running.manifest)
+}
+
+impl RunOptions {
+    /// What decides the results, by name.
+    fn described(&self) -> BTreeMap<String, String> {
+        let mut all = self.described.clone();
+        let mut say = |name: &str, value: String| all.insert(name.into(), value);
+        let feed = &self.feed;
+        say("window", feed.shape.length().to_string());
+        say("slide", feed.shape.slide().to_string());
+        say("late", feed.late.map_or("0".into(), |late| late.to_string()));
+        say("first window", if feed.shape.is_growing() { "grows" } else { "whole" }.into());
+        say("rows with faults", if feed.skip_bad_rows { "left out" } else { "refused" }.into());
+        say("late rows", if feed.skip_late_rows { "left out" } else { "refused" }.into());
+        say("labels", if self.exact { "anew" } else { "from the window before" }.into());
+        say("detection", format!("{:?}", self.detection));
+        match &feed.sources {
+            Sources::Files(named) => say("inputs", named.join(" ")),
+            Sources::Query { query, .. } => say("inputs", query.clone()),
+        };
+        all
+    }
+}
+
+struct Running<'a, E> {
+    executor: &'a E,
+    options: &'a RunOptions,
+    folder: RunFolder,
+    /// The run as it was, where it goes on.
+    before: Option<Manifest>,
+    manifest: Manifest,
+    start: Instant,
+}
+
+impl<E: Executor> Running<'_, E> {
+    fn windows(&mut self, observer: &mut dyn RunObserver) -> Result<(), RunError> {
+        let options = self.options;
+        let mut feed = Feed::begin(&options.feed)?;
+        let trusted = options.trusted.as_deref();
+        let kind = &options.feed.mapping.source.kind;
+        let mut lists = Lists::read(&options.known_bad, trusted, feed.entities(), kind)?;
+        let done = self.manifest.windows.len() as u32;
+        let mut kept = match self.manifest.windows.last() {
+            Some(last) => self.folder.kept(last)?,
+            None => Kept { spread: Default::default(), tracker: Tracker::new() },
+        };
+        let mut index = 0;
+        loop {
+            observer.on_stage("reading");
+            let reading = Instant::now();
+            let advance = self.advance(&mut feed, observer)?;
+            let read = reading.elapsed().as_secs_f64();
+            self.manifest.inputs = self.inputs(&feed);
+            self.manifest.counts = feed.stream().counts().clone();
+            self.manifest.unseen = lists.never_seen(feed.entities());
+            if advance == Advance::Over {
+                self.manifest.transactions_behind = feed.behind();
+                let rows = self.manifest.counts.rows;
+                return if index == 0 { Err(RunError::NoTransactions(rows)) } else { Ok(()) };
+            }
+            if index + 1 < done {
+                feed.pass();
+            } else if index + 1 == done {
+                // The next is merged from it, as it would have been.
+                feed.slide()?;
+            } else {
+                lists.refresh(feed.entities())?;
+                kept = self.window(&mut feed, &lists, kept, read, observer)?;
+            }
+            index += 1;
+        }
+    }
+
+    fn advance(
+        &self,
+        feed: &mut Feed,
+        observer: &mut dyn RunObserver,
+    ) -> Result<Advance, RunError> {
+        let mut other = None;
+        let observer = std::cell::RefCell::new(observer);
+        let advance = feed.advance(
+            |inputs| {
+                if let Some(input) = inputs.last() {
+                    observer.borrow_mut().on_input(input);
+                }
+                let checked =
+                    self.before.as_ref().map_or(Ok(()), |before| before.check_inputs(inputs));
+                checked.map_err(|error| {
+                    other = Some(error);
+                    FeedError::Cancelled
+                })
+            },
+            || observer.borrow().is_cancelled(),
+        );
+        match other {
+            Some(error) => Err(error.into()),
+            None => Ok(advance?),
+        }
+    }
+
+    /// Those that are read by now, and behind them those that were before and will come again.
+    fn inputs(&self, feed: &Feed) -> Vec<Input> {
+        let mut inputs = feed.inputs().to_vec();
+        if let Some(before) = &self.before {
+            inputs.extend(before.inputs.iter().skip(inputs.len()).cloned());
+        }
+        inputs
+    }
+
+    /// Makes, looks through and writes the window that ends now; what the next goes on from.
+    fn window(
+        &mut self,
+        feed: &mut Feed,
+        lists: &Lists,
+        kept: Kept,
+        read: f64,
+        observer: &mut dyn RunObserver,
+    ) -> Result<Kept, RunError> {
+        let mut seconds = BTreeMap::from([("read".to_owned(), read)]);
+        observer.on_stage("sliding the window");
+        let start = Instant::now();
+        let merged = feed.window().is_some() && !self.options.feed.from_scratch;
+        let changed = feed.slide()?;
+        seconds.insert("slide".into(), start.elapsed().as_secs_f64());
+        let (Some(window), entities) = (feed.window(), feed.entities()) else {
+            return Ok(kept);
+        };
+        let planned = self.plan(feed, window)?;
+        let held = lists.held(entities, window)?;
+        let known = Known { bad: &held.bad.vertices, trusted: &held.trusted.vertices };
+        let start = Instant::now();
+        let Kept { spread: last, mut tracker } = kept;
+        let warm = !self.options.exact && !last.labels.is_empty();
+        let before = warm.then_some(&last);
+        let (detection, until) = (&self.options.detection, window.range.until);
+        let detected =
+            detect::detect(self.executor, &window.graph, known, detection, before, observer)?;
+        seconds.insert("detect".into(), start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        let mut findings = scores::score(&window.graph, &detected, known, until)?;
+        tracker.follow(&mut findings, until);
+        seconds.insert("score".into(), start.elapsed().as_secs_f64());
+        let record = WindowRecord {
+            index: window.index,
+            from: window.range.from.to_string(),
+            until: until.to_string(),
+            folder: format!("{:04}-{}", window.index, until.to_string().replace(':', "")),
+            transactions: window.transactions,
+            vertices: window.graph.vertices(),
+            arcs: window.graph.arcs(),
+            known_bad: held.bad.vertices.len() as u64,
+            known_bad_unseen: held.bad.unseen,
+            trusted: held.trusted.vertices.len() as u64,
+            lists_sha256: lists.hashes(),
+            clusters: findings.clusters.len() as u64,
+            members: findings.members.len() as u64,
+            merged,
+            warm,
+            changed: match changed {
+                Changed::Some(vertices) => Some(vertices.len() as u64),
+                Changed::All => None,
+            },
+            rounds: detected.spread.rounds.len() as u32,
+            scanned: detected.spread.rounds.iter().map(|round| round.scanned).sum(),
+            converged: detected.spread.converged,
+            seconds,
+            bytes_planned: planned,
+            bytes_peak: peak(),
+        };
+        observer.on_stage("writing the window");
+        let found =
+            Found { window, entities, held: &held, detected: &detected, findings: &findings, feed };
+        let record = self.write(record, found, tracker)?;
+        observer.on_window(&record.0);
+        self.manifest.windows.push(record.0);
+        self.manifest.seconds = self.start.elapsed().as_secs_f64();
+        self.folder.write_manifest(&self.manifest)?;
+        if self.options.feed.reading.follow.is_some() {
+            write_page(&self.folder)?;
+        }
+        Ok(Kept { spread: detected.spread, tracker: record.1 })
+    }
+
+    /// What is kept, and what detection takes beside; an error where that is more than is allowed.
+    fn plan(&self, feed: &Feed, window: &Window) -> Result<BTreeMap<String, u64>, RunError> {
+        let plan = detect::plan(self.executor, &window.graph, &self.options.detection);
+        let planned = BTreeMap::from([
+            ("entities, days, windows".to_owned(), feed.bytes()),
+            ("detection".to_owned(), plan.algorithm_host()),
+        ]);
+        let needed: u64 = planned.values().sum();
+        match self.options.memory.filter(|&allowed| allowed < needed) {
+            Some(allowed) => {
+                let of = |(name, bytes): (&String, &u64)| format!("{name}: {} MiB", bytes >> 20);
+                let what = planned.iter().map(of).collect::<Vec<_>>().join(", ");
+                Err(RunError::Memory { until: window.range.until, needed, what, allowed })
+            }
+            None => Ok(planned),
+        }
+    }
+
+    fn write(
+        &self,
+        mut record: WindowRecord,
+        found: Found<'_>,
+        tracker: Tracker,
+    ) -> Result<(WindowRecord, Tracker), RunError> {
+        let start = Instant::now();
+        let dealings = DealingsIn::of(found.feed);
+        let dealings_of = |a, b| dealings.between(a, b);
+        let kept = Kept { spread: found.detected.spread.clone(), tracker };
+        let in_window = WindowFindings {
+            window: found.window,
+            entities: found.entities,
+            findings: found.findings,
+            known_bad: &found.held.bad,
+            trusted: &found.held.trusted,
+            dealings_of: &dealings_of,
+        };
+        record.seconds.insert("all".into(), 0.0);
+        let all: f64 = record.seconds.values().sum();
+        record.seconds.insert("all".into(), all);
+        let report = WindowReport::of(in_window, self.options.report);
+        record.seconds.insert("evidence".into(), start.elapsed().as_secs_f64());
+        self.folder.write_window(&record, &kept, |folder| -> Result<(), RunError> {
+            Ok(write_json(&folder.join("report.json"), &report)?)
+        })?;
+        if let Some(last) = self.manifest.windows.last() {
+            self.folder.forget(last)?;
+        }
+        Ok((record, kept.tracker))
+    }
+}
+
+/// What was found in a window.
+struct Found<'a> {
+    window: &'a Window,
+    entities: &'a Entities,
+    held: &'a Held,
+    detected: &'a Detected,
+    findings: &'a Findings,
+    feed: &'a Feed,
+}
+
+/// What was dealt in a window between any two, looked up day by day.
+pub struct DealingsIn<'a> {
+    days: Vec<(Timestamp, &'a crate::days::Run)>,
+    unit_value: f64,
+}
+
+impl<'a> DealingsIn<'a> {
+    /// That of a feed's last window.
+    pub fn of(feed: &'a Feed) -> DealingsIn<'a> {
+        DealingsIn { days: feed.days().collect(), unit_value: feed.unit_value() }
+    }
+
+    /// What two dealt; the instants are those where days begin.
+    pub fn between(&self, a: VertexId, b: VertexId) -> Option<Dealings> {
+        let mut all: Option<Dealings> = None;
+        for &(at, run) in &self.days {
+            let arcs = run.arcs_of(a);
+            let Ok(place) = run.neighbors[arcs.clone()].binary_search(&b) else { continue };
+            let arc = arcs.start + place;
+            let amount = run.amounts.get(arc).map(|&amount| amount as f64 * self.unit_value);
+            let count = u64::from(run.counts[arc]);
+            let so_far =
+                all.get_or_insert(Dealings { count: 0, amount: None, first: at, last: at });
+            so_far.count += count;
+            so_far.last = at;
+            so_far.amount = match (so_far.amount, amount) {
+                (Some(before), Some(amount)) => Some(before + amount),
+                (before, amount) => before.or(amount),
+            };
+        }
+        all
+    }
+}
+
+/// Writes `report.html` of all finished windows.
+///
+/// # Errors
+/// Where a window's part cannot be read, or the page cannot be written.
+pub fn write_page(folder: &RunFolder) -> Result<PathBuf, RunError> {
+    let manifest = folder.manifest()?;
+    let windows = folder.finished()?;
+    let mut builder = ReportBuilder::new(PageLimits::default());
+    for record in windows.iter().rev() {
+        builder.add(read_json(&folder.window(record).join("report.json"))?);
+    }
+    let mut facts = vec![("ripplet".to_owned(), manifest.ripplet.clone())];
+    facts.extend(manifest.options.iter().map(|(name, value)| (name.clone(), value.clone())));
+    facts.push(("seconds".into(), format!("{:.1}", manifest.seconds)));
+    let input = |input: &Input| {
+        let hash = input.sha256.as_deref().unwrap_or("no hash");
+        (input.path.clone(), format!("{} rows, {} bytes, SHA-256 {hash}", input.rows, input.bytes))
+    };
+    let run = ReportRun {
+        title: format!("Suspicious clusters in {}", folder.path().display()),
+        facts,
+        inputs: manifest.inputs.iter().map(input).collect(),
+        notes: notes(&manifest, &windows),
+    };
+    let path = folder.path().join("report.html");
+    write_report(&path, &run, &Definitions::default(), &builder)?;
+    Ok(path)
+}
+
+/// What a reader of the results should know.
+pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let counts = &manifest.counts;
+    for (fault, rows) in &counts.faults {
+        notes.push(format!("{rows} rows were left out: {fault}"));
+    }
+    let mut say = |count: u64, what: &str| {
+        if count > 0 {
+            notes.push(format!("{count} {what}"));
+        }
+    };
+    say(counts.late, "rows were left out: they came after their day had ended");
+    say(counts.other_kinds, "rows were passed over: of kinds that the mapping does not take");
+    say(manifest.unseen, "entries of the lists name nobody who was seen");
+    say(manifest.transactions_behind, "transactions lie behind the end of the last window");
+    let repeated = manifest.inputs.iter().filter(|input| input.repeats.is_some()).count();
+    say(repeated as u64, "files were passed over: others with the same content were read before");
+    let warm = windows.iter().filter(|window| window.warm).count();
+    say(
+        warm as u64,
+        "windows began with the labels of the window before: a run with --exact may find others at ties",
+    );
+    if !["finished", "running"].contains(&&*manifest.state) {
+        notes.push(format!("The run ended early: {}", manifest.state));
+    }
+    notes
+}
+
+/// The most memory that this process had, where the system tells.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes << 10)
+}
