@@ -26,7 +26,7 @@ impl fmt::Display for ClusterId {
     }
 }
 
-/// A suspicious cluster; the scores' formulas are in [`scores`](crate).
+/// A suspicious cluster; the formulas are in [`scores`](crate::scores).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     /// What it is called in all windows.
@@ -102,7 +102,8 @@ pub struct Member {
     pub cluster: ClusterId,
     /// How suspicious: higher is more so.
     pub score: f64,
-    /// Arcs to the nearest known bad member of the cluster, along members: 0 for these themselves.
+    /// Arcs to the nearest known bad member of the cluster, along members: 0 for these themselves,
+    /// [`NO_SEED`](crate::scores::NO_SEED) where there is none.
     pub seed_distance: u32,
     /// The weight of arcs to known bad vertices, as a share of that of all arcs of the vertex.
     pub share_to_known_bad: f64,

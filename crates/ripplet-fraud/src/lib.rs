@@ -17,14 +17,21 @@
 //! | [`window`] | the graph of a range of time |
 //! | [`seeds`] | who is known to be bad, and when; who is trusted |
 //! | [`findings`] | what detection finds: clusters and members |
+//! | [`ties`], [`surprise`] | which of a window's ties are more than chance |
+//! | [`detect`] | labels that spread from the known bad along them, and clusters |
+//! | [`scores`] | how suspicious clusters and members are |
+//! | [`evolution`] | what becomes of clusters from window to window |
+//! | [`evaluate`], [`baselines`] | known accounts held out and looked for, beside older ways |
 //! | [`output`] | tables of a window, and arrays for graph neural networks |
 //! | [`report`] | `report.html` |
 //!
 //! Nothing here prints, and all that computes runs on rayon's current pool.
 
+pub mod baselines;
 pub mod days;
 pub mod detect;
 pub mod entities;
+pub mod evaluate;
 pub mod evolution;
 pub mod feed;
 pub mod findings;

@@ -1,6 +1,9 @@
 //! The tests of ripplet-fraud, in one binary.
 
 mod browser;
+mod detection;
+mod evaluation;
+mod evolution;
 mod market;
 mod report;
 mod streams;

@@ -1,0 +1,132 @@
+//! Evaluates the detection of fraud on a file of transactions: `fraud_evaluation TRANSACTIONS MAPPING LABELS [options]`.
+//!
+//! LABELS is a CSV file whose column `--id` (the first) names accounts of the kind of the mapping's source, confirmed
+//! where its column `--where COLUMN=VALUE` says so, or all of them. `--window` and `--slide` in spans (150d), `--draws`,
+//! `--known`, `--seed`, `--top`, `--attenuation`, `--no-closure`, `--threads`. Prints the tables; `--rows FILE` gets a row
+//! for each draw and method.
+
+use ripplet_bench::Result;
+use ripplet_fraud::evaluate::{Evaluation, Evaluator};
+use ripplet_fraud::seeds::Listed;
+use ripplet_fraud::source::{Batch, open_file};
+use ripplet_fraud::stream::{Ended, Stream, Taking};
+use ripplet_fraud::weights::Weighing;
+use ripplet_fraud::window::{Shape, Sliding};
+use ripplet_fraud::{KnownBad, Mapping, Trusted};
+use ripplet_lp::cpu::CpuExecutor;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1).map(String::as_str)
+    };
+    let [transactions, mapping, labels, ..] = &*arguments else {
+        return Err("fraud_evaluation TRANSACTIONS MAPPING LABELS [options]".into());
+    };
+    let mapping = Mapping::read(Path::new(mapping))?;
+    let span = |name, default: &str| option(name).unwrap_or(default).parse();
+    let shape = Shape::new(span("--window", "30d")?, span("--slide", "30d")?)?.growing();
+    let mut options = Evaluation::default();
+    options.draws = option("--draws").map_or(Ok(options.draws), str::parse)?;
+    options.known = option("--known").map_or(Ok(options.known), str::parse)?;
+    options.seed = option("--seed").map_or(Ok(options.seed), str::parse)?;
+    options.top = option("--top").map_or(Ok(options.top), str::parse)?;
+    let attenuation = option("--attenuation").map(str::parse).transpose()?;
+    options.detection.attenuation = attenuation.unwrap_or(options.detection.attenuation);
+    options.detection.ties.closure = !arguments.iter().any(|argument| argument == "--no-closure");
+    let executor = CpuExecutor::new(option("--threads").map(str::parse).transpose()?)?;
+
+    let start = Instant::now();
+    let taking =
+        Taking { unit: shape.unit(), late: None, skip_bad_rows: false, skip_late_rows: false };
+    let mut stream = Stream::new(&mapping, taking)?;
+    let weighing = Weighing::new(&mapping.weight, mapping.amount.is_some())?;
+    let amount = mapping.amount.as_ref().map_or(1.0, |of| 0.1_f64.powi(of.decimals as i32));
+    let mut sliding = Sliding::new(shape, weighing, amount);
+    let mut evaluator = None;
+    let mut ended_with = |stream: &Stream, ended: Vec<Ended>, last: bool| -> Result<()> {
+        let count = ended.len();
+        for (at, Ended { unit, run, vertices }) in ended.into_iter().enumerate() {
+            let whole = sliding.push(unit, run);
+            if whole || (last && at + 1 == count) {
+                let (window, _) = sliding.slide(vertices)?;
+                let evaluator = match &mut evaluator {
+                    Some(evaluator) => evaluator,
+                    none => {
+                        let confirmed = confirmed(labels, stream, &mapping, &option)?;
+                        none.insert(Evaluator::new(options.clone(), &confirmed)?)
+                    }
+                };
+                let trusted = Trusted::default();
+                evaluator.window(&executor, window, stream.entities(), &trusted, &mut ())?;
+            }
+        }
+        Ok(())
+    };
+    for raw in open_file(Path::new(transactions), &mapping.columns())? {
+        let batch = Batch::of(&raw?, &mapping, transactions)?;
+        let ended = stream.push(&batch, transactions)?;
+        ended_with(&stream, ended, false)?;
+    }
+    let ended = stream.finish()?;
+    ended_with(&stream, ended, true)?;
+    let report = evaluator.ok_or("no transactions")?.finish()?;
+    println!("Command: fraud_evaluation {}\n", arguments.join(" "));
+    println!(
+        "{} accounts, {} of {} confirmed ones there, {} draws of {}, {} windows, {:.1} s; first {} %: {} accounts; best \
+         baseline: {}\n",
+        report.accounts,
+        report.confirmed,
+        report.confirmed + report.unseen,
+        report.options.draws,
+        report.options.known,
+        report.windows,
+        start.elapsed().as_secs_f64(),
+        100.0 * report.options.top,
+        (report.options.top * f64::from(report.accounts)).round(),
+        report.best_baseline.map_or("none", |baseline| baseline.name()),
+    );
+    print!("{}", report.tables());
+    if let Some(rows) = option("--rows") {
+        let mut file = std::io::BufWriter::new(std::fs::File::create(rows)?);
+        report.write_rows(&mut file)?;
+        file.flush()?;
+    }
+    Ok(())
+}
+
+/// The accounts that the file of labels confirms.
+fn confirmed<'a>(
+    labels: &str,
+    stream: &Stream,
+    mapping: &Mapping,
+    option: &dyn Fn(&str) -> Option<&'a str>,
+) -> Result<KnownBad> {
+    let kind = stream.entities().find_kind(&mapping.source.kind).ok_or("no such kind")?;
+    let text = std::fs::read_to_string(labels)?;
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().ok_or("no header")?.split(',').collect();
+    let place = |name: &str| {
+        let place = names.iter().position(|known| *known == name);
+        place.ok_or_else(|| format!("{labels} has no column {name}"))
+    };
+    let id = option("--id").map_or(Ok(0), place)?;
+    let wanted = match option("--where").map(|condition| condition.split_once('=')) {
+        Some(Some((column, value))) => Some((place(column)?, value)),
+        Some(None) => return Err("--where COLUMN=VALUE".into()),
+        None => None,
+    };
+    let mut bad = KnownBad::default();
+    for line in lines {
+        let values: Vec<&str> = line.split(',').collect();
+        let take = wanted.is_none_or(|(place, value)| values.get(place) == Some(&value));
+        if let (true, Some(id)) = (take, values.get(id)) {
+            bad.entries.push(Listed { kind, id: (*id).into(), from: None, until: None });
+        }
+    }
+    Ok(bad)
+}

@@ -1,0 +1,89 @@
+//! How unlikely a number of events is where chance alone is at work, in nats.
+//!
+//! [`surprise`] of a count c where λ are expected is −ln P(X ≥ c) for X of a Poisson distribution: 0 where
+//! everything is as likely, about c · ln(c / (e λ)) far beyond what is expected. Counts need not be whole: then the
+//! regularized lower incomplete gamma function P(c, λ), which is the same for whole ones, goes between them.
+//!
+//! Memory: none. The bits depend on the platform's `exp` and `ln`, and on nothing else.
+//!
+//! Reference: NIST Digital Library of Mathematical Functions, 8.7.1, 8.9.2 and 5.11.1.
+
+/// No number of events is more surprising: beyond it, chances are no normal `f64`.
+pub const MOST_SURPRISE: f64 = 700.0;
+
+/// −ln P(X ≥ `count`) where X is Poisson with mean `expected`, from 0 to [`MOST_SURPRISE`].
+///
+/// What is not a number, below 0, or expected without end, is no surprise.
+pub fn surprise(count: f64, expected: f64) -> f64 {
+    if !(count > 0.0 && expected < f64::INFINITY) {
+        return 0.0;
+    }
+    if expected <= 0.0 {
+        return MOST_SURPRISE;
+    }
+    let ln_begin = count * expected.ln() - expected;
+    let nats = if expected < count + 1.0 {
+        ln_gamma(count + 1.0) - ln_begin - series(count, expected).ln()
+    } else {
+        // P(X < count), as a share of what is above; the rest is P.
+        let below = (ln_begin - ln_gamma(count)).exp() * fraction(count, expected);
+        -(-below).ln_1p()
+    };
+    nats.clamp(0.0, MOST_SURPRISE)
+}
+
+/// Terms of a series or of a fraction: more are not needed where it is chosen as above and counts are below 10⁸.
+const MOST_TERMS: usize = 100_000;
+
+/// Σ x^n / ((a + 1) … (a + n)).
+fn series(a: f64, x: f64) -> f64 {
+    let (mut term, mut sum) = (1.0, 1.0);
+    for n in 1..MOST_TERMS {
+        term *= x / (a + n as f64);
+        sum += term;
+        if term < sum * f64::EPSILON {
+            break;
+        }
+    }
+    sum
+}
+
+/// The continued fraction of Γ(a, x) · e^x / x^a, by Lentz' method.
+fn fraction(a: f64, x: f64) -> f64 {
+    const TINY: f64 = 1e-300;
+    let mut b = x + 1.0 - a;
+    let mut c = 1.0 / TINY;
+    let mut d = 1.0 / if b.abs() < TINY { TINY } else { b };
+    let mut value = d;
+    for n in 1..MOST_TERMS {
+        let n = n as f64;
+        let step = n * (a - n);
+        b += 2.0;
+        let below = step * d + b;
+        d = 1.0 / if below.abs() < TINY { TINY } else { below };
+        c = b + step / c;
+        c = if c.abs() < TINY { TINY } else { c };
+        value *= d * c;
+        if (d * c - 1.0).abs() < f64::EPSILON {
+            break;
+        }
+    }
+    value
+}
+
+/// ln Γ(x) for x above 0: Stirling's series, from where it is exact on.
+fn ln_gamma(x: f64) -> f64 {
+    /// From here on, the terms below are exact to 10⁻¹⁵.
+    const FAR: f64 = 10.0;
+    let (mut x, mut product) = (x, 1.0);
+    while x < FAR {
+        product *= x;
+        x += 1.0;
+    }
+    let square = 1.0 / (x * x);
+    let tail = 1.0 / 12.0
+        - square
+            * (1.0 / 360.0
+                - square * (1.0 / 1260.0 - square * (1.0 / 1680.0 - square * (1.0 / 1188.0))));
+    (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + tail / x - f64::ln(product)
+}
