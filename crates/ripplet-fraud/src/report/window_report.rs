@@ -205,7 +205,12 @@ pub(crate) fn split_off<'a>(
 }
 
 impl WindowFindings<'_> {
-    fn cluster(&self, cluster: &Cluster, members: &[Member], limits: ReportLimits) -> ClusterReport {
+    fn cluster(
+        &self,
+        cluster: &Cluster,
+        members: &[Member],
+        limits: ReportLimits,
+    ) -> ClusterReport {
         let scores = [
             Some(cluster.density),
             Some(cluster.conductance),
@@ -247,9 +252,8 @@ impl WindowFindings<'_> {
         let edges_total = edges.len() as u64;
         edges.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         edges.truncate(limits.edges);
-        let report = |edge: &Edge| {
-            Some(edge_report(edge, place_of(edge.source)?, place_of(edge.target)?))
-        };
+        let report =
+            |edge: &Edge| Some(edge_report(edge, place_of(edge.source)?, place_of(edge.target)?));
         let outside = outside.iter().map(|&vertex| self.outsider(vertex));
         Evidence {
             members: kept.iter().map(|member| self.member(member)).chain(outside).collect(),
@@ -269,11 +273,16 @@ impl WindowFindings<'_> {
     ) -> Vec<VertexId> {
         let mut weights = std::collections::BTreeMap::<VertexId, u64>::new();
         for &vertex in inside {
-            neighbors_among(&self.window.graph, vertex, &self.known_bad.vertices, |other, weight| {
-                if everyone.binary_search(&other).is_err() {
-                    *weights.entry(other).or_default() += u64::from(weight);
-                }
-            });
+            neighbors_among(
+                &self.window.graph,
+                vertex,
+                &self.known_bad.vertices,
+                |other, weight| {
+                    if everyone.binary_search(&other).is_err() {
+                        *weights.entry(other).or_default() += u64::from(weight);
+                    }
+                },
+            );
         }
         let mut around: Vec<_> = weights.into_iter().collect();
         around.sort_by_key(|&(_, weight)| std::cmp::Reverse(weight));

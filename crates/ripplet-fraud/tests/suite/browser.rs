@@ -226,7 +226,8 @@ impl Browser {
 
     /// The size of the window, and `light` or `dark`.
     pub fn look(&mut self, width: u32, height: u32, scheme: &str) {
-        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
         let scheme = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", json!({"features": scheme}));
@@ -235,7 +236,9 @@ impl Browser {
     /// A picture of the page, as PNG.
     pub fn screenshot(&mut self, whole: bool) -> Vec<u8> {
         // Two frames later all is drawn.
-        self.value("new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(1), 150)))");
+        self.value(
+            "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(1), 150)))",
+        );
         let parameters = json!({"format": "png", "captureBeyondViewport": whole});
         let shot = self.call("Page.captureScreenshot", parameters);
         decoded(shot["data"].as_str().expect("a picture"))
