@@ -90,7 +90,7 @@ fn room_of(ring: usize) -> usize {
 
 /// The ring that a ring is a part of in a window.
 fn owner(ring: usize, window: usize, windows: usize) -> usize {
-    let merges = ring % 9 == 4 && window * 2 >= windows && ring > 0;
+    let merges = ring % 5 == 4 && window * 2 >= windows + ring % 9;
     if merges && users_in(ring - 1, window, windows) > 0 { ring - 1 } else { ring }
 }
 
@@ -111,26 +111,27 @@ pub fn market(rings: usize, windows: usize) -> Vec<Found> {
 }
 
 /// All who are ever there, so that numbers are the same in all windows.
-fn everyone(rings: usize) -> (Entities, [ripplet_fraud::KindId; 3]) {
+fn everyone(rings: usize) -> Entities {
     let mut entities = Entities::new();
     let kinds = ["user", "merchant", "device"].map(|name| entities.kind(name).unwrap());
     for ring in 0..rings {
         for place in 0..room_of(ring) {
-            let id = format!("u{:06}", mixed([ring, place, 6]) % 900_000 + 100_000);
-            entities.intern(kinds[0], &format!("{id}-{ring}")).unwrap();
+            // A prime: numbers that look drawn, and are all different.
+            let number = (ring * 200 + place) * 7919 % 9_999_991;
+            entities.intern(kinds[0], &format!("u{number:07}")).unwrap();
         }
         for place in 0..4 {
-            entities.intern(kinds[1], &format!("shop-{:04}-{ring}", place * 7 + ring)).unwrap();
+            entities.intern(kinds[1], &format!("shop-{:05}", place + 4 * ring)).unwrap();
         }
         for place in 0..3 {
-            entities.intern(kinds[2], &format!("dev:{ring:x}{place}af")).unwrap();
+            entities.intern(kinds[2], &format!("dev:{:05x}", (ring * 3 + place) * 31)).unwrap();
         }
     }
-    (entities, kinds)
+    entities
 }
 
 fn window(rings: usize, at: usize, windows: usize) -> Found {
-    let (entities, kinds) = everyone(rings);
+    let entities = everyone(rings);
     let range_end = FIRST + (LENGTH + at as i64) * DAY;
     let mut dealings = BTreeMap::new();
     let mut deal = |a: VertexId, b: VertexId, mix: usize| {
@@ -193,26 +194,28 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
     let window = Window { index: at as u32, range, graph, transactions };
     let findings = Findings::default();
     let mut found = Found { window, entities, findings, known_bad, trusted, dealings };
-    for (ring, members) in clusters {
-        found.add(ClusterId(ring as u64 + 1), &members);
+    let mut around = vec![Vec::new(); found.entities.len() as usize];
+    for (&(a, b), pair) in &found.dealings {
+        around[a as usize].push((b, pair.count));
+        around[b as usize].push((a, pair.count));
     }
-    let _ = kinds;
+    for (ring, members) in clusters {
+        found.add(ClusterId(ring as u64 + 1), &members, &around);
+    }
     found
 }
 
 impl Found {
-    fn add(&mut self, id: ClusterId, members: &[VertexId]) {
-        let bad: BTreeSet<VertexId> = self.known_bad.vertices.iter().copied().collect();
+    fn add(&mut self, id: ClusterId, members: &[VertexId], around: &[Vec<(VertexId, u64)>]) {
+        let is_bad = |vertex: &VertexId| self.known_bad.vertices.binary_search(vertex).is_ok();
+        let bad: BTreeSet<VertexId> = members
+            .iter()
+            .flat_map(|&vertex| {
+                around[vertex as usize].iter().map(|&(other, _)| other).chain([vertex])
+            })
+            .filter(is_bad)
+            .collect();
         let inside: BTreeSet<VertexId> = members.iter().copied().collect();
-        let mut around: BTreeMap<VertexId, Vec<(VertexId, u64)>> = BTreeMap::new();
-        for (&(a, b), pair) in &self.dealings {
-            if inside.contains(&a) {
-                around.entry(a).or_default().push((b, pair.count));
-            }
-            if inside.contains(&b) {
-                around.entry(b).or_default().push((a, pair.count));
-            }
-        }
         let mut distance: BTreeMap<VertexId, u32> = BTreeMap::new();
         let mut ring: Vec<VertexId> = inside.intersection(&bad).copied().collect();
         for far in 0.. {
@@ -222,7 +225,7 @@ impl Found {
             }
             ring = ring
                 .iter()
-                .flat_map(|vertex| around.get(vertex).into_iter().flatten())
+                .flat_map(|&vertex| &around[vertex as usize])
                 .map(|&(other, _)| other)
                 .filter(|other| inside.contains(other) && !distance.contains_key(other))
                 .collect();
@@ -232,7 +235,7 @@ impl Found {
         let (mut within, mut out, mut edges) = (0, 0, 0);
         let mut rows: Vec<Member> = Vec::new();
         for &vertex in members {
-            let list = around.get(&vertex).map_or(&[][..], |list| list);
+            let list = &around[vertex as usize];
             let strength: u64 = list.iter().map(|&(_, weight)| weight).sum();
             let to_bad: u64 = list
                 .iter()

@@ -4,7 +4,8 @@
 const NEAREST = 24;
 const FARTHEST = 0.3;
 /** Room around a drawing: for names, and above for the key. */
-const ROOM = { side: 52, top: 46, bottom: 40 };
+const ROOM = { side: 52, top: 46, bottom: 52 };
+const PAPER = { width: 760, height: 500 };
 const LETTER = 6.3;
 const LONGEST_LABEL = 18;
 
@@ -36,7 +37,7 @@ function makeElements(host) {
   const lines = graph.edges.map((edge) => {
     const bad = edge.source.standing === KNOWN_BAD || edge.target.standing === KNOWN_BAD;
     const line = drawn('line', { class: bad ? 'edge to-bad' : 'edge' });
-    line.style.strokeWidth = `${0.8 + 3.2 * Math.sqrt(edge.weight / graph.heaviest)}px`;
+    line.style.strokeWidth = `${0.8 + 2.4 * Math.sqrt(edge.weight / graph.heaviest)}px`;
     return line;
   });
   const nodes = graph.vertices.map((vertex) => {
@@ -59,10 +60,13 @@ function makeElements(host) {
     text.textContent = shortened(vertex.name);
     return text;
   });
+  const edges = drawn('g', { class: 'edges' }, ...lines);
+  // Many edges would hide what they join.
+  edges.style.opacity = Math.min(1, Math.max(0.3, Math.sqrt(70 / (lines.length + 1)))).toFixed(2);
   const picture = drawn(
     'svg',
     { width: '100%', height: '100%' },
-    drawn('g', { class: 'edges' }, ...lines),
+    edges,
     drawn('g', { class: 'vertices' }, ...nodes),
     drawn('g', { class: 'names' }, ...labels),
   );
@@ -111,6 +115,7 @@ function shortened(name) {
 
 /** Brings all into view. */
 function fitGraph() {
+  if (graph.vertices.length === 0) return;
   const { width, height } = roomOfGraph();
   const xs = graph.places.map(({ x }) => x);
   const ys = graph.places.map(({ y }) => y);
@@ -125,6 +130,7 @@ function fitGraph() {
 }
 
 function roomOfGraph() {
+  if (printing) return PAPER;
   const { clientWidth: width, clientHeight: height } = byId('graph');
   return { width: width || 600, height: height || 400 };
 }
@@ -177,7 +183,9 @@ function placeElements() {
 
 /** Names where there is room for them: those of what is chosen, known bad, and suspected first. */
 function placeLabels(onScreen, labels, { width, height }) {
-  const urgent = (vertex) => (vertex.at === state.vertex ? 4 : 0) + (isBesideChosen(vertex) ? 2 : 0) + heatOf(vertex);
+  const degreeOf = (vertex) => graph.incident.get(vertex.at).length / graph.edges.length;
+  const urgent = (vertex) =>
+    (vertex.at === state.vertex ? 4 : 0) + (isBesideChosen(vertex) ? 2 : 0) + heatOf(vertex) + (graph.edges.length ? degreeOf(vertex) : 0);
   const order = graph.vertices.map((_, at) => at);
   order.sort((a, b) => urgent(graph.vertices[b]) - urgent(graph.vertices[a]) || a - b);
   const taken = graph.vertices.map((vertex, at) => {

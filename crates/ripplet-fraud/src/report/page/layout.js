@@ -50,6 +50,8 @@ function laidOut({ vertices, edges }) {
     y[at] = radius * Math.sin(turn * GOLDEN);
   });
   const [dx, dy] = [new Float64Array(count), new Float64Array(count)];
+  // Parts push one another away by their sizes; so far that all is still seen at once.
+  const together = 0.05 + count / 220;
   for (let step = 0; step < STEPS; step += 1) {
     const heat = 0.6 * (1 - step / STEPS) ** 2 + 0.01;
     dx.fill(0);
@@ -73,8 +75,8 @@ function laidOut({ vertices, edges }) {
       dy[b] += down * pull;
     }
     for (let at = 0; at < count; at += 1) {
-      dx[at] -= 0.08 * x[at];
-      dy[at] -= 0.08 * y[at];
+      dx[at] -= together * x[at];
+      dy[at] -= together * y[at];
       const far = Math.sqrt(dx[at] * dx[at] + dy[at] * dy[at]) || 1;
       const move = Math.min(far / rate[at] / 2, heat) / far;
       x[at] += dx[at] * move;

@@ -22,8 +22,8 @@ function makeRanking() {
         value: ({ score }) => score,
         cell: ({ score }) => meter(score / highest(state.window), written(score, doc.score.form)),
       },
-      { key: 'size', title: 'Members', hint: 'Entities in the cluster', figure: true, first: 'down', value: ({ size }) => size, cell: ({ size }) => grouped.format(size) },
-      { key: 'known', title: 'Known bad', hint: 'Members on the black list when the window ended', figure: true, first: 'down', value: ({ known }) => known, cell: ({ known }) => grouped.format(known) },
+      { key: 'size', title: 'Size', hint: 'Members of the cluster', figure: true, first: 'down', value: ({ size }) => size, cell: ({ size }) => grouped.format(size) },
+      { key: 'known', title: 'Bad', hint: 'Members on the black list when the window ended', figure: true, first: 'down', value: ({ known }) => known, cell: ({ known }) => grouped.format(known) },
       ...doc.scores.map((score, at) => scoreColumn(score, at)),
     ],
   });

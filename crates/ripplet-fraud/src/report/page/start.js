@@ -134,15 +134,19 @@ function listenToPrinter() {
   const all = () => {
     Object.values(tables).forEach((table) => table.draw(true));
     showTab(state.tab);
-    placeElements();
   };
+  let view = graph.view;
   addEventListener('beforeprint', () => {
     printing = true;
+    view = graph.view;
     all();
+    fitGraph();
   });
   addEventListener('afterprint', () => {
     printing = false;
     all();
+    fitGraph();
+    moveTo(view);
   });
 }
 
@@ -189,6 +193,8 @@ function start() {
   byId('save').onclick = saveTable;
   byId('before').onclick = () => chooseWindow(state.window - 1);
   byId('after').onclick = () => chooseWindow(state.window + 1);
+  // All has its size before what is chosen is brought into view.
+  drawTimeline();
   const first = tables.ranking.rows[tables.ranking.order[0]]?.id ?? null;
   chooseCluster(asked !== null && clusterIn(state.window, asked) ? asked : first);
   document.body.dataset.ready = 'yes';
