@@ -99,6 +99,19 @@ pub enum Failure {
         /// What to look at.
         help: String,
     },
+    /// Windows of transactions that cannot be made, searched or written.
+    #[error("{sentence}")]
+    #[diagnostic(help("{help}"))]
+    Fraud {
+        /// What is wrong.
+        sentence: String,
+        /// What to do; may be empty where the sentence says it.
+        help: String,
+        /// Whether the input is to blame, and not the machine.
+        wrong: bool,
+        /// Whether memory was refused.
+        of_memory: bool,
+    },
     /// Ctrl-C.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
@@ -156,6 +169,7 @@ impl Failure {
             }
             Failure::Run(error) => matches!(error, RunError::OutOfMemory { .. }),
             Failure::Write(error) => error.source.kind() == ErrorKind::OutOfMemory,
+            Failure::Fraud { of_memory, .. } => *of_memory,
             _ => false,
         }
     }
@@ -174,7 +188,7 @@ impl Failure {
         ExitCode::from(match self {
             _ if self.is_out_of_memory() => FAILED,
             Failure::Refused { .. } | Failure::Read(_) | Failure::Place(_) => WRONG,
-            Failure::Program(_) | Failure::Compile(_) => WRONG,
+            Failure::Program(_) | Failure::Compile(_) | Failure::Fraud { wrong: true, .. } => WRONG,
             Failure::Generate(GenerateError::OutOfMemory { .. }) => FAILED,
             Failure::Build(_) | Failure::Generate(_) => WRONG,
             Failure::Run(
@@ -196,7 +210,7 @@ impl Failure {
             | Failure::Run(_)
             | Failure::Checkpoint(_)
             | Failure::Analytics(_) => FAILED,
-            Failure::Validation { .. } | Failure::Interrupted(_) => FAILED,
+            Failure::Validation { .. } | Failure::Interrupted(_) | Failure::Fraud { .. } => FAILED,
         })
     }
 
@@ -207,7 +221,8 @@ impl Failure {
         }
         // Where nobody listens to standard error, the exit code has to do.
         let _ = writeln!(stderr(), "error: {self}");
-        if let Some(help) = self.help() {
+        if let Some(help) = self.help().map(|help| help.to_string()).filter(|help| !help.is_empty())
+        {
             let _ = writeln!(stderr(), "help: {help}");
         }
     }

@@ -13,6 +13,7 @@ mod convert;
 mod devices;
 mod estimate;
 mod failure;
+mod fraud;
 mod generate;
 mod graphalytics;
 mod info;
@@ -56,6 +57,7 @@ enum Command {
     Pagerank(pagerank::Arguments),
     Components(components::Arguments),
     Quality(quality::Arguments),
+    Fraud(fraud::Arguments),
     Generate(generate::Arguments),
     Convert(convert::Arguments),
     Info(info::Arguments),
@@ -90,6 +92,7 @@ fn run(command: Command, console: &Console) -> Result<Ending, Failure> {
         Command::Apsp(arguments) => return apsp::run(&arguments, console),
         Command::Pagerank(arguments) => return pagerank::run(&arguments, console),
         Command::Components(arguments) => return components::run(&arguments, console),
+        Command::Fraud(arguments) => return fraud::run(&arguments, console),
         Command::Quality(arguments) => quality::run(&arguments, console)?,
         Command::Generate(arguments) => generate::run(&arguments, console)?,
         Command::Convert(arguments) => return convert::run(&arguments, console),

@@ -22,7 +22,7 @@ use crate::seeds::{self, Holding, ListError, Listed};
 use crate::source::files::fingerprint;
 use crate::source::reader::{Input, Sources};
 use crate::window::{Changed, WindowError};
-use crate::{Entities, Findings, KnownBad, Timestamp, Window};
+use crate::{Entities, Findings, KnownBad, Timestamp, Trusted, Window};
 use ripplet_graph::{OutOfMemory, VertexId};
 use ripplet_io::{ReadError, WriteError};
 use ripplet_lp::{Executor, Observer, RunError as LpError};
@@ -201,6 +201,11 @@ impl Lists {
     /// The black list.
     pub fn known_bad(&self) -> KnownBad {
         KnownBad { entries: self.bad.entries.clone() }
+    }
+
+    /// The white list.
+    pub fn trusted(&self) -> Trusted {
+        Trusted { entries: self.trusted.iter().flat_map(|list| list.entries.clone()).collect() }
     }
 
     /// Who of them holds when a window ends, and is among its vertices.

@@ -1,0 +1,140 @@
+//! Where windows come from, and how long they are: arguments that the commands share.
+
+use crate::failure::Failure;
+use clap::Args;
+use ripplet::fraud::detect::Detection;
+use ripplet::fraud::feed::FeedOptions;
+use ripplet::fraud::source::reader::{Reading, Sources};
+use ripplet::fraud::window::Shape;
+use ripplet::fraud::{Mapping, Span};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where windows come from, and how long they are.
+#[derive(Args)]
+pub struct FeedArguments {
+    /// Transactions: files (.parquet, .arrow, .csv, .tsv; text also .gz, .zst), folders of such files, which may be
+    /// partitioned by date, or patterns in quotes. Files are read in the order of their paths.
+    #[arg(value_name = "INPUT", required_unless_present = "postgres", conflicts_with = "postgres")]
+    inputs: Vec<String>,
+    /// A PostgreSQL server to ask --query: postgres://user:password@host/database. Not encrypted.
+    #[arg(long, value_name = "URL", requires = "query", help_heading = "Reading")]
+    postgres: Option<String>,
+    /// The query whose rows are transactions, in the order of time.
+    #[arg(long, value_name = "SQL", requires = "postgres", help_heading = "Reading")]
+    query: Option<String>,
+    /// Which columns are what: a TOML file; docs/fraud.md tells how.
+    #[arg(short, long, value_name = "FILE", help_heading = "Reading")]
+    mapping: PathBuf,
+    /// Take rows that come so much later than later ones; without, time must not go back to a day that ended.
+    #[arg(long, value_name = "SPAN", value_parser = span, help_heading = "Reading")]
+    late: Option<Span>,
+    /// Leave out, and count, rows with nulls, or with times or amounts that are none.
+    #[arg(long, help_heading = "Reading")]
+    skip_bad_rows: bool,
+    /// Leave out, and count, rows that are later than --late allows.
+    #[arg(long, help_heading = "Reading")]
+    skip_late_rows: bool,
+    /// Pass over files with the content of one that was read before.
+    #[arg(long, help_heading = "Reading")]
+    skip_repeated_files: bool,
+    /// How long windows are: 30d, 12h, 2w.
+    #[arg(short, long, value_name = "SPAN", default_value = "30d", value_parser = span)]
+    #[arg(help_heading = "Windows")]
+    window: Span,
+    /// By how much they slide.
+    #[arg(short, long, value_name = "SPAN", default_value = "1d", value_parser = span)]
+    #[arg(help_heading = "Windows")]
+    slide: Span,
+    /// Begin with a window of one slide, and let windows grow until they are as long as --window says.
+    #[arg(long, help_heading = "Windows")]
+    growing: bool,
+}
+
+/// How clusters are detected.
+#[derive(Args)]
+#[command(next_help_heading = "Detection")]
+pub struct DetectionArguments {
+    /// The share of its strength that a label keeps at a hop.
+    #[arg(long, value_name = "SHARE", default_value_t = Detection::default().attenuation)]
+    attenuation: f64,
+    /// Rounds of label propagation at most.
+    #[arg(long, value_name = "N", default_value_t = Detection::default().rounds)]
+    max_iterations: u32,
+    /// Members that a cluster has at least.
+    #[arg(long, value_name = "N", default_value_t = Detection::default().min_size)]
+    min_size: u32,
+    /// Members that a cluster has at most.
+    #[arg(long, value_name = "N", default_value_t = Detection::default().max_size)]
+    max_size: u32,
+    /// Find clusters around the known bad alone.
+    #[arg(long)]
+    seeded_only: bool,
+    /// Who has more partners is a hub, at which nobody meets.
+    #[arg(long, value_name = "N", default_value_t = Detection::default().ties.hub_degree)]
+    hub_degree: u32,
+    /// Do not count partners in common.
+    #[arg(long)]
+    no_closure: bool,
+    /// Draws orders and ties.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+impl DetectionArguments {
+    /// As the library has it.
+    pub fn detection(&self) -> Detection {
+        let mut detection = Detection::default();
+        detection.attenuation = self.attenuation;
+        detection.rounds = self.max_iterations;
+        (detection.min_size, detection.max_size) = (self.min_size, self.max_size);
+        detection.unseeded = !self.seeded_only;
+        detection.ties.hub_degree = self.hub_degree;
+        detection.ties.closure = !self.no_closure;
+        detection.seed = self.seed;
+        detection
+    }
+}
+
+impl FeedArguments {
+    /// As the library has it; `follow` says how often to look for more.
+    pub fn options(&self, follow: Option<Duration>) -> Result<FeedOptions, Failure> {
+        let mapping = Mapping::read(&self.mapping)?;
+        let shape = Shape::new(self.window, self.slide).map_err(|error| {
+            Failure::refused(error.to_string(), "for example --window 30d --slide 1d")
+        })?;
+        let sources = match (&self.postgres, &self.query) {
+            (Some(server), Some(query)) if follow.is_none() => {
+                Sources::Query { server: server.clone(), query: query.clone() }
+            }
+            (Some(_), _) => {
+                let help = "ask again, with --resume, when there is more";
+                return Err(Failure::refused("--follow watches folders, not a query", help));
+            }
+            _ => Sources::Files(self.inputs.clone()),
+        };
+        Ok(FeedOptions {
+            sources,
+            reading: Reading { follow, skip_repeated: self.skip_repeated_files },
+            mapping,
+            shape: if self.growing { shape.growing() } else { shape },
+            late: self.late,
+            skip_bad_rows: self.skip_bad_rows,
+            skip_late_rows: self.skip_late_rows,
+            from_scratch: false,
+        })
+    }
+
+    /// The text of the mapping.
+    pub fn mapping_text(&self) -> Result<String, Failure> {
+        std::fs::read_to_string(&self.mapping).map_err(|source| {
+            let path = self.mapping.display();
+            Failure::refused(format!("{path}: {source}"), "name a mapping with --mapping")
+        })
+    }
+}
+
+/// The parser of spans.
+pub fn span(text: &str) -> Result<Span, String> {
+    text.parse().map_err(|error: ripplet::fraud::time::BadSpan| error.to_string())
+}

@@ -1,0 +1,146 @@
+//! `ripplet fraud`: windows of transactions, and the suspicious clusters in them.
+
+mod evaluate;
+mod feed;
+mod report;
+mod run;
+mod window;
+
+use crate::console::Console;
+use crate::failure::{Ending, Failure};
+use clap::{Args, Subcommand};
+use ripplet::fraud::evaluate::EvaluateError;
+use ripplet::fraud::feed::FeedError;
+use ripplet::fraud::folder::FolderError;
+use ripplet::fraud::mapping::MappingError;
+use ripplet::fraud::run::RunError;
+use ripplet::fraud::source::SourceError;
+use ripplet::fraud::source::reader::ReaderError;
+use ripplet::fraud::stream::StreamError;
+
+/// Find suspicious clusters in windows of transactions, around users who are known to be bad.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(Box<run::Arguments>),
+    Window(Box<window::Arguments>),
+    Evaluate(Box<evaluate::Arguments>),
+    Report(report::Arguments),
+}
+
+/// Does what is asked for.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    match &arguments.command {
+        Command::Run(arguments) => run::run(arguments, console),
+        Command::Window(arguments) => window::run(arguments, console),
+        Command::Evaluate(arguments) => evaluate::run(arguments, console),
+        Command::Report(arguments) => report::run(arguments, console),
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        if error.is_cancelled() {
+            return crate::interrupt::Interrupted.into();
+        }
+        let help = match &error {
+            RunError::Feed(error) => help_for(error),
+            RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_) => "",
+            RunError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => FINISHED,
+            RunError::Folder(_) => "",
+            RunError::Memory { .. } => FINISHED,
+            RunError::Detect(_) | RunError::OutOfMemory(_) => FINISHED,
+            RunError::Write(_) | RunError::Read(_) => FINISHED,
+        };
+        match error {
+            RunError::Detect(ripplet::fraud::detect::DetectError::Run(error)) => error.into(),
+            error => {
+                let wrong = matches!(
+                    &error,
+                    RunError::Feed(feed) if is_input(feed)
+                ) || matches!(
+                    &error,
+                    RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_)
+                ) || matches!(&error, RunError::Folder(folder) if !matches!(folder, FolderError::Io { .. } | FolderError::Write(_)));
+                Failure::Fraud {
+                    sentence: error.to_string(),
+                    help: help.into(),
+                    wrong,
+                    of_memory: error.is_out_of_memory(),
+                }
+            }
+        }
+    }
+}
+
+/// Whether what is read is to blame, and not the machine.
+fn is_input(error: &FeedError) -> bool {
+    match error {
+        FeedError::Reader(ReaderError::Source(SourceError::Query { .. })) => false,
+        FeedError::Reader(ReaderError::Thread(_)) => false,
+        FeedError::Reader(_) | FeedError::Weight(_) | FeedError::EdgeWeight { .. } => true,
+        FeedError::Stream(error) => {
+            matches!(
+                error,
+                StreamError::Row { .. } | StreamError::Late { .. } | StreamError::Jump { .. }
+            )
+        }
+        FeedError::Entity(_) | FeedError::Window(_) | FeedError::Cancelled => false,
+    }
+}
+
+fn help_for(error: &FeedError) -> &'static str {
+    match error {
+        FeedError::Reader(ReaderError::Twice { .. }) => {
+            "--skip-repeated-files passes over such files"
+        }
+        FeedError::Reader(ReaderError::Source(SourceError::Query { .. })) => {
+            "finished windows are kept: go on with --resume once the server answers"
+        }
+        FeedError::Stream(StreamError::Row { .. }) => {
+            "--skip-bad-rows leaves such rows out, and counts them"
+        }
+        FeedError::Stream(StreamError::Late { .. }) => {
+            "--late 2d allows for rows that are two days late; --skip-late-rows leaves out what is later"
+        }
+        _ => "",
+    }
+}
+
+/// What to do where the run, and not the input, failed.
+const FINISHED: &str = "finished windows are kept: go on with --resume";
+
+impl From<FeedError> for Failure {
+    fn from(error: FeedError) -> Failure {
+        RunError::from(error).into()
+    }
+}
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Failure {
+        RunError::from(error).into()
+    }
+}
+
+impl From<MappingError> for Failure {
+    fn from(error: MappingError) -> Failure {
+        Failure::refused(error.to_string(), "docs/fraud.md has mappings to begin with")
+    }
+}
+
+impl From<EvaluateError> for Failure {
+    fn from(error: EvaluateError) -> Failure {
+        match error {
+            EvaluateError::Detect(error) => RunError::from(error).into(),
+            error => Failure::refused(
+                error.to_string(),
+                "ripplet fraud evaluate --help says what is expected",
+            ),
+        }
+    }
+}

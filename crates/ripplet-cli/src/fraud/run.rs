@@ -1,0 +1,151 @@
+//! `ripplet fraud run`: from transactions and a black list to a folder of ranked clusters.
+
+use super::feed::{DetectionArguments, FeedArguments, span};
+use crate::console::Console;
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+use crate::machine::DeviceArguments;
+use crate::memory::within;
+use crate::size::Size;
+use crate::threads::ThreadArguments;
+use clap::Args;
+use ripplet::fraud::Span;
+use ripplet::fraud::folder::{Manifest, WindowRecord};
+use ripplet::fraud::report::ReportLimits;
+use ripplet::fraud::run::{self, RunObserver, RunOptions, notes};
+use ripplet::fraud::source::reader::Input;
+use ripplet::lp::{Observer, Round};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Find suspicious clusters in each window of transactions, and write them to a run folder.
+///
+/// Windows of --window slide by --slide over the time of the transactions. In each, who is known to be bad by
+/// then is looked up, and clusters around them, and others, are found, scored and ranked. FOLDER gets a folder
+/// for each window (tables of clusters, members and edges, arrays for graph neural networks), manifest.json, and
+/// report.html, which works offline. A run that was killed goes on with --resume.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    feed: FeedArguments,
+    /// The run folder: new, or empty; with --resume that of the run.
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+    /// Who is known to be bad: a table with a column `id`, and, where they are there, `kind`, `from`, `until`.
+    #[arg(short = 'b', long, value_name = "FILE", help_heading = "Lists")]
+    known_bad: PathBuf,
+    /// Who is trusted: a table of the same columns.
+    #[arg(long, value_name = "FILE", help_heading = "Lists")]
+    trusted: Option<PathBuf>,
+    #[command(flatten)]
+    detection: DetectionArguments,
+    /// Begin labels anew in each window, and not where they were in the window before.
+    #[arg(long, help_heading = "Windows")]
+    exact: bool,
+    /// Go on with the run in FOLDER, behind its last finished window.
+    #[arg(long, help_heading = "Running")]
+    resume: bool,
+    /// When all is read, wait for more files, until interrupted.
+    #[arg(long, help_heading = "Reading")]
+    follow: bool,
+    /// How often --follow looks for more.
+    #[arg(long, value_name = "SPAN", default_value = "10s", value_parser = span, requires = "follow")]
+    #[arg(help_heading = "Reading")]
+    every: Span,
+    /// The most memory that all may take: a window that would need more is refused.
+    #[arg(long, value_name = "SIZE", help_heading = "Running")]
+    host_memory: Option<Size>,
+    #[command(flatten)]
+    device: DeviceArguments,
+    #[command(flatten)]
+    threads: ThreadArguments,
+}
+
+/// What to do where memory does not suffice.
+const WAY_OUT: &str =
+    "allow more --host-memory, or choose a shorter --window; finished windows are kept";
+
+/// Runs.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    arguments.device.check()?;
+    let poll = Duration::from_micros(arguments.every.micros().unsigned_abs());
+    let feed = arguments.feed.options(arguments.follow.then_some(poll))?;
+    let opened = arguments.device.open_one()?;
+    arguments.threads.start()?;
+    let machine = opened.start(&arguments.threads, console)?;
+    let memory = arguments.host_memory;
+    let options = RunOptions {
+        feed,
+        known_bad: arguments.known_bad.clone(),
+        trusted: arguments.trusted.clone(),
+        detection: arguments.detection.detection(),
+        exact: arguments.exact,
+        memory: memory.map(|size| size.0),
+        report: ReportLimits::default(),
+        described: BTreeMap::from([("mapping".to_owned(), arguments.feed.mapping_text()?)]),
+    };
+    let mut watch = Watch { console, windows: 0 };
+    let run = || {
+        run::run(&machine, &options, &arguments.output, arguments.resume, &mut watch)
+            .map_err(Failure::from)
+    };
+    let manifest = within(memory, "the run", WAY_OUT, run);
+    machine.notes().iter().for_each(|note| console.remark(note));
+    tell(&manifest?, arguments, console)
+}
+
+/// The last words.
+fn tell(manifest: &Manifest, arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    for note in notes(manifest, &manifest.windows) {
+        console.note(&note);
+    }
+    let report = arguments.output.join("report.html");
+    let (windows, rows) = (manifest.windows.len(), manifest.counts.rows);
+    let clusters = manifest.windows.last().map_or(0, |window| window.clusters);
+    console.say(&format!(
+        "{rows} rows, {windows} windows, {clusters} clusters in the last, in {:.1} s; see {}",
+        manifest.seconds,
+        report.display()
+    ));
+    let skipped = manifest.counts.faults.values().sum::<u64>() + manifest.counts.late;
+    Ok(if skipped > 0 { Ending::Skipped } else { Ending::Whole })
+}
+
+/// Shows what a run does, and ends it at an interrupt.
+struct Watch<'a> {
+    console: &'a Console,
+    windows: u64,
+}
+
+impl Observer for Watch<'_> {
+    fn on_stage(&mut self, name: &'static str) {
+        self.console.stage(name);
+    }
+
+    fn on_round(&mut self, index: usize, round: &Round) {
+        let (number, changed) = (index + 1, round.changed);
+        self.console.stage(format!("round {number}: {changed} vertices changed"));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        interrupt::requested()
+    }
+}
+
+impl RunObserver for Watch<'_> {
+    fn on_input(&mut self, input: &Input) {
+        self.console.stage(format!("reading {}", input.path));
+    }
+
+    fn on_window(&mut self, record: &WindowRecord) {
+        self.windows += 1;
+        interrupt::has_written();
+        let WindowRecord { until, transactions, clusters, rounds, .. } = record;
+        let how = if record.warm { "warm" } else { "anew" };
+        let seconds = record.seconds.values().sum::<f64>();
+        self.console.remark(&format!(
+            "window until {until}: {transactions} transactions, {clusters} clusters, {rounds} rounds ({how}), {seconds:.1} s"
+        ));
+    }
+}
