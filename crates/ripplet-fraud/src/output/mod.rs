@@ -1,7 +1,64 @@
 //! What a run writes about a window, beside the report: tables, and arrays for graph neural networks.
+//!
+//! ```text
+//! window, findings, known bad ─▶ clusters, members, ended, edges   .parquet .arrow .csv .tsv
+//!                             └▶ gnn                               .npz; as tables: nodes, arcs
+//! ```
+//!
+//! Memory: some ten thousand rows at a time. Files appear whole or not at all.
+//!
+//! Determinism: the same findings give the same bytes, on any number of threads.
 
+mod dealings;
 mod edges;
+mod gnn;
+mod tables;
 
+pub use dealings::dealings_in;
 pub use edges::{Dealings, DealingsOf, Edge, edges_among};
+pub use gnn::{GnnScope, Split, write_arcs, write_gnn, write_nodes};
+pub use tables::{write_clusters, write_edges, write_ended, write_members};
 
 pub(crate) use edges::neighbors_among;
+
+use crate::seeds::Holding;
+use crate::{Cluster, Entities, Findings, Member, Window};
+use ripplet_graph::VertexId;
+
+/// All that a window's outputs are made of.
+#[derive(Clone, Copy)]
+pub struct WindowFindings<'a> {
+    /// The window.
+    pub window: &'a Window,
+    /// Who its vertices are.
+    pub entities: &'a Entities,
+    /// What was found in it.
+    pub findings: &'a Findings,
+    /// Who was known bad when it ended.
+    pub known_bad: &'a Holding,
+    /// Who was trusted when it ended.
+    pub trusted: &'a Holding,
+    /// What was dealt between two vertices.
+    pub dealings_of: &'a DealingsOf<'a>,
+}
+
+impl<'a> WindowFindings<'a> {
+    /// The clusters by rank, each with its members.
+    pub(crate) fn clusters(self) -> impl Iterator<Item = (&'a Cluster, &'a [Member])> {
+        let mut members = &*self.findings.members;
+        self.findings.clusters.iter().map(move |cluster| {
+            let own = members.iter().take_while(|member| member.cluster == cluster.id).count();
+            let (own, others) = members.split_at(own);
+            members = others;
+            (cluster, own)
+        })
+    }
+
+    pub(crate) fn is_known_bad(self, vertex: VertexId) -> bool {
+        self.known_bad.vertices.binary_search(&vertex).is_ok()
+    }
+
+    pub(crate) fn is_trusted(self, vertex: VertexId) -> bool {
+        self.trusted.vertices.binary_search(&vertex).is_ok()
+    }
+}

@@ -19,10 +19,10 @@ mod document;
 mod page;
 mod window_report;
 
+pub use crate::output::WindowFindings;
 pub use definitions::{Definitions, ScoreDefinition, ScoreForm};
 pub use document::{PageLimits, ReportBuilder};
 pub use page::{Run, write_report};
 pub use window_report::{
-    ClusterReport, EdgeReport, Evidence, MemberReport, ReportLimits, Standing, WindowFindings,
-    WindowReport,
+    ClusterReport, EdgeReport, Evidence, MemberReport, ReportLimits, Standing, WindowReport,
 };

@@ -1,28 +1,10 @@
 //! A window's part of a report: what is kept of it when it is finished.
 
 use super::definitions::{DIED, EVENTS, event_of};
-use crate::output::{DealingsOf, Edge, edges_among, neighbors_among};
-use crate::seeds::Holding;
-use crate::{Cluster, Entities, Findings, Member, Window};
+use crate::output::{Edge, WindowFindings, edges_among, neighbors_among};
+use crate::{Cluster, Member};
 use ripplet_graph::VertexId;
 use serde::{Deserialize, Serialize};
-
-/// All that a window's part is made of.
-#[derive(Clone, Copy)]
-pub struct WindowFindings<'a> {
-    /// The window.
-    pub window: &'a Window,
-    /// Who its vertices are.
-    pub entities: &'a Entities,
-    /// What was found in it.
-    pub findings: &'a Findings,
-    /// Who was known bad when it ended.
-    pub known_bad: &'a Holding,
-    /// Who was trusted when it ended.
-    pub trusted: &'a Holding,
-    /// What was dealt between two vertices.
-    pub dealings_of: &'a DealingsOf<'a>,
-}
 
 /// How much of a window is kept.
 #[derive(Clone, Copy, Debug)]
@@ -172,12 +154,8 @@ impl WindowReport {
         events[DIED] = findings.ended.len() as u64;
         let graph = &window.graph;
         let dealing = (0..graph.vertices()).filter(|&vertex| graph.degree(vertex) > 0).count();
-        let mut members = &*findings.members;
-        let listed = findings.clusters.iter().take(limits.clusters).map(|cluster| {
-            let (own, others) = split_off(members, cluster);
-            members = others;
-            found.cluster(cluster, own, limits)
-        });
+        let listed = found.clusters().take(limits.clusters);
+        let listed = listed.map(|(cluster, members)| found.cluster(cluster, members, limits));
         WindowReport {
             index: window.index,
             from: window.range.from.0,
@@ -193,15 +171,6 @@ impl WindowReport {
             listed: listed.collect(),
         }
     }
-}
-
-/// The members of a cluster, which come first, and those of later ones.
-pub(crate) fn split_off<'a>(
-    members: &'a [Member],
-    cluster: &Cluster,
-) -> (&'a [Member], &'a [Member]) {
-    let own = members.iter().take_while(|member| member.cluster == cluster.id).count();
-    members.split_at(own)
 }
 
 impl WindowFindings<'_> {
@@ -319,10 +288,9 @@ impl WindowFindings<'_> {
     }
 
     fn standing(&self, vertex: VertexId) -> Standing {
-        let is_in = |holding: &Holding| holding.vertices.binary_search(&vertex).is_ok();
         match () {
-            () if is_in(self.known_bad) => Standing::KnownBad,
-            () if is_in(self.trusted) => Standing::Trusted,
+            () if self.is_known_bad(vertex) => Standing::KnownBad,
+            () if self.is_trusted(vertex) => Standing::Trusted,
             () => Standing::Unknown,
         }
     }

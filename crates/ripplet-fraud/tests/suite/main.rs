@@ -5,6 +5,7 @@ mod detection;
 mod evaluation;
 mod evolution;
 mod market;
+mod output;
 mod report;
 mod streams;
 mod windows;

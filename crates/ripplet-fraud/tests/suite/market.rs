@@ -3,8 +3,8 @@
 //! Rings of users, merchants and devices come, grow, take one another in, split and go. The scores are computed here
 //! from the edges, in the plainest way.
 
-use ripplet_fraud::output::{Dealings, Edge};
-use ripplet_fraud::report::{ReportLimits, WindowFindings, WindowReport};
+use ripplet_fraud::output::{Dealings, Edge, WindowFindings};
+use ripplet_fraud::report::{ReportLimits, WindowReport};
 use ripplet_fraud::seeds::Holding;
 use ripplet_fraud::{
     Cluster, ClusterId, Entities, Fate, Findings, Member, TimeRange, Timestamp, Window,
@@ -28,17 +28,21 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn report(&self, limits: ReportLimits) -> WindowReport {
+    /// Does something with all that outputs are made of.
+    pub fn with<T>(&self, act: impl FnOnce(WindowFindings<'_>) -> T) -> T {
         let dealings_of = |a, b| self.dealings.get(&(a, b)).copied();
-        let found = WindowFindings {
+        act(WindowFindings {
             window: &self.window,
             entities: &self.entities,
             findings: &self.findings,
             known_bad: &self.known_bad,
             trusted: &self.trusted,
             dealings_of: &dealings_of,
-        };
-        WindowReport::of(found, limits)
+        })
+    }
+
+    pub fn report(&self, limits: ReportLimits) -> WindowReport {
+        self.with(|found| WindowReport::of(found, limits))
     }
 
     /// The edges of a cluster, in the plainest way.

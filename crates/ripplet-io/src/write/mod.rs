@@ -15,6 +15,8 @@ mod atomic_file;
 mod columnar;
 mod communities;
 mod graph;
+mod npz;
+mod records;
 mod table;
 mod text;
 mod vertex_table;
@@ -24,6 +26,8 @@ pub use atomic_file::{
 };
 pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;
+pub use npz::{Element, NpzWriter};
+pub use records::RecordWriter;
 pub use table::{ColumnData, ColumnKind, Part, Rows, Subject, TableShape, TableWriter};
 pub use vertex_table::{
     VertexColumn, check_values, check_vertex_table, write_values, write_vertex_table,

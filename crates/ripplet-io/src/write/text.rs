@@ -133,7 +133,18 @@ impl Fields {
         range: Range<usize>,
         what: &str,
     ) -> io::Result<()> {
-        let unfit = |name: &str| match self {
+        let found = range
+            .into_par_iter()
+            .find_map_first(|at| self.unfit(names.get(at)).map(|why| (at, why)));
+        match found {
+            Some((at, why)) => Err(refused(format!("the {what} id {:?} {why}", names.get(at)))),
+            None => Ok(()),
+        }
+    }
+
+    /// Why a name could not be told from its surroundings by a reader.
+    fn unfit(self, name: &str) -> Option<&'static str> {
+        match self {
             _ if name.contains(['\n', '\r']) => Some("holds a line end: write .parquet or .arrow"),
             _ if name.is_empty() => Some("is empty: write .parquet or .arrow"),
             Fields::Comma => None,
@@ -145,11 +156,13 @@ impl Fields {
             _ if name.contains('"') => Some("holds a quotation mark: write .csv"),
             _ if name.trim().len() < name.len() => Some("has blanks around it: write .csv"),
             _ => None,
-        };
-        let found =
-            range.into_par_iter().find_map_first(|at| unfit(names.get(at)).map(|why| (at, why)));
-        match found {
-            Some((at, why)) => Err(refused(format!("the {what} id {:?} {why}", names.get(at)))),
+        }
+    }
+
+    /// Refuses a name that a reader could not tell apart again.
+    pub(super) fn check_name(self, name: &str) -> io::Result<()> {
+        match self.unfit(name) {
+            Some(why) => Err(refused(format!("the text {name:?} {why}"))),
             None => Ok(()),
         }
     }

@@ -1,0 +1,331 @@
+//! A window as arrays that graph neural networks are trained on, as PyTorch Geometric and DGL have them.
+//!
+//! Nodes are the vertices that deal with somebody in the window, and those of findings and lists, ascending by the
+//! run's numbers, and numbered anew from 0. Arcs are both directions of every edge, by source, then by target.
+//!
+//! ```text
+//! edge_index   2 × arcs   i64     edge_weight  arcs  f32     arcs_at  nodes + 1  i64, where a node's arcs begin
+//! vertex       nodes      u32     the run's number, the same in all windows
+//! kind         nodes      u8      a place in kinds
+//! y            nodes      i8      1 known bad, 0 trusted, −1 unknown
+//! known_mask, train_mask, val_mask, test_mask, member_mask        nodes  bool
+//! score, share_to_known_bad  nodes  f32, 0 for who is in no cluster
+//! cluster      nodes      i64     the cluster's number, −1 for none
+//! seed_distance nodes     i32     −1 for who is in no cluster
+//! id_bytes, id_ends              UTF-8 and where each id ends, u8 and i64
+//! ```
+//!
+//! Memory: 4 bytes a vertex of the run, 40 a node, and 16 a member.
+
+use super::WindowFindings;
+use super::tables::{Kind, Table, names, numbers};
+use crate::Member;
+use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int32Array, Int64Array};
+use ripplet_graph::{OutOfMemory, VertexId, memory};
+use ripplet_io::WriteError;
+use ripplet_io::write::NpzWriter;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Which vertices are nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GnnScope {
+    /// All that deal with somebody in the window, or are known.
+    #[default]
+    Window,
+    /// Members of clusters, and the arcs among them.
+    Clusters,
+}
+
+/// What part of training a known node is for.
+///
+/// It follows from the node's kind and id alone, so that a node is never for training in one window and for testing
+/// in the next: FNV-1a of the kind, a zero byte and the id, its high half modulo 10; 0 to 7 train, 8 validates, 9
+/// tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// Eight of ten.
+    Train,
+    /// One of ten.
+    Validation,
+    /// One of ten.
+    Test,
+}
+
+impl Split {
+    /// The part of an entity.
+    pub fn of(kind: &str, id: &str) -> Split {
+        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+        const PRIME: u64 = 0x0100_0000_01b3;
+        let bytes = kind.bytes().chain([0]).chain(id.bytes());
+        let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+        match (hash >> 32) % 10 {
+            9 => Split::Test,
+            8 => Split::Validation,
+            _ => Split::Train,
+        }
+    }
+}
+
+/// Writes all arrays as one `.npz`.
+///
+/// # Errors
+/// Where memory or the operating system refuses.
+pub fn write_gnn(
+    path: &Path,
+    found: WindowFindings<'_>,
+    scope: GnnScope,
+) -> Result<(), WriteError> {
+    let nodes = Nodes::of(path, found, scope)?;
+    let (count, arcs) = (nodes.vertices.len() as u64, nodes.arcs());
+    let all = 0..nodes.vertices.len();
+    let mut out = NpzWriter::create(path)?;
+    let sources = nodes.each_arc().map(|arc| i64::from(arc.0));
+    let targets = nodes.each_arc().map(|arc| i64::from(arc.1));
+    out.array("edge_index", &[2, arcs], sources.chain(targets))?;
+    out.array("edge_weight", &[arcs], nodes.each_arc().map(|arc| arc.2))?;
+    out.array("arcs_at", &[count + 1], nodes.arcs_at.iter().copied())?;
+    out.array("vertex", &[count], nodes.vertices.iter().copied())?;
+    out.array("kind", &[count], all.clone().map(|node| nodes.kind(node)))?;
+    let kinds: Vec<&str> = found.entities.kinds().iter().map(String::as_str).collect();
+    out.texts("kinds", &kinds)?;
+    out.array("y", &[count], all.clone().map(|node| nodes.label(node)))?;
+    out.array("known_mask", &[count], all.clone().map(|node| nodes.label(node) >= 0))?;
+    for (name, split) in SPLITS {
+        out.array(name, &[count], all.clone().map(|node| nodes.is_for(node, split)))?;
+    }
+    out.array("member_mask", &[count], all.clone().map(|node| nodes.member(node).is_some()))?;
+    out.array("score", &[count], all.clone().map(|node| nodes.score(node)))?;
+    out.array("share_to_known_bad", &[count], all.clone().map(|node| nodes.share(node)))?;
+    out.array("seed_distance", &[count], all.clone().map(|node| nodes.distance(node)))?;
+    out.array("cluster", &[count], all.clone().map(|node| nodes.cluster(node)))?;
+    let bytes: u64 = all.clone().map(|node| nodes.id(node).len() as u64).sum();
+    out.array("id_bytes", &[bytes], all.clone().flat_map(|node| nodes.id(node).bytes()))?;
+    let mut end = 0;
+    let ends = all.map(|node| {
+        end += nodes.id(node).len() as i64;
+        end
+    });
+    out.array("id_ends", &[count], ends)?;
+    out.finish()
+}
+
+/// Writes the nodes as a table: a row each, in the order of their numbers.
+///
+/// # Errors
+/// Where the name tells no format of tables, or memory or the operating system refuses.
+pub fn write_nodes(
+    path: &Path,
+    found: WindowFindings<'_>,
+    scope: GnnScope,
+) -> Result<(), WriteError> {
+    let nodes = Nodes::of(path, found, scope)?;
+    let mut table = Table::create(path, &NODES)?;
+    for first in (0..nodes.vertices.len()).step_by(ROWS) {
+        let part = first..nodes.vertices.len().min(first + ROWS);
+        let rows = || part.clone();
+        let flags = |of: &dyn Fn(usize) -> bool| -> ArrayRef {
+            Arc::new(BooleanArray::from(rows().map(of).collect::<Vec<bool>>()))
+        };
+        let labels = rows().map(|node| i32::from(nodes.label(node)));
+        table.append(vec![
+            numbers(rows().map(|node| node as u32)),
+            numbers(rows().map(|node| nodes.vertices[node])),
+            names(rows().map(|node| found.entities.kind_name_of(nodes.vertices[node]))),
+            names(rows().map(|node| nodes.id(node))),
+            Arc::new(Int32Array::from_iter_values(labels)),
+            flags(&|node| nodes.label(node) >= 0),
+            flags(&|node| nodes.is_for(node, Split::Train)),
+            flags(&|node| nodes.is_for(node, Split::Validation)),
+            flags(&|node| nodes.is_for(node, Split::Test)),
+            flags(&|node| nodes.member(node).is_some()),
+            Arc::new(Float32Array::from_iter_values(rows().map(|node| nodes.score(node)))),
+            Arc::new(Float32Array::from_iter_values(rows().map(|node| nodes.share(node)))),
+            Arc::new(Int32Array::from_iter_values(rows().map(|node| nodes.distance(node)))),
+            Arc::new(Int64Array::from_iter_values(rows().map(|node| nodes.cluster(node)))),
+        ])?;
+    }
+    table.finish()
+}
+
+/// Writes the arcs as a table: a row each, in the order of `edge_index`.
+///
+/// # Errors
+/// As [`write_nodes`].
+pub fn write_arcs(
+    path: &Path,
+    found: WindowFindings<'_>,
+    scope: GnnScope,
+) -> Result<(), WriteError> {
+    let nodes = Nodes::of(path, found, scope)?;
+    let mut table = Table::create(path, &ARCS)?;
+    let mut arcs = nodes.each_arc();
+    loop {
+        let part: Vec<_> = arcs.by_ref().take(ROWS).collect();
+        if part.is_empty() {
+            return table.finish();
+        }
+        table.append(vec![
+            numbers(part.iter().map(|arc| arc.0)),
+            numbers(part.iter().map(|arc| arc.1)),
+            Arc::new(Float32Array::from_iter_values(part.iter().map(|arc| arc.2))),
+        ])?;
+    }
+}
+
+/// Rows that are appended at a time.
+const ROWS: usize = 1 << 15;
+
+const SPLITS: [(&str, Split); 3] =
+    [("train_mask", Split::Train), ("val_mask", Split::Validation), ("test_mask", Split::Test)];
+
+const NODES: [(&str, Kind, bool); 14] = [
+    ("node", Kind::Number, false),
+    ("vertex", Kind::Number, false),
+    ("kind", Kind::Name, false),
+    ("id", Kind::Name, false),
+    ("y", Kind::Signed, false),
+    ("known_mask", Kind::Flag, false),
+    ("train_mask", Kind::Flag, false),
+    ("val_mask", Kind::Flag, false),
+    ("test_mask", Kind::Flag, false),
+    ("member_mask", Kind::Flag, false),
+    ("score", Kind::Narrow, false),
+    ("share_to_known_bad", Kind::Narrow, false),
+    ("seed_distance", Kind::Signed, false),
+    ("cluster", Kind::Long, false),
+];
+
+const ARCS: [(&str, Kind, bool); 3] = [
+    ("source", Kind::Number, false),
+    ("target", Kind::Number, false),
+    ("weight", Kind::Narrow, false),
+];
+
+/// The nodes of a window.
+struct Nodes<'a> {
+    found: WindowFindings<'a>,
+    /// The vertex of each node, ascending.
+    vertices: Vec<VertexId>,
+    /// The node of each vertex of the run, [`NO_NODE`] where it is none.
+    node_of: Vec<u32>,
+    /// Where each node's arcs begin, and after them the end of the last.
+    arcs_at: Vec<i64>,
+    /// Each member's place in the findings, by vertex; of a vertex in several clusters, the first.
+    members: Vec<(VertexId, u32)>,
+}
+
+const NO_NODE: u32 = u32::MAX;
+
+impl<'a> Nodes<'a> {
+    fn of(path: &Path, found: WindowFindings<'a>, scope: GnnScope) -> Result<Self, WriteError> {
+        let nodes = Nodes::number(found, scope);
+        nodes.map_err(|error| WriteError {
+            path: path.into(),
+            source: io::Error::new(io::ErrorKind::OutOfMemory, error),
+        })
+    }
+
+    fn number(found: WindowFindings<'a>, scope: GnnScope) -> Result<Self, OutOfMemory> {
+        let graph = &found.window.graph;
+        let mut members = memory::with_room(found.findings.members.len())?;
+        members.extend(found.findings.members.iter().map(|member| member.vertex).zip(0..));
+        members.sort_unstable();
+        members.dedup_by_key(|(vertex, _)| *vertex);
+        let mut node_of = memory::filled(NO_NODE, graph.vertices() as usize)?;
+        let mut mark = |vertex: VertexId| {
+            // Lists may name entities that came after this window.
+            if let Some(node) = node_of.get_mut(vertex as usize) {
+                *node = 0;
+            }
+        };
+        members.iter().for_each(|&(vertex, _)| mark(vertex));
+        if scope == GnnScope::Window {
+            let listed = found.known_bad.vertices.iter().chain(&found.trusted.vertices);
+            listed.for_each(|&vertex| mark(vertex));
+            (0..graph.vertices()).filter(|&vertex| graph.degree(vertex) > 0).for_each(mark);
+        }
+        let mut vertices = Vec::new();
+        for (vertex, node) in node_of.iter_mut().enumerate().filter(|(_, node)| **node == 0) {
+            *node = vertices.len() as u32;
+            memory::push(&mut vertices, vertex as VertexId)?;
+        }
+        let mut nodes = Nodes { found, vertices, node_of, arcs_at: Vec::new(), members };
+        let mut arcs_at = memory::with_room(nodes.vertices.len() + 1)?;
+        arcs_at.push(0);
+        for node in 0..nodes.vertices.len() {
+            arcs_at.push(arcs_at[node] + nodes.arcs_of(node).count() as i64);
+        }
+        nodes.arcs_at = arcs_at;
+        Ok(nodes)
+    }
+
+    fn arcs(&self) -> u64 {
+        self.arcs_at.last().map_or(0, |&end| end as u64)
+    }
+
+    fn each_arc(&self) -> impl Iterator<Item = (u32, u32, f32)> {
+        (0..self.vertices.len()).flat_map(|node| self.arcs_of(node))
+    }
+
+    /// The arcs of a node to others: from, to, weight.
+    fn arcs_of(&self, node: usize) -> impl Iterator<Item = (u32, u32, f32)> {
+        let (graph, vertex) = (&self.found.window.graph, self.vertices[node]);
+        let (shard, scale) = (graph.shard_of(vertex), graph.weight_scale());
+        let (lists, local) = (shard.out(), (vertex - shard.vertices().start) as usize);
+        let weights = lists.weights_of(local);
+        lists.of(local).iter().enumerate().filter_map(move |(place, &neighbor)| {
+            let stored = weights.map_or(1, |weights| weights[place]);
+            let other = self.node_of[neighbor as usize];
+            let weight = scale.weight(u64::from(stored)) as f32;
+            (other != NO_NODE).then_some((node as u32, other, weight))
+        })
+    }
+
+    fn id(&self, node: usize) -> &'a str {
+        self.found.entities.id_of(self.vertices[node])
+    }
+
+    fn kind(&self, node: usize) -> u8 {
+        self.found.entities.kind_of(self.vertices[node]).0
+    }
+
+    fn label(&self, node: usize) -> i8 {
+        let vertex = self.vertices[node];
+        match () {
+            () if self.found.is_known_bad(vertex) => 1,
+            () if self.found.is_trusted(vertex) => 0,
+            () => -1,
+        }
+    }
+
+    fn is_for(&self, node: usize, split: Split) -> bool {
+        let kind = self.found.entities.kind_name_of(self.vertices[node]);
+        self.label(node) >= 0 && Split::of(kind, self.id(node)) == split
+    }
+
+    fn member(&self, node: usize) -> Option<&'a Member> {
+        let vertex = self.vertices[node];
+        let at = self.members.binary_search_by_key(&vertex, |&(vertex, _)| vertex).ok()?;
+        self.found.findings.members.get(self.members[at].1 as usize)
+    }
+
+    fn score(&self, node: usize) -> f32 {
+        self.member(node).map_or(0.0, |member| member.score as f32)
+    }
+
+    fn share(&self, node: usize) -> f32 {
+        self.member(node).map_or(0.0, |member| member.share_to_known_bad as f32)
+    }
+
+    fn distance(&self, node: usize) -> i32 {
+        let distance = |member: &Member| i32::try_from(member.seed_distance).unwrap_or(i32::MAX);
+        self.member(node).map_or(-1, distance)
+    }
+
+    fn cluster(&self, node: usize) -> i64 {
+        let number = |member: &Member| i64::try_from(member.cluster.0).unwrap_or(i64::MAX);
+        self.member(node).map_or(-1, number)
+    }
+}

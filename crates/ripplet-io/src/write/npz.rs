@@ -1,0 +1,178 @@
+//! NumPy's `.npz`: arrays by name, each an `.npy` in a `.zip`, which `numpy.load` opens.
+//!
+//! An `.npy` is a magic, a version, a header in the words of Python, and the values in little endian
+//! (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>). Values come one by one, so that an
+//! array need not be in memory as it is written. The bytes depend on the values alone: no time is in them.
+//!
+//! Memory: some hundred kilobytes.
+
+use super::atomic_file::AtomicFile;
+use super::refused;
+use crate::WriteError;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// A value of an array.
+pub trait Element: Copy {
+    /// What NumPy calls it.
+    const DESCRIPTION: &'static str;
+    /// Its bytes, the low ones first.
+    fn write_to(self, out: &mut impl Write) -> io::Result<()>;
+}
+
+macro_rules! elements {
+    ($($kind:ty, $description:literal;)*) => {$(
+        impl Element for $kind {
+            const DESCRIPTION: &'static str = $description;
+
+            fn write_to(self, out: &mut impl Write) -> io::Result<()> {
+                out.write_all(&self.to_le_bytes())
+            }
+        }
+    )*};
+}
+
+elements! {
+    u8, "|u1";
+    i8, "|i1";
+    i32, "<i4";
+    u32, "<u4";
+    i64, "<i8";
+    u64, "<u8";
+    f32, "<f4";
+    f64, "<f8";
+}
+
+impl Element for bool {
+    const DESCRIPTION: &'static str = "|b1";
+
+    fn write_to(self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(&[u8::from(self)])
+    }
+}
+
+/// Arrays by name, which appear as a whole file or not at all.
+pub struct NpzWriter {
+    path: PathBuf,
+    /// None after an error: what was written is of no use.
+    zip: Option<ZipWriter<AtomicFile>>,
+}
+
+impl NpzWriter {
+    /// Begins what will be `path`.
+    ///
+    /// # Errors
+    /// Where the operating system refuses, or the path is a pipe: an archive is written here and there.
+    pub fn create(path: &Path) -> Result<NpzWriter, WriteError> {
+        let file = AtomicFile::create(path)?;
+        if file.is_in_order_only() {
+            let source = refused("an .npz cannot be written to a pipe or device: name a file");
+            return Err(WriteError { path: path.into(), source });
+        }
+        Ok(NpzWriter { path: path.into(), zip: Some(ZipWriter::new(file)) })
+    }
+
+    /// Adds an array. After an error no more can be added.
+    ///
+    /// # Errors
+    /// Where there are not as many values as the shape says, or the operating system refuses.
+    pub fn array<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[u64],
+        values: impl IntoIterator<Item = T>,
+    ) -> Result<(), WriteError> {
+        self.entry(name, T::DESCRIPTION, shape, |out| {
+            let mut count = 0u64;
+            for value in values {
+                value.write_to(out)?;
+                count += 1;
+            }
+            Ok(count)
+        })
+    }
+
+    /// Adds an array of texts, each of which takes as much room as the longest: for a few.
+    ///
+    /// # Errors
+    /// As [`NpzWriter::array`].
+    pub fn texts(&mut self, name: &str, texts: &[&str]) -> Result<(), WriteError> {
+        let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+        let description = format!("<U{longest}");
+        self.entry(name, &description, &[texts.len() as u64], |out| {
+            for text in texts {
+                let padding = longest - text.chars().count();
+                let letters = text.chars().map(u32::from).chain(std::iter::repeat_n(0, padding));
+                letters.into_iter().try_for_each(|letter| letter.write_to(out))?;
+            }
+            Ok(texts.len() as u64)
+        })
+    }
+
+    fn entry(
+        &mut self,
+        name: &str,
+        description: &str,
+        shape: &[u64],
+        write: impl FnOnce(&mut BufWriter<&mut ZipWriter<AtomicFile>>) -> io::Result<u64>,
+    ) -> Result<(), WriteError> {
+        let taken = self.zip.take().ok_or_else(|| refused("an error ended this file"));
+        let written = taken.and_then(|mut zip| {
+            // What numpy.savez does: as it is, and with room for sizes beyond 4 GiB.
+            let options = SimpleFileOptions::default()
+                .compression_method(CompressionMethod::Stored)
+                .last_modified_time(zip::DateTime::default())
+                .large_file(true);
+            zip.start_file(format!("{name}.npy"), options).map_err(from_zip)?;
+            let mut out = BufWriter::with_capacity(1 << 18, &mut zip);
+            out.write_all(&header(description, shape))?;
+            let count = write(&mut out)?;
+            out.flush()?;
+            drop(out);
+            let expected: u64 = shape.iter().product();
+            if count != expected {
+                return Err(refused(format!("`{name}` has {count} values for {expected}")));
+            }
+            Ok(zip)
+        });
+        let refuse = |source| WriteError { path: self.path.clone(), source };
+        self.zip = Some(written.map_err(refuse)?);
+        Ok(())
+    }
+
+    /// Makes the file appear.
+    ///
+    /// # Errors
+    /// Where the operating system refuses, or an error came before; nothing is left behind then.
+    pub fn finish(mut self) -> Result<(), WriteError> {
+        let refuse = |source| WriteError { path: self.path.clone(), source };
+        let zip = self.zip.take().ok_or_else(|| refuse(refused("an error ended this file")))?;
+        zip.finish().map_err(|error| refuse(from_zip(error)))?.commit()
+    }
+}
+
+/// What stands before the values: padded, so that these begin at a multiple of 64.
+fn header(description: &str, shape: &[u64]) -> Vec<u8> {
+    const ALIGNED: usize = 64;
+    const BEFORE: usize = 10;
+    let sizes: String = shape.iter().map(|size| format!("{size},")).collect();
+    let mut text =
+        format!("{{'descr': '{description}', 'fortran_order': False, 'shape': ({sizes}), }}");
+    let padding = (BEFORE + text.len() + 1).next_multiple_of(ALIGNED) - (BEFORE + text.len() + 1);
+    text.extend(std::iter::repeat_n(' ', padding));
+    text.push('\n');
+    // Version 1.0 has two bytes for the length, which no shape and description here exceeds.
+    let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
+    [b"\x93NUMPY\x01\x00", &length.to_le_bytes()[..], text.as_bytes()].concat()
+}
+
+/// The operating system's error where there is one, so that its kind is not lost.
+fn from_zip(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        other => io::Error::new(ErrorKind::Other, other),
+    }
+}

@@ -1,0 +1,206 @@
+//! Tables of any columns out, some rows at a time: for who writes other things than vertices and edges.
+//!
+//! The name tells the format, as everywhere: `.tsv` or `.csv` (each also `.gz` or `.zst`) with a header, `.parquet`
+//! or `.arrow`. In text a null is an empty field, an instant `2024-05-31T12:30:00Z`, and a number the shortest
+//! decimal that reads back as the same.
+//!
+//! Memory: the rows that are appended, and, of Parquet, a row group as it is compressed.
+
+use super::atomic_file::Output;
+use super::columnar::TableFile;
+use super::refused;
+use super::text::{Fields, push_integer, push_shortest, write_blocks, write_end, write_head};
+use crate::{Compression, Format, WriteError};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt8Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, SchemaRef, TimeUnit};
+use ripplet_graph::ExternalId;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Rows of text that are formatted at a time.
+const ROWS: usize = 1 << 14;
+
+/// A table of rows that come in batches, and appears whole or not at all.
+pub struct RecordWriter {
+    path: PathBuf,
+    schema: SchemaRef,
+    /// None after an error: what was written is of no use.
+    sink: Option<Sink>,
+}
+
+enum Sink {
+    Text { out: Output, fields: Fields, compression: Compression },
+    Columnar(Box<TableFile<Output>>),
+}
+
+impl RecordWriter {
+    /// Begins a table with these columns, which will be `path`.
+    ///
+    /// # Errors
+    /// Where the name tells no such format, a column is of a kind that text has no form for, or the operating
+    /// system refuses.
+    pub fn create(path: &Path, schema: SchemaRef) -> Result<RecordWriter, WriteError> {
+        let sink = Self::begin(path, &schema)?;
+        Ok(RecordWriter { path: path.into(), schema, sink: Some(sink) })
+    }
+
+    /// Checks what can be checked before there are rows: that the name tells a format.
+    ///
+    /// # Errors
+    /// Where it does not.
+    pub fn check(path: &Path) -> Result<(), WriteError> {
+        format_of(path).map(drop).map_err(|source| WriteError { path: path.into(), source })
+    }
+
+    fn begin(path: &Path, schema: &SchemaRef) -> Result<Sink, WriteError> {
+        let refuse = |source| WriteError { path: path.into(), source };
+        let (format, compression) = format_of(path).map_err(refuse)?;
+        let unknown = schema.fields().iter().find(|field| !has_form(field.data_type()));
+        if let Some(field) = unknown {
+            let sentence = format!("the column `{}` is {}", field.name(), field.data_type());
+            return Err(refuse(refused(sentence)));
+        }
+        let mut out = Output::create(path)?;
+        let Some(fields) = Fields::of(format) else {
+            let file = TableFile::create(out, format, schema.clone()).map_err(refuse)?;
+            return Ok(Sink::Columnar(Box::new(file)));
+        };
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        write_head(&mut out, compression, &fields.header(&names)).map_err(refuse)?;
+        Ok(Sink::Text { out, fields, compression })
+    }
+
+    /// Appends rows. After an error the table takes no more.
+    ///
+    /// # Errors
+    /// Where the rows have other columns, text cannot hold a name, or the operating system refuses.
+    pub fn append(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
+        let refuse = |source| WriteError { path: self.path.clone(), source };
+        let sink = self.sink.take().ok_or_else(|| refuse(refused("an error ended this table")))?;
+        if batch.schema() != self.schema {
+            return Err(refuse(refused("these rows have other columns than the table")));
+        }
+        self.sink = Some(sink.append(batch).map_err(refuse)?);
+        Ok(())
+    }
+
+    /// Makes the table appear.
+    ///
+    /// # Errors
+    /// Where the operating system refuses, or an error came before; nothing is left behind then.
+    pub fn finish(mut self) -> Result<(), WriteError> {
+        let out = match self.sink.take() {
+            None => Err(refused("an error ended this table")),
+            // There is a header, so a compressed file has a frame.
+            Some(Sink::Text { mut out, compression, .. }) => {
+                write_end(&mut out, compression, false).map(|()| out)
+            }
+            Some(Sink::Columnar(file)) => file.finish(),
+        };
+        out.map_err(|source| WriteError { path: self.path.clone(), source })?.finish()
+    }
+}
+
+impl Sink {
+    fn append(mut self, batch: &RecordBatch) -> io::Result<Sink> {
+        match &mut self {
+            Sink::Columnar(file) => file.append(1, |_| Ok(batch.columns().to_vec()))?,
+            Sink::Text { out, fields, compression } => {
+                let blocks = batch.num_rows().div_ceil(ROWS);
+                write_blocks(out, *compression, blocks, |block, text| {
+                    let rows = block * ROWS..batch.num_rows().min((block + 1) * ROWS);
+                    rows.into_iter().try_for_each(|row| fields.push_row(text, batch, row))
+                })?;
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl Fields {
+    fn push_row(self, text: &mut Vec<u8>, batch: &RecordBatch, row: usize) -> io::Result<()> {
+        for (place, column) in batch.columns().iter().enumerate() {
+            if place > 0 {
+                text.push(self.separator());
+            }
+            if !column.is_null(row) {
+                self.push_value(text, column, row)?;
+            }
+        }
+        text.push(b'\n');
+        Ok(())
+    }
+
+    fn push_value(self, text: &mut Vec<u8>, column: &dyn Array, row: usize) -> io::Result<()> {
+        match column.data_type() {
+            DataType::Utf8 => {
+                let name = column.as_string::<i32>().value(row);
+                self.check_name(name)?;
+                self.push_external(text, ExternalId::Name(name));
+            }
+            DataType::Boolean => {
+                let value = column.as_boolean().value(row);
+                text.extend_from_slice(if value { b"true" } else { b"false" });
+            }
+            DataType::UInt8 => push_integer(text, column.as_primitive::<UInt8Type>().value(row)),
+            DataType::UInt32 => push_integer(text, column.as_primitive::<UInt32Type>().value(row)),
+            DataType::UInt64 => push_integer(text, column.as_primitive::<UInt64Type>().value(row)),
+            DataType::Int32 => push_integer(text, column.as_primitive::<Int32Type>().value(row)),
+            DataType::Int64 => push_integer(text, column.as_primitive::<Int64Type>().value(row)),
+            DataType::Float32 => {
+                push_shortest(text, column.as_primitive::<Float32Type>().value(row));
+            }
+            DataType::Float64 => {
+                push_shortest(text, column.as_primitive::<Float64Type>().value(row));
+            }
+            DataType::Timestamp(TimeUnit::Microsecond, _) => {
+                let times = column.as_primitive::<TimestampMicrosecondType>();
+                match times.value_as_datetime(row) {
+                    // The standard form of an instant.
+                    Some(time) => push_shortest(text, format_args!("{time:?}Z")),
+                    None => push_integer(text, times.value(row)),
+                }
+            }
+            other => return Err(refused(format!("there is no text for {other}"))),
+        }
+        Ok(())
+    }
+}
+
+/// Whether [`Fields::push_value`] has a form for it.
+fn has_form(kind: &DataType) -> bool {
+    use DataType::{
+        Boolean, Float32, Float64, Int32, Int64, Timestamp, UInt8, UInt32, UInt64, Utf8,
+    };
+    matches!(
+        kind,
+        Utf8 | Boolean
+            | UInt8
+            | UInt32
+            | UInt64
+            | Int32
+            | Int64
+            | Float32
+            | Float64
+            | Timestamp(TimeUnit::Microsecond, _)
+    )
+}
+
+fn format_of(path: &Path) -> io::Result<(Format, Compression)> {
+    let fits = |&(format, compression): &(Format, Compression)| match format {
+        Format::Tsv | Format::Csv => true,
+        Format::Parquet | Format::Arrow => compression == Compression::None,
+        _ => false,
+    };
+    Format::of_path(path).filter(fits).ok_or_else(|| {
+        refused(
+            "this table is written as .tsv or .csv (each also .gz or .zst), .parquet or .arrow: \
+             choose such a name",
+        )
+    })
+}
