@@ -7,14 +7,14 @@
 //! # The program: [`Suspicion`]
 //! Each vertex has a label and a strength from 0 to 1. The known bad have strength 1 and keep their labels; known bad
 //! joined by kept ties have one label, the smallest of them. A vertex takes the label that it hears most of, and is as
-//! strong as
+//! strong as all that it hears:
 //!
 //! ```text
-//! s(v) = a · Σ s(u) · q(u, v) / Q(u)     over the neighbours u that show the label; Q: the sum of all q of u
+//! s(v) = a · Σ s(u) · q(u, v) / Q(u)     over all neighbours u;  Q(u): the sum of all q of u
 //! ```
 //!
-//! so that each neighbour shares its strength out, and many weak neighbours make a strong one: personalized PageRank's
-//! rule, but of each label by itself, and only the label that wins is passed on. a is the hop attenuation; a strength
+//! so that each neighbour shares its strength out, and many weak neighbours make a strong one, whoever's label they
+//! show. a is the hop attenuation; a strength
 //! below 2⁻¹⁶ is none, and one that changes by less than a 64th stays, which ends the run. Who is trusted has
 //! no label and passes none on. Hubs are damped by q ([`ties`](crate::ties)), and by sharing out.
 //!
@@ -212,21 +212,21 @@ pub struct Detected {
 impl Detected {
     /// How suspicious a vertex is: see [`suspicion`].
     pub fn suspicion_of(&self, vertex: VertexId) -> f32 {
-        suspicion(self.ties.strongest()[vertex as usize], self.spread.strengths[vertex as usize])
+        suspicion(self.ties.excess()[vertex as usize], self.spread.strengths[vertex as usize])
     }
 }
 
-/// How suspicious a vertex is whose most surprising tie and whose strength are these, in nats:
+/// How suspicious a vertex of this excess and strength is, in nats:
 ///
 /// ```text
-/// m(v) = max J(u, v) over its ties  +  ln max(s(v), 2⁻¹⁶)
+/// m(v) = max(0, max J(u, v) − ln m)  +  ln max(s(v), 2⁻¹⁶)
 /// ```
 ///
-/// The first part is what chance cannot explain about it alone, the second how far the known bad are; one of them is
-/// enough to be looked at. 0 is a known bad one without surprising ties.
+/// The first part is what chance cannot explain about its ties ([`Ties::excess`]), the second how far the known bad are;
+/// one of them is enough to be looked at. 0 is a known bad one without kept ties.
 #[inline]
-pub fn suspicion(strongest: f32, strength: f32) -> f32 {
-    strongest + strength.max(FAINT).ln()
+pub fn suspicion(excess: f32, strength: f32) -> f32 {
+    excess + strength.max(FAINT).ln()
 }
 
 /// Bytes that [`detect`] needs beside the window's graph.
@@ -453,7 +453,6 @@ fn around_seeds(
         groups.push(Group { members, seeded: true });
     }
     groups.sort_by_key(|group| group.members[0]);
-    // Who is known to be bad founds no cluster without seeds.
     (groups, alone)
 }
 
@@ -565,18 +564,17 @@ mod program {
             frequency
         }
 
-        fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, score: u64) -> Label {
+        fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, _score: u64) -> Label {
             if v.fixed() != 0 {
                 return v.label;
             }
-            let heard = (score as f32 / 16777216.0 * self.attenuation).min(1.0);
-            if heard < 0.0000152587890625 {
+            let heard = (v.cast() as f32 / 16777216.0 * self.attenuation).min(1.0);
+            if heard * 65536.0 < 1.0 {
                 v.set_strength(0.0);
                 return NO_LABEL;
             }
             let had = v.strength();
             let change = (heard - had).abs();
-            // Labels that win and lose in turns stay as they are, too.
             if label != v.label || change * 64.0 > had {
                 v.set_strength(heard);
             }

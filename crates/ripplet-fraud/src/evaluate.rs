@@ -87,7 +87,7 @@ pub enum Method {
     Baseline(Baseline),
     /// [`Seeded`] along the window's own weights: the strength, each known account being its own cluster.
     Seeded,
-    /// The most surprising tie: nobody known.
+    /// The excess of the most surprising tie: nobody known.
     Ties,
     /// [`Suspicion`](detect::Suspicion)'s strength: who is known, along ties beyond chance.
     Spread,
@@ -360,22 +360,18 @@ impl Evaluator {
             bad.retain(|v| trusted.binary_search(v).is_err());
             let known = Known { bad: &bad, trusted: &trusted };
             let scene = Scene { executor, window, ties: &ties, known };
-            for method in 0..self.options.methods.len() {
+            for (method, of) in self.options.methods.clone().into_iter().enumerate() {
                 if observer.is_cancelled() {
                     return Err(RunError::Cancelled.into());
                 }
-                let of = self.options.methods[method];
-                let fresh = match &blind[method] {
-                    None => Some(scene.scores(of, &self.options.detection)?),
-                    Some(_) => None,
+                let scores = match blind[method].take() {
+                    Some(scores) => scores,
+                    None => scene.scores(of, &self.options.detection)?,
                 };
-                if let Some(fresh) = &fresh
-                    && !of.looks_at_known()
-                {
-                    blind[method] = Some(fresh.clone());
+                rows.push(self.rank(index, method, &population, &scores, days));
+                if !of.looks_at_known() {
+                    blind[method] = Some(scores);
                 }
-                let scores = fresh.as_deref().or(blind[method].as_deref()).unwrap_or(&[]);
-                rows.push(self.rank(index, method, &population, scores, days));
             }
         }
         self.last = rows;
@@ -578,7 +574,7 @@ impl<E: Executor> Scene<'_, E> {
         match method {
             Method::Baseline(baseline) => Ok(baseline.score(graph, self.known.bad)?),
             Method::Seeded => self.seeded(detection),
-            Method::Ties => numbers(self.ties.strongest().iter().copied()),
+            Method::Ties => numbers(self.ties.excess().iter().copied()),
             Method::PageRankOfTies => {
                 let settings = PageRank::default();
                 Ok(baselines::page_rank(self.ties.graph(), self.known.bad, &settings)?)
@@ -590,8 +586,8 @@ impl<E: Executor> Scene<'_, E> {
                 match method {
                     Method::Spread => numbers(strengths),
                     _ => {
-                        let both = ties.strongest().iter().zip(strengths);
-                        numbers(both.map(|(&strongest, strength)| suspicion(strongest, strength)))
+                        let both = ties.excess().iter().zip(strengths);
+                        numbers(both.map(|(&excess, strength)| suspicion(excess, strength)))
                     }
                 }
             }

@@ -5,7 +5,7 @@
 //!
 //! | of a member v | formula |
 //! |---|---|
-//! | `score` | max J(u, v) + ln max(s(v), 2⁻¹⁶), in nats: [`detect::suspicion`](crate::detect::suspicion) |
+//! | `score` | max(0, max J(u, v) − ln m) + ln max(s(v), 2⁻¹⁶), in nats: [`detect::suspicion`](crate::detect::suspicion) |
 //! | `seed_distance` | arcs from v to the nearest known bad member, through members; [`NO_SEED`] where there is none |
 //! | `share_to_known_bad` | Σ w(v, u) over u known to be bad, in C or not, / W(v); 0 where W(v) is 0 |
 //! | `degree`, `strength` | others that v dealt with; W(v) |

@@ -26,8 +26,9 @@
 //! q(u, v) = e^J / (m + e^J)
 //! ```
 //!
-//! is what labels spread by ([`Ties::graph`], in steps of 2⁻¹⁶, and at least one). A tie is *kept* where q is above
-//! one half: these are a statistically validated network.
+//! is what labels spread by ([`Ties::graph`], in steps of 2⁻¹⁶, and at least one). A tie is *kept* where its *excess*
+//! J − ln m is above 0, and q above one half: these are a statistically validated network. [`Ties::excess`] is the
+//! largest excess of each vertex' ties.
 //!
 //! # Hubs
 //! A popular item is no ring. The more two deal, the more they are expected to deal with one another, so a hub's ties
@@ -102,7 +103,7 @@ pub enum TieError {
 #[derive(Debug, PartialEq)]
 pub struct Ties {
     graph: Graph,
-    strongest: Vec<f32>,
+    excess: Vec<f32>,
     ties: u64,
     kept: u64,
 }
@@ -113,7 +114,7 @@ impl Ties {
         let (vertices, arcs) = (u64::from(graph.vertices()), graph.arcs());
         Plan { graph_host: graph.bytes(), ..Plan::default() }
             .with("ties", 8 * arcs + 4 * (vertices + graph.shards().len() as u64))
-            .with("the most surprising tie of each vertex", 4 * vertices)
+            .with("the excess of each vertex", 4 * vertices)
             .with("partners and weights of each vertex", 12 * vertices)
             .with("ties at their smaller ends", 4 * arcs + 8 * (vertices + 1))
     }
@@ -141,9 +142,10 @@ impl Ties {
         &self.graph
     }
 
-    /// The surprise of each vertex' most surprising tie, in nats; 0 without ties.
-    pub fn strongest(&self) -> &[f32] {
-        &self.strongest
+    /// By how much each vertex' most surprising tie goes beyond what chance has among as many ties, in nats: the most
+    /// that J − ln m is, and 0 where no tie is kept.
+    pub fn excess(&self) -> &[f32] {
+        &self.excess
     }
 
     /// How many ties there are.
@@ -403,31 +405,32 @@ impl Halves {
     }
 
     fn into_ties(self, graph: &Graph, crowd: &Crowd, ties: u64) -> Result<Ties, TieError> {
-        let mut strongest = memory::zeros::<f32>(graph.vertices() as usize)?;
+        let ln_ties = (ties as f64).ln() as f32;
+        let mut excess = memory::zeros::<f32>(graph.vertices() as usize)?;
         let mut shards = Vec::new();
         for shard in graph.shards() {
             let out = shard.out();
             let mut weights = memory::zeros::<u32>(out.neighbors().len())?;
             let vertices = shard.vertices();
-            let of_shard = &mut strongest[vertices.start as usize..vertices.end as usize];
+            let of_shard = &mut excess[vertices.start as usize..vertices.end as usize];
             let mut rest = &mut weights[..];
             let mut tasks = Vec::new();
-            for (task, strongest) in of_shard.chunks_mut(VERTICES_PER_TASK).enumerate() {
+            for (task, excess) in of_shard.chunks_mut(VERTICES_PER_TASK).enumerate() {
                 let first = task * VERTICES_PER_TASK;
-                let arcs = out.offsets()[first + strongest.len()] - out.offsets()[first];
+                let arcs = out.offsets()[first + excess.len()] - out.offsets()[first];
                 let (of_task, behind) = rest.split_at_mut(arcs as usize);
-                tasks.push((first, strongest, of_task));
+                tasks.push((first, excess, of_task));
                 rest = behind;
             }
-            tasks.into_par_iter().for_each(|(first, strongest, weights)| {
+            tasks.into_par_iter().for_each(|(first, excess, weights)| {
                 let mut cells = weights.iter_mut();
-                for (local, strongest) in (first..).zip(strongest) {
+                for (local, excess) in (first..).zip(excess) {
                     let v = vertices.start + local as VertexId;
                     for (&u, cell) in out.of(local).iter().zip(&mut cells) {
                         let nats = if u == v { -1.0 } else { self.nats(crowd, v, u) };
                         if nats >= 0.0 {
                             *cell = stored(nats, ties);
-                            *strongest = strongest.max(nats);
+                            *excess = excess.max(nats - ln_ties);
                         }
                     }
                 }
@@ -445,6 +448,6 @@ impl Halves {
             weights.unwrap_or(&[]).iter().filter(|q| Ties::is_kept(**q)).count() as u64
         };
         let kept: u64 = (0..graph.vertices()).into_par_iter().map(kept).sum::<u64>() / 2;
-        Ok(Ties { graph, strongest, ties, kept })
+        Ok(Ties { graph, excess, ties, kept })
     }
 }

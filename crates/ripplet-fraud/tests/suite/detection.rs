@@ -178,8 +178,8 @@ proptest! {
         prop_assert_eq!(ties.kept(), kept);
         for v in 0..vertices {
             let own = expected.iter().filter(|((a, b), nats)| (*a == v || *b == v) && !nats.is_nan());
-            let most = own.map(|(_, nats)| *nats).fold(0.0, f64::max);
-            prop_assert!((f64::from(ties.strongest()[v as usize]) - most).abs() < 1e-4 * (1.0 + most));
+            let most = own.map(|(_, nats)| *nats - ln_ties).fold(0.0, f64::max);
+            prop_assert!((f64::from(ties.excess()[v as usize]) - most).abs() < 1e-4 * (1.0 + most));
         }
     }
 
@@ -203,16 +203,21 @@ proptest! {
     }
 
     #[test]
-    fn strengths_are_what_is_passed_on((vertices, edges) in graphs(), seed in 0u32..24, trusted in 0u32..24) {
-        let seed = seed % vertices;
-        let trusted: Vec<u32> = [trusted % vertices].into_iter().filter(|&v| v != seed).collect();
+    fn strengths_are_what_is_passed_on(
+        (vertices, edges) in graphs(),
+        bad in prop::collection::btree_set(0u32..24, 1..4),
+        trusted in 0u32..24,
+    ) {
+        let bad: Vec<u32> = bad.into_iter().filter(|&v| v < vertices).collect();
+        let trusted: Vec<u32> =
+            [trusted % vertices].into_iter().filter(|v| !bad.contains(v)).collect();
         let graph = graph_of(vertices, &edges, u64::MAX);
         let ties = Ties::of(&graph, TieRule::default(), &trusted).unwrap();
         let detection = Detection { schedule: Schedule::sync(), rounds: 12, ..small() };
         let executor = CpuExecutor::new(Some(1)).unwrap();
-        let known = Known { bad: &[seed], trusted: &trusted };
+        let known = Known { bad: &bad, trusted: &trusted };
         let found = spread(&executor, &ties, known, &detection, None, &mut ()).unwrap();
-        let expected = passed_on(&ties, vertices, seed, &trusted, 12);
+        let expected = passed_on(&ties, vertices, &bad, &trusted, 12);
         for v in 0..vertices as usize {
             let (found, expected) = (f64::from(found.strengths[v]), expected[v]);
             // Steps of 2⁻²⁴ a neighbour, and whether a change is a 64th.
@@ -236,8 +241,8 @@ fn small() -> Detection {
     Detection { min_size: 1, max_size: 9, ..Detection::default() }
 }
 
-/// Strengths by the rule, round by round, in floating point; one label, so that nobody competes.
-fn passed_on(ties: &Ties, vertices: u32, seed: u32, trusted: &[u32], rounds: u32) -> Vec<f64> {
+/// Strengths by the rule, round by round, in floating point.
+fn passed_on(ties: &Ties, vertices: u32, bad: &[u32], trusted: &[u32], rounds: u32) -> Vec<f64> {
     let list = |v: u32| -> Vec<(u32, f64)> {
         let out = ties.graph().shards()[0].out();
         let weights = out.weights_of(v as usize).unwrap();
@@ -245,10 +250,10 @@ fn passed_on(ties: &Ties, vertices: u32, seed: u32, trusted: &[u32], rounds: u32
         all.map(|(&u, &weight)| (u, f64::from(weight))).collect()
     };
     let mut strengths = vec![0.0; vertices as usize];
-    strengths[seed as usize] = 1.0;
+    bad.iter().for_each(|&v| strengths[v as usize] = 1.0);
     for _ in 0..rounds {
         let next = (0..vertices).map(|v| {
-            if v == seed || trusted.contains(&v) {
+            if bad.contains(&v) || trusted.contains(&v) {
                 return strengths[v as usize];
             }
             let heard = list(v).into_iter().map(|(u, weight)| {
@@ -314,7 +319,7 @@ fn check_scores(
             assert!((member.share_to_known_bad - share).abs() < 1e-12);
             assert_eq!(member.seed_distance, distance(&pairs, &set, &bad, v));
             let strength = detected.spread.strengths[v as usize].max(FAINT);
-            let score = detected.ties.strongest()[v as usize] + strength.ln();
+            let score = detected.ties.excess()[v as usize] + strength.ln();
             assert_eq!(member.score, f64::from(score));
         }
     }
@@ -398,7 +403,7 @@ fn who_is_trusted_is_in_no_cluster_and_passes_nothing_on() {
     let (detected, findings) = found(rings(400, 1), known, &Detection::default());
     assert_eq!(members(&findings, 1), [0, 3, 6, 12]);
     assert_eq!((detected.spread.labels[9], detected.spread.strengths[9]), (NO_LABEL, 0.0));
-    assert_eq!(detected.ties.strongest()[9], 0.0);
+    assert_eq!(detected.ties.excess()[9], 0.0);
 }
 
 #[test]

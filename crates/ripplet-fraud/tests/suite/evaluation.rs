@@ -84,7 +84,9 @@ fn entities(accounts: u32, shops: u32) -> Entities {
     let mut entities = Entities::new();
     for (kind, name, count) in [("account", "a", accounts), ("shop", "s", shops)] {
         let kind = entities.kind(kind).unwrap();
-        (0..count).for_each(|at| drop(entities.intern(kind, &format!("{name}{at}")).unwrap()));
+        for at in 0..count {
+            entities.intern(kind, &format!("{name}{at}")).unwrap();
+        }
     }
     entities
 }
