@@ -12,10 +12,13 @@ use crate::entities::KindId;
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError, FeedOptions};
 use crate::folder::{FolderError, Kept, Manifest, RunFolder, WindowRecord, read_json, write_json};
-use crate::output::Dealings;
+use crate::output::{
+    GnnScope, WindowFindings, dealings_in, write_clusters, write_edges, write_ended, write_gnn,
+    write_members,
+};
 use crate::report::{
-    Definitions, PageLimits, ReportBuilder, ReportLimits, Run as ReportRun, WindowFindings,
-    WindowReport, write_report,
+    Definitions, PageLimits, ReportBuilder, ReportLimits, Run as ReportRun, WindowReport,
+    write_report,
 };
 use crate::scores;
 use crate::seeds::{self, Holding, ListError, Listed};
@@ -23,7 +26,7 @@ use crate::source::files::fingerprint;
 use crate::source::reader::{Input, Sources};
 use crate::window::{Changed, WindowError};
 use crate::{Entities, Findings, KnownBad, Timestamp, Trusted, Window};
-use ripplet_graph::{OutOfMemory, VertexId};
+use ripplet_graph::OutOfMemory;
 use ripplet_io::{ReadError, WriteError};
 use ripplet_lp::{Executor, Observer, RunError as LpError};
 use std::collections::BTreeMap;
@@ -46,6 +49,8 @@ pub struct RunOptions {
     pub exact: bool,
     /// Bytes that all may take.
     pub memory: Option<u64>,
+    /// Whether arrays for graph neural networks are written, and of whom.
+    pub arrays: Option<GnnScope>,
     /// How much of each window the report keeps.
     pub report: ReportLimits,
     /// What else decides the results, and is written down: the mapping's text, above all.
@@ -497,8 +502,8 @@ impl<E: Executor> Running<'_, E> {
         tracker: Tracker,
     ) -> Result<(WindowRecord, Tracker), RunError> {
         let start = Instant::now();
-        let dealings = DealingsIn::of(found.feed);
-        let dealings_of = |a, b| dealings.between(a, b);
+        let days: Vec<_> = found.feed.days().collect();
+        let dealings_of = dealings_in(&days, found.feed.unit_value());
         let kept = Kept { spread: found.detected.spread.clone(), tracker };
         let in_window = WindowFindings {
             window: found.window,
@@ -508,12 +513,16 @@ impl<E: Executor> Running<'_, E> {
             trusted: &found.held.trusted,
             dealings_of: &dealings_of,
         };
-        record.seconds.insert("all".into(), 0.0);
-        let all: f64 = record.seconds.values().sum();
-        record.seconds.insert("all".into(), all);
         let report = WindowReport::of(in_window, self.options.report);
         record.seconds.insert("evidence".into(), start.elapsed().as_secs_f64());
         self.folder.write_window(&record, &kept, |folder| -> Result<(), RunError> {
+            write_clusters(&folder.join("clusters.parquet"), in_window)?;
+            write_members(&folder.join("members.parquet"), in_window)?;
+            write_edges(&folder.join("edges.parquet"), in_window)?;
+            write_ended(&folder.join("ended.parquet"), in_window)?;
+            if let Some(scope) = self.options.arrays {
+                write_gnn(&folder.join("graph.npz"), in_window, scope)?;
+            }
             Ok(write_json(&folder.join("report.json"), &report)?)
         })?;
         if let Some(last) = self.manifest.windows.last() {
@@ -531,40 +540,6 @@ struct Found<'a> {
     detected: &'a Detected,
     findings: &'a Findings,
     feed: &'a Feed,
-}
-
-/// What was dealt in a window between any two, looked up day by day.
-pub struct DealingsIn<'a> {
-    days: Vec<(Timestamp, &'a crate::days::Run)>,
-    unit_value: f64,
-}
-
-impl<'a> DealingsIn<'a> {
-    /// That of a feed's last window.
-    pub fn of(feed: &'a Feed) -> DealingsIn<'a> {
-        DealingsIn { days: feed.days().collect(), unit_value: feed.unit_value() }
-    }
-
-    /// What two dealt; the instants are those where days begin.
-    pub fn between(&self, a: VertexId, b: VertexId) -> Option<Dealings> {
-        let mut all: Option<Dealings> = None;
-        for &(at, run) in &self.days {
-            let arcs = run.arcs_of(a);
-            let Ok(place) = run.neighbors[arcs.clone()].binary_search(&b) else { continue };
-            let arc = arcs.start + place;
-            let amount = run.amounts.get(arc).map(|&amount| amount as f64 * self.unit_value);
-            let count = u64::from(run.counts[arc]);
-            let so_far =
-                all.get_or_insert(Dealings { count: 0, amount: None, first: at, last: at });
-            so_far.count += count;
-            so_far.last = at;
-            so_far.amount = match (so_far.amount, amount) {
-                (Some(before), Some(amount)) => Some(before + amount),
-                (before, amount) => before.or(amount),
-            };
-        }
-        all
-    }
 }
 
 /// Writes `report.html` of all finished windows.

@@ -8,9 +8,10 @@ use crate::machine::DeviceArguments;
 use crate::memory::within;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ripplet::fraud::Span;
 use ripplet::fraud::folder::{Manifest, WindowRecord};
+use ripplet::fraud::output::GnnScope;
 use ripplet::fraud::report::ReportLimits;
 use ripplet::fraud::run::{self, RunObserver, RunOptions, notes};
 use ripplet::fraud::source::reader::Input;
@@ -40,6 +41,10 @@ pub struct Arguments {
     trusted: Option<PathBuf>,
     #[command(flatten)]
     detection: DetectionArguments,
+    /// Arrays for graph neural networks, a graph.npz for each window: of members of clusters, of the whole window, or
+    /// none.
+    #[arg(long, value_name = "SCOPE", default_value = "clusters", help_heading = "Windows")]
+    arrays: Arrays,
     /// Begin labels anew in each window, and not where they were in the window before.
     #[arg(long, help_heading = "Windows")]
     exact: bool,
@@ -62,6 +67,14 @@ pub struct Arguments {
     threads: ThreadArguments,
 }
 
+/// Of whom arrays are written.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Arrays {
+    Clusters,
+    Window,
+    None,
+}
+
 /// What to do where memory does not suffice.
 const WAY_OUT: &str =
     "allow more --host-memory, or choose a shorter --window; finished windows are kept";
@@ -82,6 +95,11 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         detection: arguments.detection.detection(),
         exact: arguments.exact,
         memory: memory.map(|size| size.0),
+        arrays: match arguments.arrays {
+            Arrays::Clusters => Some(GnnScope::Clusters),
+            Arrays::Window => Some(GnnScope::Window),
+            Arrays::None => None,
+        },
         report: ReportLimits::default(),
         described: BTreeMap::from([("mapping".to_owned(), arguments.feed.mapping_text()?)]),
     };

@@ -80,7 +80,7 @@ pub enum ShapeError {
         length: Span,
         /// By how much they slide.
         slide: Span,
-        /// What both are multiples of.
+        /// What both, and a day, are multiples of.
         unit: Span,
         /// How many of these.
         days: i64,
@@ -96,7 +96,7 @@ impl Shape {
         if slide > length {
             return Err(ShapeError::Gaps { length, slide });
         }
-        let unit = length.common(slide);
+        let unit = unit_of(length, slide);
         let days = length.over(unit);
         if days > MOST_DAYS {
             return Err(ShapeError::TooFine { length, slide, unit, days });
@@ -126,10 +126,16 @@ impl Shape {
         self.slide
     }
 
-    /// The unit of which both are multiples, and runs are made.
+    /// The unit of which both are multiples, and runs are made: a day, where that is one.
     pub fn unit(self) -> Span {
-        self.length.common(self.slide)
+        unit_of(self.length, self.slide)
     }
+}
+
+/// A day, or the longest span of which a day and both are multiples, so that windows begin with the day of the first
+/// transaction.
+fn unit_of(length: Span, slide: Span) -> Span {
+    length.common(slide).common(Span::DAY)
 }
 
 /// A window that cannot be made.

@@ -7,5 +7,6 @@ mod evolution;
 mod market;
 mod output;
 mod report;
+mod runs;
 mod streams;
 mod windows;

@@ -96,8 +96,6 @@ proptest! {
     fn a_slide_is_a_rebuild(rows in rows(), length in 1i64..8, slide_by in 1i64..4, growing: bool) {
         prop_assume!(slide_by <= length);
         let shape = Shape::new(days(length), days(slide_by)).unwrap();
-        // Else runs would be of several days.
-        prop_assume!(shape.unit() == Span::DAY);
         let shape = if growing { shape.growing() } else { shape };
         for (of, weight) in [
             ("count", (|sums| sums.iter().map(|s| s.1).sum()) as fn(&[(i64, u32, u64)]) -> u32),
@@ -186,6 +184,18 @@ fn one_thread_makes_the_same_arrays() {
         })
     };
     assert_eq!(made(1), made(3));
+}
+
+#[test]
+fn units_are_days_or_less() {
+    let unit = |length: &str, slide: &str| {
+        Shape::new(length.parse().unwrap(), slide.parse().unwrap()).unwrap().unit().to_string()
+    };
+    assert_eq!(unit("30d", "1d"), "1d");
+    assert_eq!(unit("60d", "30d"), "1d");
+    assert_eq!(unit("2w", "36h"), "12h");
+    assert_eq!(unit("12h", "90m"), "90m");
+    assert_eq!(unit("5h", "1h"), "1h");
 }
 
 #[test]

@@ -1,0 +1,367 @@
+//! Runs into folders, from files to the report: the example, runs that are killed and go on, and bad input.
+
+use ripplet_fraud::detect::Detection;
+use ripplet_fraud::feed::FeedOptions;
+use ripplet_fraud::folder::{Manifest, RunFolder, WindowRecord};
+use ripplet_fraud::mapping::Mapping;
+use ripplet_fraud::output::GnnScope;
+use ripplet_fraud::report::ReportLimits;
+use ripplet_fraud::run::{self, RunError, RunObserver, RunOptions};
+use ripplet_fraud::source::reader::{Reading, Sources};
+use ripplet_fraud::window::Shape;
+use ripplet_lp::Observer;
+use ripplet_lp::cpu::CpuExecutor;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+const MAPPING: &str = "time = \"at\"\namount = \"eur\"\n[source]\ncolumn = \"from\"\nkind = \"user\"\n\
+    [target]\ncolumn = \"to\"\nkind = \"shop\"\n";
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fraud").join(name)
+}
+
+pub fn options(inputs: &[&Path], mapping: &str, known_bad: &Path) -> RunOptions {
+    let days = |days: i64| ripplet_fraud::Span::of_days(days).unwrap();
+    RunOptions {
+        feed: FeedOptions {
+            sources: Sources::Files(inputs.iter().map(|path| path.display().to_string()).collect()),
+            reading: Reading::default(),
+            mapping: Mapping::parse(mapping).unwrap(),
+            shape: Shape::new(days(3), days(1)).unwrap(),
+            late: None,
+            skip_bad_rows: false,
+            skip_late_rows: false,
+            from_scratch: false,
+        },
+        known_bad: known_bad.into(),
+        trusted: None,
+        detection: Detection::default(),
+        exact: false,
+        memory: None,
+        arrays: Some(GnnScope::Clusters),
+        report: ReportLimits::default(),
+        described: BTreeMap::new(),
+    }
+}
+
+/// Nobody, or who ends a run after so many windows.
+#[derive(Default)]
+pub struct Watcher {
+    windows: AtomicU32,
+    most: Option<u32>,
+}
+
+impl Observer for Watcher {
+    fn is_cancelled(&self) -> bool {
+        self.most.is_some_and(|most| self.windows.load(Relaxed) >= most)
+    }
+}
+
+impl RunObserver for Watcher {
+    fn on_window(&mut self, _: &WindowRecord) {
+        self.windows.fetch_add(1, Relaxed);
+    }
+}
+
+pub fn run_into(options: &RunOptions, folder: &Path, resume: bool) -> Result<Manifest, RunError> {
+    let executor = CpuExecutor::new(Some(2)).unwrap();
+    run::run(&executor, options, folder, resume, &mut Watcher::default())
+}
+
+/// Days of transactions, one file each: rings of users and shops among others.
+pub struct Days {
+    pub folder: tempfile::TempDir,
+}
+
+impl Days {
+    pub fn new(days: u32) -> Days {
+        let made = Days { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(made.path("days")).unwrap();
+        (1..=days).for_each(|day| made.write(day, &Days::rows(day)));
+        fs::write(made.path("known.csv"), "id,from\nring0,\nring7,2024-03-04\nnobody,\n").unwrap();
+        made
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn file(&self, day: u32) -> PathBuf {
+        self.path("days").join(format!("dt=2024-03-{day:02}.csv"))
+    }
+
+    pub fn rows(day: u32) -> String {
+        let mut text = String::from("from,to,at,eur\n");
+        for row in 0..120u32 {
+            let mix = (row * 7919 + day * 104_729) % 1000;
+            let (user, shop) = (mix % 61, (mix / 7) % 37);
+            text +=
+                &format!("user{user},shop{shop},2024-03-{day:02}T{:02}:00:00,{}\n", row / 5, mix);
+        }
+        for user in 0..12 {
+            for shop in 0..3 {
+                if (user + shop + day) % 3 > 0 {
+                    let ring = user / 6;
+                    text += &format!("ring{user},den{ring}{shop},2024-03-{day:02}T23:30:00,50\n");
+                }
+            }
+        }
+        text
+    }
+
+    pub fn write(&self, day: u32, rows: &str) {
+        fs::write(self.file(day), rows).unwrap();
+    }
+
+    pub fn options(&self) -> RunOptions {
+        options(&[&self.path("days")], MAPPING, &self.path("known.csv"))
+    }
+}
+
+/// The bytes of all results in a folder; what tells of time and memory is left out.
+pub fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for window in fs::read_dir(folder.join("windows")).unwrap() {
+        let window = window.unwrap().path();
+        for file in fs::read_dir(&window).unwrap() {
+            let file = file.unwrap().path();
+            if !file.ends_with("window.json") {
+                let name = file.strip_prefix(folder).unwrap().display().to_string();
+                all.insert(name, fs::read(&file).unwrap());
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn the_example_runs_from_its_files_to_its_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let text = fs::read_to_string(example("mapping.toml")).unwrap();
+    let input = example("transactions.csv.gz");
+    let mut options = options(&[&input], &text, &example("known.csv"));
+    let days = |days: i64| ripplet_fraud::Span::of_days(days).unwrap();
+    options.feed.shape = Shape::new(days(30), days(5)).unwrap();
+    let manifest = run_into(&options, &out, false).unwrap();
+    assert_eq!(manifest.state, "finished");
+    assert_eq!((manifest.counts.rows, manifest.windows.len()), (23_383, 4));
+    assert_eq!(manifest.inputs[0].rows, 23_383);
+    assert_eq!(manifest.inputs[0].sha256.as_ref().unwrap().len(), 64);
+    let [first, second, ..] = &*manifest.windows else { panic!() };
+    assert_eq!((&*first.from, &*first.until), ("2017-01-01", "2017-01-31"));
+    assert!(!first.warm && second.warm && second.merged);
+    assert!(manifest.windows.iter().all(|window| window.clusters > 0 && window.converged));
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("2017-01-31") || page.contains("1485820800000000"));
+    let folder = RunFolder::open(&out).unwrap();
+    for name in ["clusters.parquet", "members.parquet", "edges.parquet", "graph.npz", "report.json"]
+    {
+        assert!(folder.window(first).join(name).exists(), "{name}");
+    }
+    assert!(matches!(run_into(&options, &out, false), Err(RunError::Folder(_))), "it is there");
+}
+
+#[test]
+fn a_run_that_is_cancelled_goes_on_and_writes_the_same_bytes() {
+    let days = Days::new(9);
+    let options = days.options();
+    let whole = days.path("whole");
+    let manifest = run_into(&options, &whole, false).unwrap();
+    assert_eq!(manifest.windows.len(), 7);
+    assert_eq!(manifest.unseen, 1, "nobody");
+    let cut = days.path("cut");
+    for most in [1, 1, 2] {
+        let executor = CpuExecutor::new(Some(1)).unwrap();
+        let mut watcher = Watcher { most: Some(most), ..Watcher::default() };
+        let resume = cut.exists();
+        let ended = run::run(&executor, &options, &cut, resume, &mut watcher).unwrap_err();
+        assert!(ended.is_cancelled());
+    }
+    let resumed = run_into(&options, &cut, true).unwrap();
+    assert_eq!(resumed.windows.len(), 7);
+    assert_eq!(results(&cut), results(&whole));
+    // And once more, with nothing left to do.
+    run_into(&options, &cut, true).unwrap();
+    assert_eq!(results(&cut), results(&whole));
+}
+
+#[test]
+fn exact_runs_do_not_depend_on_where_the_window_came_from() {
+    let days = Days::new(8);
+    let exact = RunOptions { exact: true, ..days.options() };
+    run_into(&exact, &days.path("merged"), false).unwrap();
+    let mut scratch = exact.clone();
+    scratch.feed.from_scratch = true;
+    run_into(&scratch, &days.path("scratch"), false).unwrap();
+    assert_eq!(results(&days.path("merged")), results(&days.path("scratch")));
+}
+
+/// What the child of the next test does: it runs until it is killed.
+#[test]
+fn child_that_is_killed() {
+    let Ok(folder) = std::env::var("RIPPLET_FRAUD_CHILD") else { return };
+    let folder = Path::new(&folder);
+    let options = options(&[&folder.join("days")], MAPPING, &folder.join("known.csv"));
+    let cut = folder.join("cut");
+    let resume = cut.join("manifest.json").exists();
+    run_into(&options, &cut, resume).unwrap();
+}
+
+#[test]
+fn a_run_that_is_killed_at_any_moment_goes_on() {
+    let days = Days::new(14);
+    run_into(&days.options(), &days.path("whole"), false).unwrap();
+    let child = || {
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "runs::child_that_is_killed", "--nocapture"])
+            .env("RIPPLET_FRAUD_CHILD", days.folder.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let windows = days.path("cut/windows");
+    let finished = || fs::read_dir(&windows).map_or(0, |entries| entries.count());
+    for kill in 0..4 {
+        let mut running = child();
+        let (before, begin) = (finished(), Instant::now());
+        // Another moment each time, once a window more is there or on its way.
+        while finished() <= before && begin.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(3 * kill));
+        running.kill().unwrap();
+        running.wait().unwrap();
+    }
+    assert!(child().wait().unwrap().success());
+    assert_eq!(results(&days.path("cut")), results(&days.path("whole")));
+    let left = fs::read_dir(&windows)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with('.'));
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn files_that_come_twice_or_are_replaced_are_told() {
+    let days = Days::new(5);
+    fs::write(days.path("days/dt=2024-03-06.csv"), Days::rows(5)).unwrap();
+    let refused = run_into(&days.options(), &days.path("twice"), false).unwrap_err().to_string();
+    assert!(refused.contains("dt=2024-03-06.csv has the same content as"), "{refused}");
+    assert!(refused.contains("dt=2024-03-05.csv"), "{refused}");
+    let manifest = RunFolder::open(&days.path("twice")).unwrap().manifest().unwrap();
+    assert_eq!(manifest.state, refused);
+    assert!(!manifest.windows.is_empty(), "finished windows are kept");
+    let mut options = days.options();
+    options.feed.reading.skip_repeated = true;
+    let manifest = run_into(&options, &days.path("skipped"), false).unwrap();
+    assert!(manifest.inputs[5].repeats.as_ref().unwrap().ends_with("dt=2024-03-05.csv"));
+    assert_eq!(manifest.windows.len(), 3);
+
+    fs::remove_file(days.path("days/dt=2024-03-06.csv")).unwrap();
+    days.write(2, &Days::rows(2).replace("user1,", "user2,"));
+    let refused = run_into(&days.options(), &days.path("twice"), true).unwrap_err().to_string();
+    assert!(refused.contains("dt=2024-03-02.csv was replaced since the run read it"), "{refused}");
+    let other = RunOptions { exact: true, ..days.options() };
+    let refused = run_into(&other, &days.path("twice"), true).unwrap_err().to_string();
+    assert!(
+        refused.contains("has labels from the window before, and here it is anew"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn half_written_and_missing_inputs_are_told() {
+    let days = Days::new(4);
+    let whole = Days::rows(4);
+    days.write(4, &whole[..whole.len() - 9]);
+    let refused = run_into(&days.options(), &days.path("half"), false).unwrap_err().to_string();
+    let lines = whole.lines().count();
+    assert!(refused.contains(&format!("dt=2024-03-04.csv:{lines}: 3 fields")), "{refused}");
+    let windows = RunFolder::open(&days.path("half")).unwrap().finished().unwrap();
+    assert_eq!(windows.len(), 0, "three days had not ended");
+    fs::write(days.file(4), b"PAR1 cut").unwrap();
+    fs::rename(days.file(4), days.path("days/dt=2024-03-04.parquet")).unwrap();
+    let refused = run_into(&days.options(), &days.path("cut"), false).unwrap_err().to_string();
+    assert!(refused.contains("dt=2024-03-04.parquet"), "{refused}");
+    // Names of what is not finished are passed over.
+    fs::rename(days.path("days/dt=2024-03-04.parquet"), days.path("days/_temporary.parquet"))
+        .unwrap();
+    assert_eq!(run_into(&days.options(), &days.path("run"), false).unwrap().windows.len(), 1);
+    let nothing = options(&[&days.path("none")], MAPPING, &days.path("known.csv"));
+    let refused = run_into(&nothing, &days.path("none-run"), false).unwrap_err().to_string();
+    assert!(refused.contains("there is no such file or folder"), "{refused}");
+    fs::write(days.path("empty.csv"), "from,to,at,eur\n").unwrap();
+    let empty = options(&[&days.path("empty.csv")], MAPPING, &days.path("known.csv"));
+    let refused = run_into(&empty, &days.path("empty-run"), false).unwrap_err().to_string();
+    assert!(refused.contains("no transactions in the input"), "{refused}");
+}
+
+#[test]
+fn days_without_transactions_are_windows_too() {
+    let days = Days::new(9);
+    (3..=7).for_each(|day| fs::remove_file(days.file(day)).unwrap());
+    let manifest = run_into(&days.options(), &days.path("run"), false).unwrap();
+    let transactions: Vec<u64> =
+        manifest.windows.iter().map(|window| window.transactions).collect();
+    assert_eq!(transactions.len(), 7);
+    assert_eq!(&transactions[2..5], [0, 0, 0]);
+}
+
+#[test]
+fn lists_that_are_wrong_are_told() {
+    let days = Days::new(4);
+    let refuses = |list: &str| {
+        fs::write(days.path("known.csv"), list).unwrap();
+        let out = tempfile::tempdir().unwrap();
+        run_into(&days.options(), out.path(), false).unwrap_err().to_string()
+    };
+    assert!(refuses("user\nring0\n").contains("there is no column `id`; the columns are user"));
+    assert!(refuses("id,from\nring0,soon\n").contains("known.csv:2: from: `soon` is no time"));
+    assert!(
+        refuses("id,kind\nring0,card\n")
+            .contains("known.csv:2: the kind `card` is none of the mapping's: user, shop")
+    );
+    fs::write(days.path("known.csv"), "id\nring0\n").unwrap();
+    let trusted = RunOptions { trusted: Some(days.path("known.csv")), ..days.options() };
+    let out = tempfile::tempdir().unwrap();
+    let refused = run_into(&trusted, out.path(), false).unwrap_err().to_string();
+    assert!(refused.contains("the user `ring0` is known to be bad and trusted"), "{refused}");
+}
+
+#[test]
+fn a_folder_is_followed() {
+    let days = Days::new(5);
+    run_into(&days.options(), &days.path("whole"), false).unwrap();
+    let later: Vec<String> = (4..=5).map(Days::rows).collect();
+    (4..=5).for_each(|day| fs::remove_file(days.file(day)).unwrap());
+    let mut options = days.options();
+    options.feed.reading.follow = Some(Duration::from_millis(20));
+    let cut = days.path("followed");
+    let write = || {
+        std::thread::sleep(Duration::from_millis(300));
+        for (day, rows) in (4..=5).zip(&later) {
+            days.write(day, rows);
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(write);
+        let executor = CpuExecutor::new(Some(1)).unwrap();
+        // The last day has not ended: who follows does not know that there is no more.
+        let mut watcher = Watcher { most: Some(2), ..Watcher::default() };
+        let ended = run::run(&executor, &options, &cut, false, &mut watcher).unwrap_err();
+        assert!(ended.is_cancelled());
+    });
+    let (followed, whole) = (results(&cut), results(&days.path("whole")));
+    let same =
+        |name: &&String| name.ends_with("members.parquet") || name.ends_with("clusters.parquet");
+    let names: Vec<&String> = followed.keys().filter(same).collect();
+    assert_eq!(names.len(), 4);
+    names.iter().for_each(|name| assert_eq!(followed[*name], whole[*name], "{name}"));
+}
