@@ -26,6 +26,8 @@ pub enum ScoreForm {
     Share,
     /// Any number.
     Number,
+    /// How little chance explains: natural logarithms, with two decimals.
+    Nats,
     /// A whole number.
     Count,
     /// A share more or less than before.
@@ -124,7 +126,7 @@ impl Default for Definitions {
                 "Score",
                 "How suspicious its members are on average, in nats; the ranking is by it.",
                 "Σ score of members / members",
-                ScoreForm::Number,
+                ScoreForm::Nats,
             ),
             scores: vec![
                 define(
@@ -162,7 +164,7 @@ impl Default for Definitions {
                 "How suspicious it is, in nats: how little chance explains its strongest tie, and how near known \
                  bad ones are. 0 is a known bad one without surprising ties.",
                 "max J(u, v) over its ties + ln max(strength, 2⁻¹⁶)",
-                ScoreForm::Number,
+                ScoreForm::Nats,
             ),
             overlap_rule: "Two clusters overlap where they share at least half of the members of the smaller \
                            one. An id goes on to the overlapping cluster that shares most members, one to one."

@@ -54,7 +54,7 @@ function chooseVertex(at) {
       standing ? `, ${standing}` : '',
       vertex.score === null ? '' : `, score ${written(vertex.score, doc.member_score.form)}`,
       vertex.share === null ? '' : `, ${(vertex.share * 100).toFixed(1)} % of weight to known bad`,
-      vertex.distance === null ? '' : `, ${counted(vertex.distance, 'edge')} from a seed`,
+      !vertex.distance ? '' : `, ${counted(vertex.distance, 'edge')} from a seed`,
     ];
     line.replaceChildren(...words);
   } else {

@@ -9,6 +9,7 @@ const brief = new Intl.NumberFormat('en', { notation: 'compact', maximumFraction
 const FORMS = {
   share: (value) => value.toFixed(3),
   number: (value) => (Number.isInteger(value) || Math.abs(value) >= 1000 ? grouped.format(value) : value.toPrecision(3)),
+  nats: (value) => value.toFixed(2).replace('-', '−'),
   count: (value) => grouped.format(value),
   change: (value) => (value > 0 ? '+' : value < 0 ? '−' : '') + Math.abs(value * 100).toFixed(0) + ' %',
 };
