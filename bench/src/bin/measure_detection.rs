@@ -1,16 +1,19 @@
 //! What detection takes on a window of a generated market: `measure_detection [--transactions N] [--days N] [--known F]
-//! [--threads N] [--no-closure]`. The graph is that of so many transactions of the first so many days, weighed by their
-//! number. Prints lines of JSON: the graph, the plan, seconds of each step beside the memory's high-water mark, and what
-//! was found.
+//! [--device cpu|cuda] [--threads N] [--no-closure] [--repeat N]`. The graph is that of so many transactions of the first
+//! so many days, weighed by their number. Prints lines of JSON: the graph, the plan, seconds of each step beside the
+//! memory's high-water mark, and what was found; labels spread so many times.
 
 use ripplet_bench::Result;
+use ripplet_cuda::device::Device;
+use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_fraud::Timestamp;
 use ripplet_fraud::detect::{self, Detection, Known, gather, spread};
 use ripplet_fraud::scores::score;
 use ripplet_fraud::ties::Ties;
-use ripplet_graph::VertexId;
 use ripplet_graph::generate::Transactions;
+use ripplet_graph::{Graph, VertexId};
 use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::{Executor, NO_LABEL};
 use serde_json::json;
 use std::time::Instant;
 
@@ -36,58 +39,92 @@ fn main() -> Result<()> {
     let known = Known { bad: &bad, trusted: &[] };
     let mut detection = Detection::default();
     detection.ties.closure = !arguments.iter().any(|argument| argument == "--no-closure");
-    let executor = CpuExecutor::new(option("--threads").map(str::parse).transpose()?)?;
-    let plan = detect::plan(&executor, &graph, &detection);
+    let threads = option("--threads").map(str::parse).transpose()?;
+    let repeat: u32 = option("--repeat").map_or(Ok(1), str::parse)?;
     println!(
         "{}",
         json!({
             "transactions": transactions, "days": days, "vertices": graph.vertices(), "edges": graph.edges(),
-            "bytes": graph.bytes(), "known": bad.len(), "rings": market.rings(), "threads": executor.threads(),
-            "planned_bytes": plan.total_host(), "peak_bytes": peak(),
+            "bytes": graph.bytes(), "known": bad.len(), "rings": market.rings(), "peak_bytes": peak(),
         })
     );
-    executor.install(|| -> std::result::Result<(), String> {
-        let text = |error: &dyn std::fmt::Display| error.to_string();
+    drop(market);
+    let (graph, detection) = (&graph, &detection);
+    if option("--device") == Some("cuda") {
+        let executor = DeviceExecutor::new(CudaDevice::new(0)?);
+        println!("{}", json!({ "device": executor.device().properties().name }));
+        measure(&executor, graph, known, detection, repeat)
+    } else {
+        let executor = CpuExecutor::new(threads)?;
+        println!("{}", json!({ "device": "cpu", "threads": executor.threads() }));
+        let done = executor.install(|| {
+            measure(&executor, graph, known, detection, repeat).map_err(|error| error.to_string())
+        });
+        Ok(done?)
+    }
+}
+
+fn measure<E: Executor>(
+    executor: &E,
+    graph: &Graph,
+    known: Known<'_>,
+    detection: &Detection,
+    repeat: u32,
+) -> Result<()> {
+    let plan = detect::plan(executor, graph, detection);
+    println!(
+        "{}",
+        json!({ "step": "plan", "bytes": plan.total_host(), "of_the_graph": plan.graph_host })
+    );
+    let start = Instant::now();
+    let ties = Ties::of(graph, detection.ties, known.trusted)?;
+    let (seconds, peak_bytes) = (start.elapsed().as_secs_f64(), peak());
+    println!(
+        "{}",
+        json!({
+            "step": "ties", "seconds": seconds, "ties": ties.count(), "kept": ties.kept(),
+            "peak_bytes": peak_bytes,
+        })
+    );
+    let mut found = None;
+    for _ in 0..repeat.max(1) {
         let start = Instant::now();
-        let ties = Ties::of(&graph, detection.ties, &[]).map_err(|error| text(&error))?;
-        let judged = start.elapsed().as_secs_f64();
-        println!(
-            "{}",
-            json!({ "step": "ties", "seconds": judged, "ties": ties.count(), "kept": ties.kept(), "peak_bytes": peak() })
-        );
-        let start = Instant::now();
-        let found = spread(&executor, &ties, known, &detection, None, &mut ());
-        let found = found.map_err(|error| text(&error))?;
-        let (seconds, rounds) = (start.elapsed().as_secs_f64(), found.rounds.len());
-        let visited: u64 = found.rounds.iter().map(|round| round.visited).sum();
+        let spread = spread(executor, &ties, known, detection, None, &mut ())?;
+        let (seconds, peak_bytes) = (start.elapsed().as_secs_f64(), peak());
+        let in_rounds: f64 = spread.rounds.iter().map(|round| round.seconds).sum();
+        let visited: u64 = spread.rounds.iter().map(|round| round.visited).sum();
+        let reached = spread.labels.iter().filter(|label| **label != NO_LABEL).count();
         println!(
             "{}",
             json!({
-                "step": "labels", "seconds": seconds, "rounds": rounds, "visited": visited,
-                "converged": found.converged, "peak_bytes": peak(),
+                "step": "labels", "seconds": seconds, "seconds_in_rounds": in_rounds,
+                "rounds": spread.rounds.len(), "visited": visited, "reached": reached,
+                "strengths": spread.strengths.iter().map(|strength| f64::from(*strength)).sum::<f64>(),
+                "converged": spread.converged, "peak_bytes": peak_bytes,
             })
         );
-        let start = Instant::now();
-        let detected = gather(&executor, ties, found, known, &detection, &mut ());
-        let detected = detected.map_err(|error| text(&error))?;
-        println!(
-            "{}",
-            json!({
-                "step": "clusters", "seconds": start.elapsed().as_secs_f64(), "groups": detected.groups.len(),
-                "alone": detected.alone, "too_large": detected.too_large, "peak_bytes": peak(),
-            })
-        );
-        let start = Instant::now();
-        let findings = score(&graph, &detected, known, Timestamp(0)).map_err(|error| text(&error))?;
-        println!(
-            "{}",
-            json!({
-                "step": "scores", "seconds": start.elapsed().as_secs_f64(), "clusters": findings.clusters.len(),
-                "members": findings.members.len(), "peak_bytes": peak(),
-            })
-        );
-        Ok(())
-    })?;
+        found = Some(spread);
+    }
+    let start = Instant::now();
+    let detected = gather(executor, ties, found.unwrap_or_default(), known, detection, &mut ())?;
+    let (seconds, peak_bytes) = (start.elapsed().as_secs_f64(), peak());
+    println!(
+        "{}",
+        json!({
+            "step": "clusters", "seconds": seconds, "groups": detected.groups.len(),
+            "alone": detected.alone, "too_large": detected.too_large, "peak_bytes": peak_bytes,
+        })
+    );
+    let start = Instant::now();
+    let findings = score(graph, &detected, known, Timestamp(0))?;
+    let (seconds, peak_bytes) = (start.elapsed().as_secs_f64(), peak());
+    println!(
+        "{}",
+        json!({
+            "step": "scores", "seconds": seconds, "clusters": findings.clusters.len(),
+            "members": findings.members.len(), "peak_bytes": peak_bytes,
+        })
+    );
     Ok(())
 }
 

@@ -303,9 +303,15 @@ pub fn spread<E: Executor>(
     let mut labels = memory::filled(NO_LABEL, vertices)?;
     let mut strengths = memory::zeros::<f32>(vertices)?;
     let mut fixed = memory::zeros::<u32>(vertices)?;
+    let mut shares = memory::zeros::<f32>(vertices)?;
+    shares.par_iter_mut().enumerate().with_min_len(1 << 10).for_each(|(v, share)| {
+        let all: u64 = arcs(graph, v as VertexId).map(|(_, q)| u64::from(q)).sum();
+        *share = if all > 0 { 1.0 / all as f32 } else { 0.0 };
+    });
     let seeds = seed_labels(ties, known);
     if let Some(before) = before {
-        begin_with(before, &seeds, &mut labels, &mut strengths);
+        let of_now = labels.iter_mut().zip(&mut strengths).zip(&shares);
+        begin_with(before, &seeds, of_now);
     }
     for (&v, &label) in &seeds {
         (labels[v as usize], strengths[v as usize], fixed[v as usize]) = (label, 1.0, 1);
@@ -313,11 +319,6 @@ pub fn spread<E: Executor>(
     for &v in known.trusted {
         (labels[v as usize], strengths[v as usize], fixed[v as usize]) = (NO_LABEL, 0.0, 1);
     }
-    let mut shares = memory::zeros::<f32>(vertices)?;
-    shares.par_iter_mut().enumerate().for_each(|(v, share)| {
-        let all: u64 = arcs(graph, v as VertexId).map(|(_, q)| u64::from(q)).sum();
-        *share = if all > 0 { 1.0 / all as f32 } else { 0.0 };
-    });
     let mut settings = settings(detection);
     settings.initial = Some(labels);
     settings.columns.insert("fixed".into(), ColumnValues::U32(fixed));
@@ -349,17 +350,17 @@ fn seed_labels(ties: &Ties, known: Known<'_>) -> BTreeMap<VertexId, Label> {
     labels
 }
 
-/// Labels and strengths of the window before, of those whose label is still one.
-fn begin_with(
+/// Labels and strengths of the window before, of those whose label is still one; but of nobody without ties, who would
+/// hear nothing else.
+fn begin_with<'a>(
     before: &Spread,
     seeds: &BTreeMap<VertexId, Label>,
-    labels: &mut [Label],
-    strengths: &mut [f32],
+    of_now: impl Iterator<Item = ((&'a mut Label, &'a mut f32), &'a f32)>,
 ) {
-    let all = before.labels.iter().zip(&before.strengths).zip(labels.iter_mut().zip(strengths));
-    for ((&old, &strength), (label, to)) in all {
+    let of_before = before.labels.iter().zip(&before.strengths);
+    for ((old, &strength), ((label, to), &share)) in of_before.zip(of_now) {
         // A seed may have another label by now: that of a group that it came to.
-        if let Some(&now) = seeds.get(&old) {
+        if let Some(&now) = seeds.get(old).filter(|_| share > 0.0) {
             (*label, *to) = (now, strength);
         }
     }

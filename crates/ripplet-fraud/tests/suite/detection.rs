@@ -1,7 +1,9 @@
 //! Ties, spreading labels, clusters and scores beside slow ways that are obviously right.
 
 use proptest::prelude::*;
-use ripplet_fraud::detect::{DetectError, Detected, Detection, FAINT, Known, detect, spread};
+use ripplet_fraud::detect::{
+    DetectError, Detected, Detection, FAINT, Known, Spread, detect, spread,
+};
 use ripplet_fraud::scores::{NO_SEED, score};
 use ripplet_fraud::surprise::{MOST_SURPRISE, surprise};
 use ripplet_fraud::ties::{CERTAIN, TieRule, Ties};
@@ -481,6 +483,21 @@ fn a_run_goes_on_where_the_last_one_came() {
     // A label of whom nobody speaks any more is forgotten.
     let fewer = run(Known { bad: &[43], trusted: &[] }, Some(&first.spread));
     assert!(fewer.spread.labels.iter().all(|&label| label == 43 || label == NO_LABEL));
+    // So is that of who deals with nobody any more.
+    let gone: Vec<Edge> =
+        rings(400, 2).1.into_iter().filter(|edge| edge.0 != 6 && edge.1 != 6).collect();
+    let graph = graph_of(vertices, &gone, u64::MAX);
+    let run = |before: Option<&_>| spread_on(&graph, known, before);
+    let (anew, on) = (run(None), run(Some(&first.spread)));
+    assert_eq!((on.labels[6], on.strengths[6]), (NO_LABEL, 0.0));
+    for (anew, on) in anew.strengths.iter().zip(&on.strengths) {
+        assert!((anew - on).abs() <= anew / 16.0 + 2.0 * FAINT, "{on}, not {anew}");
+    }
+}
+
+fn spread_on(graph: &Graph, known: Known<'_>, before: Option<&Spread>) -> Spread {
+    let executor = CpuExecutor::new(Some(1)).unwrap();
+    detect(&executor, graph, known, &Detection::default(), before, &mut ()).unwrap().spread
 }
 
 #[test]
