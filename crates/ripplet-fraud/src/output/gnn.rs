@@ -11,7 +11,7 @@
 //! known_mask, train_mask, val_mask, test_mask, member_mask        nodes  bool
 //! score, share_to_known_bad  nodes  f32, 0 for who is in no cluster
 //! cluster      nodes      i64     the cluster's number, −1 for none
-//! seed_distance nodes     i32     −1 for who is in no cluster
+//! seed_distance nodes     i32     −1 for who is in no cluster, or in one without anybody known
 //! id_bytes, id_ends              UTF-8 and where each id ends, u8 and i64
 //! ```
 //!
@@ -20,10 +20,12 @@
 use super::WindowFindings;
 use super::tables::{Kind, Table, names, numbers};
 use crate::Member;
+use crate::scores::NO_SEED;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int32Array, Int64Array};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use ripplet_io::WriteError;
 use ripplet_io::write::NpzWriter;
+use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -41,8 +43,8 @@ pub enum GnnScope {
 /// What part of training a known node is for.
 ///
 /// It follows from the node's kind and id alone, so that a node is never for training in one window and for testing
-/// in the next: FNV-1a of the kind, a zero byte and the id, its high half modulo 10; 0 to 7 train, 8 validates, 9
-/// tests.
+/// in the next: the first eight bytes of the SHA-256 of the kind, a zero byte and the id, as a number, the high
+/// bytes first, modulo 10; 0 to 7 train, 8 validates, 9 tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// Eight of ten.
@@ -56,11 +58,12 @@ pub enum Split {
 impl Split {
     /// The part of an entity.
     pub fn of(kind: &str, id: &str) -> Split {
-        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-        const PRIME: u64 = 0x0100_0000_01b3;
-        let bytes = kind.bytes().chain([0]).chain(id.bytes());
-        let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
-        match (hash >> 32) % 10 {
+        let text = [kind.as_bytes(), &[0], id.as_bytes()].concat();
+        let first = Sha256::digest(text)
+            .iter()
+            .take(8)
+            .fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+        match first % 10 {
             9 => Split::Test,
             8 => Split::Validation,
             _ => Split::Train,
@@ -320,8 +323,9 @@ impl<'a> Nodes<'a> {
     }
 
     fn distance(&self, node: usize) -> i32 {
-        let distance = |member: &Member| i32::try_from(member.seed_distance).unwrap_or(i32::MAX);
-        self.member(node).map_or(-1, distance)
+        let known = self.member(node).map(|member| member.seed_distance);
+        let known = known.filter(|&distance| distance != NO_SEED);
+        known.map_or(-1, |distance| i32::try_from(distance).unwrap_or(i32::MAX))
     }
 
     fn cluster(&self, node: usize) -> i64 {

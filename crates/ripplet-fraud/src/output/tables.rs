@@ -3,7 +3,8 @@
 //! The columns are described in `docs/fraud-report.md`; their order and kinds do not change.
 
 use super::{WindowFindings, edges_among};
-use crate::Timestamp;
+use crate::scores::NO_SEED;
+use crate::{Member, Timestamp};
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
     UInt32Array, UInt64Array,
@@ -67,6 +68,8 @@ pub fn write_members(path: &Path, found: WindowFindings<'_>) -> Result<(), Write
     let mut table = Table::create(path, &MEMBERS)?;
     for members in found.findings.members.chunks(ROWS) {
         let rows = members.iter();
+        let distance =
+            |member: &Member| Some(member.seed_distance).filter(|&distance| distance != NO_SEED);
         let standing = |vertex| match () {
             () if found.is_known_bad(vertex) => "known bad",
             () if found.is_trusted(vertex) => "trusted",
@@ -79,7 +82,7 @@ pub fn write_members(path: &Path, found: WindowFindings<'_>) -> Result<(), Write
             names(rows.clone().map(|member| entities.id_of(member.vertex))),
             reals(rows.clone().map(|member| Some(member.score))),
             reals(rows.clone().map(|member| Some(member.share_to_known_bad))),
-            numbers(rows.clone().map(|member| member.seed_distance)),
+            Arc::new(rows.clone().map(distance).collect::<UInt32Array>()),
             Arc::new(rows.clone().map(|member| Some(member.known_bad)).collect::<BooleanArray>()),
             names(rows.clone().map(|member| standing(member.vertex))),
             counts(rows.clone().map(|member| Some(member.degree))),
@@ -210,7 +213,7 @@ const MEMBERS: [(&str, Kind, bool); 11] = [
     ("id", Kind::Name, false),
     ("score", Kind::Real, false),
     ("share_to_known_bad", Kind::Real, false),
-    ("seed_distance", Kind::Number, false),
+    ("seed_distance", Kind::Number, true),
     ("known_bad", Kind::Flag, false),
     ("standing", Kind::Name, false),
     ("degree", Kind::Count, false),

@@ -26,12 +26,12 @@ pub enum ScoreForm {
     Share,
     /// Any number.
     Number,
+    /// How little chance explains: natural logarithms, with two decimals.
+    Nats,
     /// A whole number.
     Count,
     /// A share more or less than before.
     Change,
-    /// Days.
-    Days,
 }
 
 /// All that a report defines.
@@ -57,16 +57,20 @@ pub(super) struct Event {
 
 /// The events, by their numbers in a document; the last are the ended ones.
 pub(super) const EVENTS: [Event; 7] = [
-    event(Fate::Born, "Born", "New: no cluster of the window before goes on in it."),
+    event(Fate::Born, "Born", "New: it overlaps with no cluster of the window before."),
     event(Fate::Grew, "Grew", "It goes on with more members."),
     event(Fate::Shrank, "Shrank", "It goes on with fewer members."),
     event(Fate::Stayed, "Stayed", "It goes on with as many members."),
-    event(Fate::Merged, "Merged", "It goes on and took others in."),
-    event(Fate::Split, "Split", "It is a part of another, which it left."),
+    event(
+        Fate::Merged,
+        "Merged",
+        "It goes on, and overlaps with others that no longer go on themselves.",
+    ),
+    event(Fate::Split, "Split", "It overlaps with clusters before that go on in others."),
     Event {
         key: "died",
         name: "Died",
-        rule: "It was in the window before, and is no more or is a part of another now.",
+        rule: "It was in the window before, and does not go on: gone, or a part of another now.",
     },
 ];
 
@@ -120,9 +124,9 @@ impl Default for Definitions {
             score: define(
                 "score",
                 "Score",
-                "How suspicious the cluster is; the ranking is by it.",
-                "see the run’s documentation",
-                ScoreForm::Number,
+                "How suspicious its members are on average, in nats; the ranking is by it.",
+                "Σ score of members / members",
+                ScoreForm::Nats,
             ),
             scores: vec![
                 define(
@@ -136,7 +140,7 @@ impl Default for Definitions {
                     "conductance",
                     "Conductance",
                     "How much of the members’ weight goes to others: 0 for a closed circle.",
-                    "weight to others / (2 · weight within + weight to others)",
+                    "weight to others / (weight to others + 2 · weight within)",
                     ScoreForm::Share,
                 ),
                 define(
@@ -149,19 +153,22 @@ impl Default for Definitions {
                 define(
                     "age",
                     "Age",
-                    "In how many windows before this one it was found.",
-                    "windows since it was first found",
+                    "How many windows ago it was found first.",
+                    "windows since the one it was born in",
                     ScoreForm::Count,
                 ),
             ],
             member_score: define(
                 "score",
                 "Score",
-                "How suspicious the member is.",
-                "see the run’s documentation",
-                ScoreForm::Share,
+                "How suspicious it is, in nats: how little chance explains its strongest tie, and how near known \
+                 bad ones are. 0 is a known bad one without surprising ties.",
+                "max J(u, v) over its ties + ln max(strength, 2⁻¹⁶)",
+                ScoreForm::Nats,
             ),
-            overlap_rule: "A cluster goes on in the one that has most of its members.".into(),
+            overlap_rule: "Two clusters overlap where they share at least half of the members of the smaller \
+                           one. An id goes on to the overlapping cluster that shares most members, one to one."
+                .into(),
         }
     }
 }

@@ -73,6 +73,7 @@ struct WindowColumns {
     known_bad: u64,
     clusters: u64,
     members: u64,
+    top: f64,
     events: Vec<u64>,
     listed: ClusterColumns,
 }
@@ -185,6 +186,7 @@ impl ReportBuilder {
             known_bad: report.known_bad,
             clusters: report.clusters,
             members: report.members,
+            top: report.top,
             events: report.events,
             listed,
         });

@@ -2,6 +2,7 @@
 
 use super::definitions::{DIED, EVENTS, event_of};
 use crate::output::{Edge, WindowFindings, edges_among, neighbors_among};
+use crate::scores::NO_SEED;
 use crate::{Cluster, Member};
 use ripplet_graph::VertexId;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ pub struct WindowReport {
     pub clusters: u64,
     /// Members of these.
     pub members: u64,
+    /// The highest score of a member.
+    pub top: f64,
     /// How often each event was.
     pub events: Vec<u64>,
     /// The kinds of entities, by number.
@@ -166,6 +169,7 @@ impl WindowReport {
             known_bad: found.known_bad.vertices.len() as u64,
             clusters: findings.clusters.len() as u64,
             members: findings.members.len() as u64,
+            top: findings.members.iter().map(|member| member.score).fold(0.0, f64::max),
             events,
             kinds: found.entities.kinds().to_vec(),
             listed: listed.collect(),
@@ -271,7 +275,7 @@ impl WindowFindings<'_> {
             standing,
             score: Some(member.score),
             share: Some(member.share_to_known_bad),
-            distance: Some(member.seed_distance),
+            distance: Some(member.seed_distance).filter(|&distance| distance != NO_SEED),
         }
     }
 

@@ -163,8 +163,8 @@ impl Connection {
         let Connection { client, copy, types, wanted, schema } = self;
         let reader = client.copy_out(&**copy).map_err(|error| failed(sentence(&error)))?;
         let mut rows = BinaryCopyOutIter::new(reader, types);
-        let mut first = 0;
-        loop {
+        let (mut first, mut over) = (0, false);
+        while !over {
             let mut columns: Vec<Column> =
                 wanted.iter().map(|(_, kind)| Column::of(*kind)).collect();
             let mut count = 0;
@@ -173,7 +173,10 @@ impl Connection {
                     let rows = first + count as u64;
                     failed(format!("broken off after {rows} rows: {}", sentence(&error)))
                 })?;
-                let Some(row) = row else { break };
+                let Some(row) = row else {
+                    over = true;
+                    break;
+                };
                 for (((place, kind), column), name) in wanted.iter().zip(&mut columns).zip(&*schema)
                 {
                     let raw: Option<Raw<'_>> =
@@ -202,6 +205,7 @@ impl Connection {
             }
             first += count as u64;
         }
+        Ok(())
     }
 }
 

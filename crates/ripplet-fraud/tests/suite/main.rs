@@ -6,6 +6,7 @@ mod evaluation;
 mod evolution;
 mod market;
 mod output;
+mod postgres;
 mod report;
 mod runs;
 mod streams;

@@ -434,11 +434,14 @@ fn arrays_are_the_window_s_graph_with_labels_and_scores() {
 
 #[test]
 fn splits_are_what_their_page_says() {
-    // Computed with another program from the definition of FNV-1a.
+    // Computed with Python's hashlib.
     let expected = [
+        (("user", "u0"), Split::Validation),
+        (("merchant", "u0"), Split::Train),
         (("user", "u1"), Split::Train),
-        (("user", "u2"), Split::Train),
-        (("merchant", "u1"), Split::Train),
+        (("merchant", "u1"), Split::Validation),
+        (("user", "u7"), Split::Test),
+        (("merchant", "u12"), Split::Test),
     ];
     for ((kind, id), split) in expected {
         assert_eq!(Split::of(kind, id), split, "{kind} {id}");

@@ -9,7 +9,7 @@
 use super::atomic_file::AtomicFile;
 use super::refused;
 use crate::WriteError;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
@@ -173,6 +173,6 @@ fn header(description: &str, shape: &[u64]) -> Vec<u8> {
 fn from_zip(error: ZipError) -> io::Error {
     match error {
         ZipError::Io(error) => error,
-        other => io::Error::new(ErrorKind::Other, other),
+        other => io::Error::other(other),
     }
 }

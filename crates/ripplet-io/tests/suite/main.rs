@@ -8,6 +8,7 @@ mod columnar;
 mod gml;
 mod graphs;
 mod labels;
+mod records;
 mod rg;
 mod rgz;
 mod swarm_file;

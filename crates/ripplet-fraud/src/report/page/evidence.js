@@ -29,7 +29,7 @@ function makeEvidence() {
         figure: true,
         first: 'down',
         value: ({ score }) => score,
-        cell: ({ score }) => (score === null ? EMPTY : meter(score, written(score, 'share'))),
+        cell: ({ score }) => (score === null ? EMPTY : meter(shareOfTop(score, graph.detail.window), written(score, doc.member_score.form))),
       },
       {
         key: 'share',
@@ -183,7 +183,7 @@ function showHistory(row) {
     make('td', {}, make('button', { type: 'button', class: 'link', onclick: () => chooseWindow(other.window) }, rangeOf(doc.windows[other.window]))),
     make('td', {}, badge(other.event)),
     make('td', { class: 'figures' }, grouped.format(other.rank)),
-    make('td', { class: 'figures' }, written(other.score, 'number')),
+    make('td', { class: 'figures' }, written(other.score, doc.score.form)),
     make('td', { class: 'figures' }, grouped.format(other.size)),
     make('td', { class: 'figures' }, grouped.format(other.known)),
     make('td', {}, ...parentsOf(other)),

@@ -75,7 +75,7 @@ function makeElements(host) {
 }
 
 function heatOf(vertex) {
-  return vertex.standing === KNOWN_BAD ? 1 : Math.max(0, Math.min(1, vertex.score ?? 0));
+  return vertex.standing === KNOWN_BAD ? 1 : shareOfTop(vertex.score, graph.detail.window);
 }
 
 function radiusOf(vertex) {
@@ -260,8 +260,9 @@ function drawKinds() {
   const shapes = present.map(({ name, kind }) => key([drawn('path', { class: 'shape', d: shapeOf(kind, 7) })], name));
   const bad = key([drawn('path', { class: 'ring', d: shapeOf(0, 10) }), drawn('path', { class: 'shape', d: shapeOf(0, 6) })], 'known bad', 'bad');
   const outside = key([drawn('path', { class: 'shape', d: shapeOf(0, 7) })], 'not a member', 'outside');
+  const top = graph.detail ? doc.windows[graph.detail.window].top : 0;
   const hasOutside = graph.vertices.some((vertex) => vertex.outside);
-  const warm = make('li', {}, make('span', { class: 'ramp', 'aria-hidden': 'true' }), 'score 0 to 1');
+  const warm = make('li', {}, make('span', { class: 'ramp', 'aria-hidden': 'true' }), `score 0 to ${written(top, doc.member_score.form)}`);
   byId('kinds').replaceChildren(...shapes, ...(graph.vertices.length ? [warm, bad] : []), ...(hasOutside ? [outside] : []));
 }
 

@@ -52,9 +52,9 @@ function chooseVertex(at) {
       kindOf(vertex.kind) + ' ',
       idText(vertex.name),
       standing ? `, ${standing}` : '',
-      vertex.score === null ? '' : `, score ${written(vertex.score, 'share')}`,
+      vertex.score === null ? '' : `, score ${written(vertex.score, doc.member_score.form)}`,
       vertex.share === null ? '' : `, ${(vertex.share * 100).toFixed(1)} % of weight to known bad`,
-      vertex.distance === null ? '' : `, ${counted(vertex.distance, 'edge')} from a seed`,
+      !vertex.distance ? '' : `, ${counted(vertex.distance, 'edge')} from a seed`,
     ];
     line.replaceChildren(...words);
   } else {

@@ -12,8 +12,7 @@ function drawTimeline() {
   const host = byId('timeline');
   const width = Math.max(280, host.clientWidth);
   const step = Math.min(56, width / Math.max(1, doc.windows.length));
-  const left = (width - step * doc.windows.length) / 2;
-  const middle = (window) => left + (window + 0.5) * step;
+  const middle = (window) => (window + 0.5) * step;
   const alive = doc.events.map((event, at) => at).filter((at) => doc.events[at].key !== 'died');
   const died = doc.events.findIndex((event) => event.key === 'died');
   const sums = doc.windows.map(({ events }) => alive.reduce((sum, at) => sum + events[at], 0));
@@ -83,7 +82,7 @@ function life(middle, step) {
   const points = history.map((row) => `${middle(row.window)},${y(row)}`).join(' ');
   const dots = history.map((row) => {
     const r = Math.max(2, Math.min(step * 0.4, 2.5 + 4 * Math.sqrt(row.size / largest)));
-    const title = `${row.id}, ${rangeOf(doc.windows[row.window])}: ${doc.events[row.event].name}, score ${written(row.score, 'number')}, ${counted(row.size, 'member')}`;
+    const title = `${row.id}, ${rangeOf(doc.windows[row.window])}: ${doc.events[row.event].name}, score ${written(row.score, doc.score.form)}, ${counted(row.size, 'member')}`;
     const circle = { class: `dot event-${doc.events[row.event].key}`, cx: middle(row.window), cy: y(row), r };
     return drawn('circle', circle, drawn('title', {}, title));
   });

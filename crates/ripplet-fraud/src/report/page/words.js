@@ -4,15 +4,14 @@ const EMPTY = '–';
 const DAY = 86400e6;
 
 const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
-const fine = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 const brief = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
 const FORMS = {
   share: (value) => value.toFixed(3),
   number: (value) => (Number.isInteger(value) || Math.abs(value) >= 1000 ? grouped.format(value) : value.toPrecision(3)),
+  nats: (value) => value.toFixed(2).replace('-', '−'),
   count: (value) => grouped.format(value),
   change: (value) => (value > 0 ? '+' : value < 0 ? '−' : '') + Math.abs(value * 100).toFixed(0) + ' %',
-  days: (value) => fine.format(value) + ' d',
 };
 
 function written(value, form) {
@@ -74,6 +73,12 @@ function idText(id) {
 function badge(event) {
   const known = doc.events[event];
   return make('span', { class: `badge event-${known.key}`, title: known.rule }, known.name);
+}
+
+/** A member's score as a share of the highest in its window. */
+function shareOfTop(score, window) {
+  const { top } = doc.windows[window];
+  return score === null || top <= 0 ? 0 : Math.max(0, Math.min(1, score / top));
 }
 
 /** A bar for a share of one, and its number. */

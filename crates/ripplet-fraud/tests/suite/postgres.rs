@@ -1,0 +1,163 @@
+//! Transactions from a real PostgreSQL server: its address is in `RIPPLET_POSTGRES`, as `.ci/run` sets it.
+//!
+//! Without it, these tests say so and do nothing; with `RIPPLET_REQUIRE_POSTGRES`, they fail.
+
+use super::runs::{options, results, run_into};
+use postgres::{Client, NoTls};
+use ripplet_fraud::folder::RunFolder;
+use ripplet_fraud::run::RunOptions;
+use ripplet_fraud::source::reader::Sources;
+use std::fs;
+use std::path::Path;
+
+const MAPPING: &str = "time = \"at\"\namount = \"eur\"\n[source]\ncolumn = \"from\"\nkind = \"user\"\n\
+    [target]\ncolumn = \"to\"\nkind = \"shop\"\n";
+
+fn server() -> Option<String> {
+    let server = std::env::var("RIPPLET_POSTGRES").ok();
+    if server.is_none() {
+        assert!(std::env::var("RIPPLET_REQUIRE_POSTGRES").is_err(), "RIPPLET_POSTGRES is not set");
+        eprintln!("no RIPPLET_POSTGRES: nothing is tested");
+    }
+    server
+}
+
+/// A server with a table of transactions of its own, which goes with it.
+struct Table {
+    server: String,
+    name: String,
+    client: Client,
+}
+
+impl Table {
+    fn new(name: &str, columns: &str) -> Option<Table> {
+        let server = server()?;
+        let mut client = Client::connect(&server, NoTls).unwrap();
+        let name = format!("ripplet_{name}_{}", std::process::id());
+        client.batch_execute(&format!("CREATE TABLE {name} ({columns})")).unwrap();
+        Some(Table { server, name, client })
+    }
+
+    fn options(&self, query: &str, folder: &Path) -> RunOptions {
+        fs::write(folder.join("known.csv"), "id\n1\n").unwrap();
+        let mut options = options(&[], MAPPING, &folder.join("known.csv"));
+        let query = query.replace("TABLE", &self.name);
+        options.feed.sources = Sources::Query { server: self.server.clone(), query };
+        options
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        let _ = self.client.batch_execute(&format!("DROP TABLE {}", self.name));
+    }
+}
+
+#[test]
+fn a_query_gives_what_a_file_gives() {
+    let columns =
+        "\"from\" int8 NOT NULL, \"to\" varchar(20), at timestamptz, eur numeric(12, 2), note text";
+    let Some(mut table) = Table::new("same", columns) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut csv = String::from("from,to,at,eur\n");
+    let mut values = Vec::new();
+    for row in 0..3000u64 {
+        let mix = row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let (from, to, day, cents) = (mix % 90, mix / 90 % 40, 1 + row / 500, mix % 100_000);
+        let (at, eur) =
+            (format!("2024-03-{day:02}T12:00:00Z"), format!("{}.{:02}", cents / 100, cents % 100));
+        csv += &format!("{from},s{to},{at},{eur}\n");
+        values.push(format!("({from}, 's{to}', '{at}', {eur}, NULL)"));
+    }
+    table
+        .client
+        .batch_execute(&format!("INSERT INTO {} VALUES {}", table.name, values.join(",")))
+        .unwrap();
+    let asked = table
+        .options("SELECT note, eur, \"to\", at, \"from\" FROM TABLE ORDER BY at;", folder.path());
+    // The rows of a day are in no order, so entities may be numbered otherwise: ask for the same order.
+    let asked = RunOptions {
+        feed: ripplet_fraud::feed::FeedOptions {
+            sources: match asked.feed.sources {
+                Sources::Query { server, query } => {
+                    Sources::Query { server, query: query.replace("ORDER BY at;", "ORDER BY ctid") }
+                }
+                other => other,
+            },
+            ..asked.feed
+        },
+        ..asked
+    };
+    let manifest = run_into(&asked, &folder.path().join("asked"), false).unwrap();
+    assert_eq!((manifest.counts.rows, manifest.windows.len()), (3000, 4));
+    assert_eq!((&*manifest.inputs[0].path, manifest.inputs[0].rows), ("the query", 3000));
+    fs::write(folder.path().join("rows.csv"), csv).unwrap();
+    let read =
+        options(&[&folder.path().join("rows.csv")], MAPPING, &folder.path().join("known.csv"));
+    run_into(&read, &folder.path().join("read"), false).unwrap();
+    assert_eq!(results(&folder.path().join("asked")), results(&folder.path().join("read")));
+    let text = fs::read_to_string(folder.path().join("asked/manifest.json")).unwrap();
+    assert!(!text.contains(&table.server), "passwords are not written down");
+}
+
+#[test]
+fn what_the_server_or_the_query_lacks_is_told() {
+    let Some(table) =
+        Table::new("lacks", "\"from\" text, \"to\" text, at date, eur float8, j jsonb")
+    else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |query: &str, folder: &Path| {
+        let out = tempfile::tempdir().unwrap();
+        run_into(&table.options(query, folder), out.path(), false).unwrap_err().to_string()
+    };
+    let found = refused("SELECT \"from\", at, eur FROM TABLE", folder.path());
+    assert!(
+        found.contains("the query: there is no column `to`; the columns are from, at, eur"),
+        "{found}"
+    );
+    let found = refused("SELECT \"from\", j AS \"to\", at, eur FROM TABLE", folder.path());
+    assert!(found.contains("the column `to` is jsonb"), "{found}");
+    let found = refused("SELECT nothing", folder.path());
+    assert!(found.contains("column \"nothing\" does not exist"), "{found}");
+    let mut unreachable = table.options("SELECT 1", folder.path());
+    let server = "postgres://nobody@127.0.0.1:1/nothing".to_owned();
+    unreachable.feed.sources = Sources::Query { server, query: "SELECT 1".into() };
+    let found = run_into(&unreachable, &folder.path().join("run"), false).unwrap_err().to_string();
+    assert!(found.contains("PostgreSQL: cannot connect"), "{found}");
+    let server = format!(
+        "{}{}sslmode=require",
+        table.server,
+        if table.server.contains('?') { "&" } else { "?" }
+    );
+    unreachable.feed.sources = Sources::Query { server, query: "SELECT 1".into() };
+    let found = run_into(&unreachable, &folder.path().join("tls"), false).unwrap_err().to_string();
+    assert!(found.contains("encrypted connections"), "{found}");
+}
+
+#[test]
+fn a_server_that_goes_in_mid_stream_leaves_finished_windows() {
+    let columns = "\"from\" text, \"to\" text, at timestamp, eur int4";
+    let Some(mut table) = Table::new("gone", columns) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let insert = format!(
+        "INSERT INTO {} SELECT 'u' || (i * 7919) % 500, 's' || (i * 31) % 200, \
+         timestamp '2024-03-01' + i * interval '8 second', i % 100 FROM generate_series(0, 99999) AS i",
+        table.name
+    );
+    table.client.batch_execute(&insert).unwrap();
+    // Nine days of rows; behind the first 90,000 the server's own process is ended.
+    let query = "SELECT t.*, CASE WHEN row_number() OVER () = 90000 THEN pg_terminate_backend(pg_backend_pid()) END \
+                 FROM (SELECT * FROM TABLE ORDER BY at) AS t";
+    let options = table.options(query, folder.path());
+    let out = folder.path().join("run");
+    let refused = run_into(&options, &out, false).unwrap_err().to_string();
+    assert!(refused.contains("PostgreSQL: broken off after"), "{refused}");
+    let folder = RunFolder::open(&out).unwrap();
+    let windows = folder.finished().unwrap();
+    assert!(!windows.is_empty(), "finished windows are kept: {refused}");
+    let manifest = folder.manifest().unwrap();
+    assert_eq!((manifest.state, manifest.windows.len()), (refused, windows.len()));
+    assert!(out.join("report.html").exists());
+}
