@@ -15,21 +15,42 @@ pub const MOST_SURPRISE: f64 = 700.0;
 ///
 /// What is not a number, below 0, or expected without end, is no surprise.
 pub fn surprise(count: f64, expected: f64) -> f64 {
-    if !(count > 0.0 && expected < f64::INFINITY) {
-        return 0.0;
+    Counted::new(count).beside(expected)
+}
+
+/// A count, and what is needed of it for its surprise: for who asks for the same count often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    count: f64,
+    /// ln Γ(count + 1).
+    ln_factorial: f64,
+}
+
+impl Counted {
+    pub fn new(count: f64) -> Counted {
+        let ln_factorial = if count > 0.0 { ln_gamma(count + 1.0) } else { 0.0 };
+        Counted { count, ln_factorial }
     }
-    if expected <= 0.0 {
-        return MOST_SURPRISE;
+
+    /// [`surprise`] of it.
+    pub fn beside(self, expected: f64) -> f64 {
+        let Counted { count, ln_factorial } = self;
+        if !(count > 0.0 && expected < f64::INFINITY) {
+            return 0.0;
+        }
+        if expected <= 0.0 {
+            return MOST_SURPRISE;
+        }
+        let ln_begin = count * expected.ln() - expected;
+        let nats = if expected < count + 1.0 {
+            ln_factorial - ln_begin - series(count, expected).ln()
+        } else {
+            // P(X < count), by what is left of Γ(count); the rest is P.
+            let below = (ln_begin - ln_factorial).exp() * count * fraction(count, expected);
+            -(-below).ln_1p()
+        };
+        nats.clamp(0.0, MOST_SURPRISE)
     }
-    let ln_begin = count * expected.ln() - expected;
-    let nats = if expected < count + 1.0 {
-        ln_gamma(count + 1.0) - ln_begin - series(count, expected).ln()
-    } else {
-        // P(X < count), as a share of what is above; the rest is P.
-        let below = (ln_begin - ln_gamma(count)).exp() * fraction(count, expected);
-        -(-below).ln_1p()
-    };
-    nats.clamp(0.0, MOST_SURPRISE)
 }
 
 /// Terms of a series or of a fraction: more are not needed where it is chosen as above and counts are below 10⁸.

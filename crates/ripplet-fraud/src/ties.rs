@@ -39,9 +39,10 @@
 //! counts in what is expected. Self-loops are no ties.
 //!
 //! # Algorithm, cost, memory
-//! Each tie is kept at its end of fewer partners; each triangle is found once, at its vertex of fewest partners, by
-//! merging two such lists, and counts for each of its ties. A list has at most √(2 m) entries. The rest are three
-//! passes over all arcs. Memory: [`Ties::plan`]; about 16 bytes a tie for the result, and 8 while it is made.
+//! For partners in common, each tie is listed at its end of fewer partners; each triangle is found once, at its vertex of
+//! fewest partners, by merging two such lists, and counts for each of its ties. A list has at most √(2 m) entries. Each
+//! tie is judged at both ends, in one pass over all arcs, which is faster than to look up what the other end found.
+//! Memory: [`Ties::plan`]; about 16 bytes a tie for the result, and 8 while it is made.
 //!
 //! # Determinism
 //! The same on any number of threads, and any shards: counts are integers, sums of weights too.
@@ -52,13 +53,14 @@
 //! expected degree sequences*, Annals of Combinatorics 6, 2002 (what is expected). Latapy, *Main-memory triangle
 //! computations for very large (sparse (power-law)) graphs*, Theoretical Computer Science 407, 2008 (the lists).
 
-use crate::surprise::surprise;
+use crate::surprise::Counted;
 use rayon::prelude::*;
 use ripplet_graph::{
     Adjacency, Direction, Graph, InvalidGraph, OutOfMemory, Shard, VertexId, WeightScale,
     as_atomic, memory,
 };
 use ripplet_lp::Plan;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
@@ -115,8 +117,8 @@ impl Ties {
         Plan { graph_host: graph.bytes(), ..Plan::default() }
             .with("ties", 8 * arcs + 4 * (vertices + graph.shards().len() as u64))
             .with("the excess of each vertex", 4 * vertices)
-            .with("partners and weights of each vertex", 12 * vertices)
-            .with("ties at their smaller ends", 4 * arcs + 8 * (vertices + 1))
+            .with("partners and weights of each vertex", 16 * vertices)
+            .with("partners in common", 4 * arcs + 9 * (vertices + 1))
     }
 
     /// Judges the ties of a graph, on rayon's current pool; `avoid` are vertices whose ties say nothing, ascending.
@@ -128,13 +130,9 @@ impl Ties {
             return Err(TieError::Directed);
         }
         let crowd = Crowd::of(graph, rule, avoid)?;
-        let mut halves = Halves::of(graph, &crowd)?;
-        if rule.closure {
-            halves.count_common(&crowd);
-        }
+        let common = if rule.closure { Common::of(graph, &crowd)? } else { Common::default() };
         let expected = Expected::of(graph, &crowd);
-        halves.judge(graph, &crowd, &expected);
-        halves.into_ties(graph, &crowd, expected.ties)
+        judged(graph, &crowd, &common, &expected)
     }
 
     /// The window's ties, weighed by q in steps of 2⁻¹⁶.
@@ -187,120 +185,147 @@ pub(crate) fn arcs(graph: &Graph, vertex: VertexId) -> impl Iterator<Item = (Ver
     all.filter(move |&(partner, _)| partner != vertex)
 }
 
-/// What is known of each vertex.
-struct Crowd {
-    /// Partners.
-    degrees: Vec<u32>,
+/// What is known of a vertex.
+#[derive(Clone, Copy, Debug, Default)]
+struct Party {
     /// The summed weight of all ties.
-    strengths: Vec<u64>,
-    hub_degree: u32,
-    avoid: Vec<VertexId>,
+    strength: u64,
+    /// Partners.
+    degree: u32,
+    role: Role,
 }
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Role {
+    /// Others may meet there.
+    #[default]
+    Meeting,
+    /// All the world meets there.
+    Hub,
+    /// Its ties say nothing.
+    Avoided,
+}
+
+/// What is known of each vertex.
+struct Crowd(Vec<Party>);
 
 impl Crowd {
     fn of(graph: &Graph, rule: TieRule, avoid: &[VertexId]) -> Result<Crowd, OutOfMemory> {
-        let vertices = graph.vertices() as usize;
-        let (mut degrees, mut strengths) = (memory::zeros(vertices)?, memory::zeros(vertices)?);
-        let each = degrees.par_iter_mut().zip(&mut strengths).enumerate();
-        each.with_min_len(VERTICES_PER_TASK).for_each(|(vertex, (degree, strength))| {
+        let mut parties = memory::filled(Party::default(), graph.vertices() as usize)?;
+        let each = parties.par_iter_mut().enumerate().with_min_len(VERTICES_PER_TASK);
+        each.for_each(|(vertex, party)| {
             for (_, weight) in arcs(graph, vertex as VertexId) {
-                *degree += 1;
-                *strength += u64::from(weight);
+                party.degree += 1;
+                party.strength += u64::from(weight);
+            }
+            if party.degree > rule.hub_degree {
+                party.role = Role::Hub;
             }
         });
-        let avoid = memory::copied(avoid)?;
-        Ok(Crowd { degrees, strengths, hub_degree: rule.hub_degree, avoid })
+        for &vertex in avoid {
+            if let Some(party) = parties.get_mut(vertex as usize) {
+                party.role = Role::Avoided;
+            }
+        }
+        Ok(Crowd(parties))
     }
 
-    /// Whether a tie is kept at `v` rather than at `u`.
+    #[inline]
+    fn party(&self, v: VertexId) -> Party {
+        self.0[v as usize]
+    }
+
+    /// Whether a tie is listed at `v` rather than at `u`.
     #[inline]
     fn is_before(&self, v: VertexId, u: VertexId) -> bool {
-        (self.degrees[v as usize], v) < (self.degrees[u as usize], u)
-    }
-
-    #[inline]
-    fn is_avoided(&self, v: VertexId) -> bool {
-        !self.avoid.is_empty() && self.avoid.binary_search(&v).is_ok()
+        (self.party(v).degree, v) < (self.party(u).degree, u)
     }
 
     /// Whether others may meet there.
     #[inline]
     fn is_meeting(&self, v: VertexId) -> bool {
-        self.degrees[v as usize] <= self.hub_degree && !self.is_avoided(v)
+        self.party(v).role == Role::Meeting
     }
 }
 
 /// What chance has.
 struct Expected {
     ties: u64,
+    ln_ties: f64,
     /// The weight of a typical transaction.
     unit: f64,
-    /// Σ W.
+    /// Σ W · φ.
     strength: f64,
     /// What is expected of partners in common beside the two degrees.
     meetings: f64,
+    /// Weights in units, from 0 on.
+    counted: Vec<Counted>,
 }
+
+/// Weights that are counted beforehand: most are small.
+const COUNTED: u32 = 4096;
 
 impl Expected {
     fn of(graph: &Graph, crowd: &Crowd) -> Expected {
-        let vertices = 0..graph.vertices();
         let squares = |vertex| -> u128 {
             arcs(graph, vertex).map(|(_, weight)| u128::from(weight).pow(2)).sum()
         };
-        let squares: u128 = vertices
-            .clone()
-            .into_par_iter()
-            .with_min_len(VERTICES_PER_TASK)
-            .map(squares)
-            .sum::<u128>();
-        let strength: u64 = crowd.strengths.par_iter().sum();
-        let degree: u64 = crowd.degrees.par_iter().map(|&degree| u64::from(degree)).sum();
-        let meets = |v: VertexId| match u128::from(crowd.degrees[v as usize]) {
-            degree if degree > 0 && crowd.is_meeting(v) => degree * (degree - 1),
+        let vertices = (0..graph.vertices()).into_par_iter().with_min_len(VERTICES_PER_TASK);
+        let squares: u128 = vertices.map(squares).sum();
+        let strength: u64 = crowd.0.par_iter().map(|party| party.strength).sum();
+        let degree: u64 = crowd.0.par_iter().map(|party| u64::from(party.degree)).sum();
+        let meets = |party: &Party| match u128::from(party.degree) {
+            degree if degree > 0 && party.role == Role::Meeting => degree * (degree - 1),
             _ => 0,
         };
-        let meetings: u128 = vertices.into_par_iter().map(meets).sum();
+        let meetings: u128 = crowd.0.par_iter().map(meets).sum();
         let share = |of: u128, all: u64| if all > 0 { of as f64 / all as f64 } else { 0.0 };
+        let (ties, unit) = (degree / 2, share(squares, strength));
         Expected {
-            ties: degree / 2,
-            unit: share(squares, strength),
-            strength: strength as f64,
+            ties,
+            ln_ties: (ties as f64).ln(),
+            unit,
+            strength: unit * strength as f64,
             meetings: share(meetings, degree) / (degree as f64).max(1.0),
+            counted: (0..COUNTED).map(|weight| Counted::new(f64::from(weight) / unit)).collect(),
         }
     }
 
-    /// The surprise of a tie.
-    fn surprise(&self, crowd: &Crowd, u: VertexId, v: VertexId, weight: u32, common: u32) -> f32 {
-        let strength = |v: VertexId| crowd.strengths[v as usize] as f64;
-        let degree = |v: VertexId| f64::from(crowd.degrees[v as usize]);
-        let expected = strength(u) * strength(v) / (self.unit * self.strength);
-        let mut nats = surprise(f64::from(weight) / self.unit, expected);
+    /// The surprise of a tie: the same from either end.
+    fn surprise(&self, one: Party, other: Party, weight: u32, common: u32) -> f32 {
+        let expected = one.strength as f64 * other.strength as f64 / self.strength;
+        let counted = self.counted.get(weight as usize).copied();
+        let counted = counted.unwrap_or_else(|| Counted::new(f64::from(weight) / self.unit));
+        let mut nats = counted.beside(expected);
         if common > 0 {
-            let expected = (degree(u) - 1.0) * (degree(v) - 1.0) * self.meetings;
-            nats += surprise(f64::from(common), expected);
+            let degrees = (f64::from(one.degree) - 1.0) * (f64::from(other.degree) - 1.0);
+            nats += Counted::new(f64::from(common)).beside(degrees * self.meetings);
         }
         nats as f32
     }
+
+    /// q as it is stored.
+    fn stored(&self, nats: f32) -> u32 {
+        let against = (self.ln_ties - f64::from(nats)).exp();
+        ((f64::from(CERTAIN) / (1.0 + against)).round() as u32).max(1)
+    }
 }
 
-/// q as it is stored, of a tie among so many.
-fn stored(nats: f32, ties: u64) -> u32 {
-    let against = ((ties as f64).ln() - f64::from(nats)).exp();
-    ((f64::from(CERTAIN) / (1.0 + against)).round() as u32).max(1)
-}
-
-/// Each tie at its end of fewer partners.
-struct Halves {
-    /// Where each vertex' begin.
+/// How many partners the ends of each tie have in common.
+#[derive(Default)]
+struct Common {
+    /// Where the ties that are listed at each vertex begin.
     offsets: Vec<u64>,
-    /// The other ends, ascending.
+    /// Their other ends, ascending.
     ends: Vec<VertexId>,
-    /// Partners in common; once they are judged, the bits of their surprise.
-    found: Vec<u32>,
+    /// Partners that both ends have.
+    counts: Vec<u32>,
+    /// Not 0 where any tie of a vertex has some.
+    any: Vec<u8>,
 }
 
-impl Halves {
-    fn of(graph: &Graph, crowd: &Crowd) -> Result<Halves, OutOfMemory> {
+impl Common {
+    fn of(graph: &Graph, crowd: &Crowd) -> Result<Common, OutOfMemory> {
         let vertices = graph.vertices() as usize;
         let later =
             |v: VertexId| arcs(graph, v).map(|(u, _)| u).filter(move |&u| crowd.is_before(v, u));
@@ -325,29 +350,35 @@ impl Halves {
             let all = vertices.flat_map(|v| later(v as VertexId));
             ends.iter_mut().zip(all).for_each(|(end, u)| *end = u);
         });
-        let found = memory::zeros(ends.len())?;
-        Ok(Halves { offsets, ends, found })
+        let counts = memory::zeros(ends.len())?;
+        let mut common = Common { offsets, ends, counts, any: memory::zeros(vertices)? };
+        common.count(crowd);
+        Ok(common)
     }
 
-    fn range(&self, v: VertexId) -> std::ops::Range<usize> {
+    fn range(&self, v: VertexId) -> Range<usize> {
         self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize
     }
 
-    /// Counts, for each tie, the partners that both have.
-    fn count_common(&mut self, crowd: &Crowd) {
-        let mut found = std::mem::take(&mut self.found);
-        let counts = as_atomic(&mut found);
-        let halves = &*self;
-        let count = |v: u32| {
-            let of_v = halves.range(v);
-            for at_u in of_v.clone() {
-                let u = halves.ends[at_u];
-                let meet = [crowd.is_meeting(v), crowd.is_meeting(u)];
-                halves.close(crowd, counts, of_v.clone(), (at_u, halves.range(u)), meet);
+    fn count(&mut self, crowd: &Crowd) {
+        let mut counts = std::mem::take(&mut self.counts);
+        let cells = as_atomic(&mut counts);
+        let common = &*self;
+        let count = |v: VertexId| {
+            let of_v = common.range(v);
+            // A triangle's first vertex has two ties listed.
+            for at_u in of_v.clone().filter(|_| of_v.len() > 1) {
+                common.close(crowd, cells, v, of_v.clone(), at_u);
             }
         };
-        (0..crowd.degrees.len() as u32).into_par_iter().with_min_len(64).for_each(count);
-        self.found = found;
+        (0..crowd.0.len() as VertexId).into_par_iter().with_min_len(64).for_each(count);
+        self.counts = counts;
+        for v in 0..crowd.0.len() {
+            let range = self.range(v as VertexId);
+            for at in range.filter(|&at| self.counts[at] > 0) {
+                (self.any[v], self.any[self.ends[at] as usize]) = (1, 1);
+            }
+        }
     }
 
     /// The triangles of v, its partner u and any other, who stands in the lists of both.
@@ -355,19 +386,21 @@ impl Halves {
         &self,
         crowd: &Crowd,
         counts: &[AtomicU32],
-        mut of_v: std::ops::Range<usize>,
-        (at_u, mut of_u): (usize, std::ops::Range<usize>),
-        [v_meets, u_meets]: [bool; 2],
+        v: VertexId,
+        mut of_v: Range<usize>,
+        at_u: usize,
     ) {
+        let u = self.ends[at_u];
+        let mut of_u = self.range(u);
         while !of_v.is_empty() && !of_u.is_empty() {
             match self.ends[of_v.start].cmp(&self.ends[of_u.start]) {
                 std::cmp::Ordering::Less => of_v.start += 1,
                 std::cmp::Ordering::Greater => of_u.start += 1,
                 std::cmp::Ordering::Equal => {
-                    let w_meets = crowd.is_meeting(self.ends[of_v.start]);
-                    counts[at_u].fetch_add(u32::from(w_meets), Relaxed);
-                    counts[of_v.start].fetch_add(u32::from(u_meets), Relaxed);
-                    counts[of_u.start].fetch_add(u32::from(v_meets), Relaxed);
+                    let meets = |who| u32::from(crowd.is_meeting(who));
+                    counts[at_u].fetch_add(meets(self.ends[of_v.start]), Relaxed);
+                    counts[of_v.start].fetch_add(meets(u), Relaxed);
+                    counts[of_u.start].fetch_add(meets(v), Relaxed);
                     of_v.start += 1;
                     of_u.start += 1;
                 }
@@ -375,79 +408,70 @@ impl Halves {
         }
     }
 
-    /// Turns partners in common into the bits of the surprise; of a tie to be avoided, into those of −1.
-    fn judge(&mut self, graph: &Graph, crowd: &Crowd, expected: &Expected) {
-        let mut found = std::mem::take(&mut self.found);
-        let cells = as_atomic(&mut found);
-        let judge = |v: VertexId| {
-            let later = arcs(graph, v).filter(|&(u, _)| crowd.is_before(v, u));
-            let avoided = crowd.is_avoided(v);
-            for (at, (u, weight)) in self.range(v).zip(later) {
-                let nats = if avoided || crowd.is_avoided(u) {
-                    -1.0
-                } else {
-                    expected.surprise(crowd, v, u, weight, cells[at].load(Relaxed))
-                };
-                cells[at].store(f32::to_bits(nats), Relaxed);
-            }
-        };
-        let vertices = (0..graph.vertices()).into_par_iter();
-        vertices.with_min_len(VERTICES_PER_TASK).for_each(judge);
-        self.found = found;
-    }
-
-    /// The surprise of the tie of two, one of whose is kept at `v`, whichever comes first.
-    fn nats(&self, crowd: &Crowd, v: VertexId, u: VertexId) -> f32 {
+    /// Those that two who dealt with one another have.
+    fn between(&self, crowd: &Crowd, v: VertexId, u: VertexId) -> u32 {
+        let any = |v: VertexId| self.any.get(v as usize).is_some_and(|any| *any > 0);
+        if !any(v) || !any(u) {
+            return 0;
+        }
         let (at, other) = if crowd.is_before(v, u) { (v, u) } else { (u, v) };
         let range = self.range(at);
-        let place = self.ends[range.clone()].binary_search(&other).map(|place| range.start + place);
-        place.map_or(-1.0, |place| f32::from_bits(self.found[place]))
+        let place = self.ends[range.clone()].binary_search(&other);
+        place.map_or(0, |place| self.counts[range.start + place])
     }
+}
 
-    fn into_ties(self, graph: &Graph, crowd: &Crowd, ties: u64) -> Result<Ties, TieError> {
-        let ln_ties = (ties as f64).ln() as f32;
-        let mut excess = memory::zeros::<f32>(graph.vertices() as usize)?;
-        let mut shards = Vec::new();
-        for shard in graph.shards() {
-            let out = shard.out();
-            let mut weights = memory::zeros::<u32>(out.neighbors().len())?;
-            let vertices = shard.vertices();
-            let of_shard = &mut excess[vertices.start as usize..vertices.end as usize];
-            let mut rest = &mut weights[..];
-            let mut tasks = Vec::new();
-            for (task, excess) in of_shard.chunks_mut(VERTICES_PER_TASK).enumerate() {
-                let first = task * VERTICES_PER_TASK;
-                let arcs = out.offsets()[first + excess.len()] - out.offsets()[first];
-                let (of_task, behind) = rest.split_at_mut(arcs as usize);
-                tasks.push((first, excess, of_task));
-                rest = behind;
-            }
-            tasks.into_par_iter().for_each(|(first, excess, weights)| {
-                let mut cells = weights.iter_mut();
-                for (local, excess) in (first..).zip(excess) {
-                    let v = vertices.start + local as VertexId;
-                    for (&u, cell) in out.of(local).iter().zip(&mut cells) {
-                        let nats = if u == v { -1.0 } else { self.nats(crowd, v, u) };
-                        if nats >= 0.0 {
-                            *cell = stored(nats, ties);
-                            *excess = excess.max(nats - ln_ties);
-                        }
-                    }
-                }
-            });
-            let offsets = memory::copied(out.offsets())?;
-            let neighbors = memory::copied(out.neighbors())?;
-            let lists = Adjacency::new(offsets.into(), neighbors.into(), Some(weights.into()));
-            shards.push(Shard::new(vertices, lists, None));
+/// The ties of a graph, judged.
+fn judged(
+    graph: &Graph,
+    crowd: &Crowd,
+    common: &Common,
+    expected: &Expected,
+) -> Result<Ties, TieError> {
+    let mut excess = memory::zeros::<f32>(graph.vertices() as usize)?;
+    let (mut shards, mut kept) = (Vec::new(), 0);
+    for shard in graph.shards() {
+        let out = shard.out();
+        let mut weights = memory::zeros::<u32>(out.neighbors().len())?;
+        let vertices = shard.vertices();
+        let of_shard = &mut excess[vertices.start as usize..vertices.end as usize];
+        let mut rest = &mut weights[..];
+        let mut tasks = memory::with_room(vertices.len().div_ceil(VERTICES_PER_TASK))?;
+        for (task, excess) in of_shard.chunks_mut(VERTICES_PER_TASK).enumerate() {
+            let first = task * VERTICES_PER_TASK;
+            let arcs = out.offsets()[first + excess.len()] - out.offsets()[first];
+            let (of_task, behind) = rest.split_at_mut(arcs as usize);
+            tasks.push((first, excess, of_task));
+            rest = behind;
         }
-        drop(self);
-        let scale = WeightScale::from_exponent(16).unwrap_or(WeightScale::ONE);
-        let graph = Graph::from_shards(graph.ids().clone(), Direction::Undirected, scale, shards)?;
-        let kept = |v| {
-            let (_, weights) = lists(&graph, v);
-            weights.unwrap_or(&[]).iter().filter(|q| Ties::is_kept(**q)).count() as u64
-        };
-        let kept: u64 = (0..graph.vertices()).into_par_iter().map(kept).sum::<u64>() / 2;
-        Ok(Ties { graph, excess, ties, kept })
+        let of_tasks = tasks.into_par_iter().map(|(first, excess, weights)| {
+            let (mut cells, mut kept) = (weights.iter_mut(), 0);
+            for (local, excess) in (first..).zip(excess) {
+                let v = vertices.start + local as VertexId;
+                let dealt = out.weights_of(local);
+                let party = crowd.party(v);
+                for ((at, &u), cell) in out.of(local).iter().enumerate().zip(&mut cells) {
+                    let other = crowd.party(u);
+                    if u == v || [party.role, other.role].contains(&Role::Avoided) {
+                        continue;
+                    }
+                    let weight = dealt.map_or(1, |dealt| dealt[at]);
+                    let common = common.between(crowd, v, u);
+                    let nats = expected.surprise(party, other, weight, common);
+                    *cell = expected.stored(nats);
+                    *excess = excess.max(nats - expected.ln_ties as f32);
+                    kept += u64::from(Ties::is_kept(*cell));
+                }
+            }
+            kept
+        });
+        kept += of_tasks.sum::<u64>();
+        let offsets = memory::copied(out.offsets())?;
+        let neighbors = memory::copied(out.neighbors())?;
+        let lists = Adjacency::new(offsets.into(), neighbors.into(), Some(weights.into()));
+        shards.push(Shard::new(vertices, lists, None));
     }
+    let scale = WeightScale::from_exponent(16).unwrap_or(WeightScale::ONE);
+    let graph = Graph::from_shards(graph.ids().clone(), Direction::Undirected, scale, shards)?;
+    Ok(Ties { graph, excess, ties: expected.ties, kept: kept / 2 })
 }
