@@ -211,54 +211,32 @@ impl Stream {
     /// stream is not to be used after an error.
     pub fn push(&mut self, batch: &Batch, origin: &str) -> Result<Vec<Ended>, StreamError> {
         let known = self.look_up(batch)?;
-        let place = |row: usize| batch.places.of(row);
-        let (mut faults, mut others) =
-            (batch.faults.iter().peekable(), batch.others.iter().peekable());
+        let mut faults = batch.faults.iter().peekable();
+        let mut others = batch.others.iter().peekable();
         let mut ended = Vec::new();
         let mut vertices = vec![NONE; self.kinds.len()];
         let mut of_day = Open::default();
         let mut day = i64::MIN;
-        for row in 0..batch.rows() {
+        for (row, &time) in batch.times.iter().enumerate() {
             self.counts.rows += 1;
             let fault = faults.next_if(|fault| fault.row as usize == row);
             if others.next_if(|&&other| other as usize == row).is_some() {
                 self.counts.other_kinds += 1;
                 continue;
             }
+            let at = || (origin.to_owned(), batch.places.of(row));
             if let Some(fault) = fault {
-                if !self.taking.skip_bad_rows {
-                    let (origin, fault) = (origin.into(), fault.kind.clone());
-                    return Err(StreamError::Row { origin, place: place(row), fault });
-                }
-                *self.counts.faults.entry(fault.kind.name().into()).or_default() += 1;
+                self.skip_fault(&fault.kind, at)?;
                 continue;
             }
-            let time = batch.times[row];
             let unit = time.unit(self.taking.unit);
-            if unit < self.ended {
-                if !self.taking.skip_late_rows {
-                    let (origin, latest) = (origin.into(), self.latest.unwrap_or(time));
-                    return Err(StreamError::Late { origin, place: place(row), time, latest });
-                }
-                self.counts.late += 1;
+            if !self.is_in_time(time, unit, at)? {
                 continue;
             }
-            if self.latest.is_none_or(|latest| latest < time) {
-                let before = self.latest.replace(time).map(|latest| latest.unit(self.taking.unit));
-                if let Some(days) = before.map(|before| unit - before).filter(|&d| d > LONGEST_GAP)
-                {
-                    let (origin, unit) = (origin.into(), self.taking.unit);
-                    return Err(StreamError::Jump { origin, place: place(row), time, days, unit });
-                }
-                let safe = self.taking.late.map_or(time, |late| time.minus(late));
-                let safe = safe.unit(self.taking.unit);
-                if safe > self.ended {
-                    self.put_back(day, &mut of_day);
-                    day = i64::MIN;
-                    self.end_until(safe, &mut ended)?;
-                }
-            } else if self.latest.is_some_and(|latest| unit < latest.unit(self.taking.unit)) {
-                self.counts.out_of_order += 1;
+            if let Some(until) = self.end_with(time, unit, at)? {
+                self.put_back(day, &mut of_day);
+                day = i64::MIN;
+                self.end_until(until, &mut ended)?;
             }
             for (column, vertex) in vertices.iter_mut().enumerate() {
                 *vertex = match known[column][row] {
@@ -287,6 +265,63 @@ impl Stream {
         }
         self.put_back(day, &mut of_day);
         Ok(ended)
+    }
+
+    /// Counts a row with a fault, where such rows are left out.
+    fn skip_fault(
+        &mut self,
+        fault: &FaultKind,
+        at: impl Fn() -> (String, Place),
+    ) -> Result<(), StreamError> {
+        if !self.taking.skip_bad_rows {
+            let (origin, place) = at();
+            return Err(StreamError::Row { origin, place, fault: fault.clone() });
+        }
+        *self.counts.faults.entry(fault.name().into()).or_default() += 1;
+        Ok(())
+    }
+
+    /// Whether a row's day has not ended.
+    fn is_in_time(
+        &mut self,
+        time: Timestamp,
+        unit: i64,
+        at: impl Fn() -> (String, Place),
+    ) -> Result<bool, StreamError> {
+        if unit >= self.ended {
+            return Ok(true);
+        }
+        if !self.taking.skip_late_rows {
+            let ((origin, place), latest) = (at(), self.latest.unwrap_or(time));
+            return Err(StreamError::Late { origin, place, time, latest });
+        }
+        self.counts.late += 1;
+        Ok(false)
+    }
+
+    /// Notes a row's time; before which day all end with it, if any does.
+    fn end_with(
+        &mut self,
+        time: Timestamp,
+        unit: i64,
+        at: impl Fn() -> (String, Place),
+    ) -> Result<Option<i64>, StreamError> {
+        let latest = self.latest.map(|latest| (latest, latest.unit(self.taking.unit)));
+        if let Some((latest, latest_unit)) = latest
+            && time <= latest
+        {
+            self.counts.out_of_order += u64::from(unit < latest_unit);
+            return Ok(None);
+        }
+        self.latest = Some(time);
+        let days = latest.map_or(0, |(_, before)| unit.saturating_sub(before));
+        if days > LONGEST_GAP {
+            let ((origin, place), unit) = (at(), self.taking.unit);
+            return Err(StreamError::Jump { origin, place, time, days, unit });
+        }
+        let safe = self.taking.late.map_or(time, |late| time.minus(late));
+        let safe = safe.unit(self.taking.unit);
+        Ok((safe > self.ended).then_some(safe))
     }
 
     /// The end of the stream: all days end.

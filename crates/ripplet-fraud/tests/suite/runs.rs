@@ -106,7 +106,7 @@ impl Days {
         }
         for user in 0..12 {
             for shop in 0..3 {
-                if (user + shop + day) % 3 > 0 {
+                if !(user + shop + day).is_multiple_of(3) {
                     let ring = user / 6;
                     text += &format!("ring{user},den{ring}{shop},2024-03-{day:02}T23:30:00,50\n");
                 }
