@@ -2,22 +2,29 @@
 //! [--weight RULE]`. Transactions are those of the generated market, numbered as they are first seen, so many in a
 //! window of so many days; each slide is a day. Prints lines of JSON: the windows, and of each slide the seconds for the
 //! day's run and for the merge, beside those for a rebuild of the same window by merging its runs, and by the graph
-//! builder from its transactions; their arrays are compared.
+//! builder from its transactions; their arrays are compared. With `--labels`, also the rounds of label propagation that
+//! begins anew, beside those that begin where labels were in the window before, with 10 % of the rings' buyers known.
 
 use ripplet_bench::Result;
 use ripplet_fraud::Span;
 use ripplet_fraud::days::{Deal, Run};
+use ripplet_fraud::detect::{Begin, Detection, Known, Spread, spread};
 use ripplet_fraud::mapping::WeightRule;
+use ripplet_fraud::ties::Ties;
 use ripplet_fraud::weights::Weighing;
 use ripplet_fraud::window::{Shape, Sliding};
 use ripplet_graph::generate::{Market, Transactions};
 use ripplet_graph::{EdgeTable, GraphBuilder, VertexId, VertexIds};
+use ripplet_lp::NO_LABEL;
+use ripplet_lp::cpu::CpuExecutor;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::time::Instant;
 
 /// Thousands of millions of transactions of the first 30 days of the market, at scale 1.
 const OF_30_DAYS: f64 = 4.3e9;
+/// The share of the rings' buyers that are known.
+const KNOWN: f64 = 0.1;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +37,9 @@ fn main() -> Result<()> {
     let slides: u32 = option("--slides").map_or(Ok(5), str::parse)?;
     let rule = option("--weight").unwrap_or("count");
     let unit_value = 0.01;
+    let with_labels = arguments.iter().any(|argument| argument == "--labels");
+    let (executor, detection) = (CpuExecutor::new(None)?, Detection::default());
+    let mut labels: Option<Spread> = None;
 
     let scale = transactions / OF_30_DAYS * 30.0 / f64::from(length);
     let market = Transactions::new(length + slides, scale).market()?;
@@ -53,7 +63,7 @@ fn main() -> Result<()> {
             kept.pop_front();
         }
         let start = Instant::now();
-        let (window, _) = sliding.slide(days.seen)?;
+        let (window, changed) = sliding.slide(days.seen)?;
         let merge_seconds = start.elapsed().as_secs_f64();
         let graph = window.graph.clone();
         let mut line = json!({
@@ -90,6 +100,36 @@ fn main() -> Result<()> {
                 line["slide_share_of_rebuild"] = json!(slide / from_rows);
             }
             line["slide_share_of_rebuild_from_runs"] = json!(slide / from_runs);
+        }
+        if with_labels {
+            let known = (0..market.rings()).flat_map(|ring| market.known(ring, KNOWN));
+            let mut bad: Vec<VertexId> = known.map(|v| days.numbers[v as usize]).collect();
+            bad.retain(|&v| v < days.seen);
+            bad.sort_unstable();
+            bad.dedup();
+            let known = Known { bad: &bad, trusted: &[] };
+            let ties = Ties::of(&graph, detection.ties, &[])?;
+            let mut of = |name: &str, before: Option<Begin<'_>>| -> Result<Spread> {
+                let start = Instant::now();
+                let spread = spread(&executor, &ties, known, &detection, before, &mut ())?;
+                let seconds = start.elapsed().as_secs_f64();
+                let rounds: Vec<[u64; 2]> =
+                    spread.rounds.iter().map(|round| [round.changed, round.visited]).collect();
+                let scanned: u64 = spread.rounds.iter().map(|round| round.scanned).sum();
+                line[name] = json!({
+                    "rounds": rounds.len(), "changed_and_visited": rounds, "scanned": scanned, "seconds": seconds,
+                    "reached": spread.labels.iter().filter(|label| **label != NO_LABEL).count(),
+                });
+                Ok(spread)
+            };
+            let cold = of("anew", None)?;
+            let next = match &labels {
+                Some(before) => of("warm", Some(Begin { before, changed: &changed }))?,
+                None => cold.clone(),
+            };
+            let same = next.labels.iter().zip(&cold.labels).filter(|(one, other)| one == other);
+            line["same_labels"] = json!(same.count());
+            labels = Some(next);
         }
         println!("{line}");
     }

@@ -167,41 +167,114 @@ impl Run {
     }
 }
 
+/// Ranges of vertices that have about as many arcs in the largest run, all vertices in one of them.
+fn ranges(signed: &[(&Run, i64)]) -> Vec<Range<u64>> {
+    const PARTS_A_THREAD: usize = 8;
+    const LEAST_ARCS: usize = 1 << 14;
+    let largest = signed.iter().map(|(run, _)| *run).max_by_key(|run| run.neighbors.len());
+    let Some(largest) = largest else { return Vec::new() };
+    let arcs = largest.neighbors.len();
+    let parts = (PARTS_A_THREAD * rayon::current_num_threads()).min(arcs / LEAST_ARCS + 1);
+    let mut begins: Vec<u64> = (1..parts)
+        .map(|part| {
+            let place = largest.ends.partition_point(|&end| (end as usize) < part * arcs / parts);
+            largest.vertices.get(place).map_or(u64::MAX, |&vertex| u64::from(vertex))
+        })
+        .collect();
+    begins.dedup();
+    let begins = std::iter::once(0).chain(begins);
+    let mut ranges: Vec<Range<u64>> = begins.map(|begin| begin..u64::MAX).collect();
+    for at in 1..ranges.len() {
+        ranges[at - 1].end = ranges[at].start;
+    }
+    ranges
+}
+
 impl Delta {
     /// The sums of all `added` less those of all `removed`, which each were added once. Pairs that cancel out are
-    /// left out, and so are vertices without any other.
+    /// left out, and so are vertices without any other. Amounts are left out where they are not asked for.
     ///
     /// # Errors
     /// Where memory is refused.
-    pub fn of(added: &[&Run], removed: &[&Run]) -> Result<Delta, OutOfMemory> {
-        let signed = added.iter().map(|run| (*run, 1)).chain(removed.iter().map(|run| (*run, -1)));
-        let mut deltas =
-            signed.map(|(run, sign)| Delta::of_run(run, sign)).collect::<Result<Vec<_>, _>>()?;
+    pub fn of(added: &[&Run], removed: &[&Run], with_amounts: bool) -> Result<Delta, OutOfMemory> {
+        let added = added.iter().map(|run| (*run, 1));
+        let signed: Vec<(&Run, i64)> = added.chain(removed.iter().map(|run| (*run, -1))).collect();
+        let part = |range: Range<u64>| Delta::of_range(&signed, range, with_amounts);
+        let parts = ranges(&signed).into_par_iter().map(part).collect::<Result<Vec<_>, _>>()?;
+        let transactions = signed.iter().map(|(run, sign)| sign * run.transactions as i64).sum();
+        Ok(Delta { transactions, ..Delta::joined(parts)? })
+    }
+
+    /// The sums of the lists of some vertices.
+    fn of_range(
+        signed: &[(&Run, i64)],
+        range: Range<u64>,
+        with_amounts: bool,
+    ) -> Result<Delta, OutOfMemory> {
+        let part = |&(run, sign): &(&Run, i64)| Delta::of_run(run, sign, &range, with_amounts);
+        let mut deltas = signed.iter().map(part).collect::<Result<Vec<_>, _>>()?;
         // Pairs of about the same size, so that each arc is merged as often as the number of runs has bits.
         while deltas.len() > 1 {
-            let mut halves = Vec::with_capacity(deltas.len().div_ceil(2));
+            let mut merged = Vec::with_capacity(deltas.len().div_ceil(2));
             let mut some = deltas.into_iter();
             while let Some(one) = some.next() {
-                halves.push((one, some.next()));
+                merged.push(match some.next() {
+                    Some(other) => one.merged(&other)?,
+                    None => one,
+                });
             }
-            let merge = |(one, other): (Delta, Option<Delta>)| match other {
-                Some(other) => one.merged(&other),
-                None => Ok(one),
-            };
-            deltas = halves.into_par_iter().map(merge).collect::<Result<_, _>>()?;
+            deltas = merged;
         }
         Ok(deltas.pop().unwrap_or_default())
     }
 
-    fn of_run(run: &Run, sign: i64) -> Result<Delta, OutOfMemory> {
+    fn of_run(
+        run: &Run,
+        sign: i64,
+        range: &Range<u64>,
+        with_amounts: bool,
+    ) -> Result<Delta, OutOfMemory> {
+        let place = |end: u64| run.vertices.partition_point(|&vertex| u64::from(vertex) < end);
+        let places = place(range.start)..place(range.end);
+        let begin =
+            |place: usize| place.checked_sub(1).map_or(0, |before| run.ends[before] as usize);
+        let arcs = begin(places.start)..begin(places.end);
+        let ends = run.ends[places.clone()].iter().map(|&end| end as usize - arcs.start);
+        let counts = run.counts[arcs.clone()].iter().map(|&count| sign * i64::from(count));
+        let amounts = match with_amounts && !run.amounts.is_empty() {
+            true => &run.amounts[arcs.clone()],
+            false => &[],
+        };
         Ok(Delta {
-            vertices: memory::copied(&run.vertices)?,
-            ends: memory::collected(run.ends.iter().map(|&end| end as usize))?,
-            neighbors: memory::copied(&run.neighbors)?,
-            counts: memory::collected(run.counts.iter().map(|&count| sign * i64::from(count)))?,
-            amounts: memory::collected(run.amounts.iter().map(|&amount| sign * amount as i64))?,
-            transactions: sign * run.transactions as i64,
+            vertices: memory::copied(&run.vertices[places])?,
+            ends: memory::collected(ends)?,
+            neighbors: memory::copied(&run.neighbors[arcs])?,
+            counts: memory::collected(counts)?,
+            amounts: memory::collected(amounts.iter().map(|&amount| sign * amount as i64))?,
+            transactions: 0,
         })
+    }
+
+    /// The lists of all, one behind the other; each is freed once it is copied.
+    fn joined(parts: Vec<Delta>) -> Result<Delta, OutOfMemory> {
+        let sum = |length: fn(&Delta) -> usize| parts.iter().map(length).sum::<usize>();
+        let mut joined = Delta {
+            vertices: memory::with_room(sum(|part| part.vertices.len()))?,
+            ends: memory::with_room(sum(|part| part.ends.len()))?,
+            neighbors: memory::with_room(sum(|part| part.neighbors.len()))?,
+            counts: memory::with_room(sum(|part| part.counts.len()))?,
+            amounts: memory::with_room(sum(|part| part.amounts.len()))?,
+            transactions: 0,
+        };
+        for part in parts {
+            let before = joined.neighbors.len();
+            joined.vertices.extend_from_slice(&part.vertices);
+            joined.ends.extend(part.ends.iter().map(|end| before + end));
+            joined.neighbors.extend_from_slice(&part.neighbors);
+            joined.counts.extend_from_slice(&part.counts);
+            joined.amounts.extend_from_slice(&part.amounts);
+        }
+        Ok(joined)
     }
 
     /// The arcs of the vertex at this place of `vertices`.

@@ -34,14 +34,15 @@
 pub use program::Suspicion;
 
 use crate::ties::{TieError, TieRule, Ties, arcs};
+use crate::window::Changed;
 use rayon::prelude::*;
 use ripplet_graph::{
     Adjacency, Direction, Graph, InvalidGraph, OutOfMemory, Shard, VertexId, WeightScale, memory,
 };
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::{
-    ColumnValues, Executor, Label, NO_LABEL, Observer, Outcome, Plan, Round, RunError, Schedule,
-    Settings, Stop,
+    Checkpoint, ColumnValues, Executor, Label, NO_LABEL, Observer, Outcome, Plan, Round, RunError,
+    Schedule, Settings, State, Stop,
 };
 use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
@@ -185,6 +186,20 @@ pub struct Spread {
     pub converged: bool,
 }
 
+/// Where a run begins that goes on from the window before.
+///
+/// Labels and strengths are those of before, where their seeds are still known. At first, those are looked at whose
+/// lists changed, who have a label, and who deal with any of these; others once a neighbour of theirs changes. So what
+/// differs from a run that begins anew is what changes of less than a 64th add up to, ties, and, of those whose dealings
+/// and partners are as they were, labels that came within reach because others' dealings made theirs less usual.
+#[derive(Clone, Copy, Debug)]
+pub struct Begin<'a> {
+    /// Where the labels came.
+    pub before: &'a Spread,
+    /// Whose lists changed since.
+    pub changed: &'a Changed,
+}
+
 /// A group of vertices that may be a ring.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
@@ -244,8 +259,7 @@ pub fn plan<E: Executor>(executor: &E, graph: &Graph, detection: &Detection) -> 
 
 /// Detects clusters in a window.
 ///
-/// `before`: where the labels came in the window before, to go on from; the result may then differ from that of a run
-/// that begins anew, by what changes of less than a 64th add up to, and by ties.
+/// `begin`: where the labels came in the window before, to go on from ([`Begin`]).
 ///
 /// # Errors
 /// Where the options or lists are wrong, memory is refused, or the observer cancels.
@@ -254,14 +268,14 @@ pub fn detect<E: Executor>(
     graph: &Graph,
     known: Known<'_>,
     detection: &Detection,
-    before: Option<&Spread>,
+    begin: Option<Begin<'_>>,
     observer: &mut dyn Observer,
 ) -> Result<Detected, DetectError> {
     known.check(graph.vertices())?;
     check(detection)?;
     observer.on_stage("judging ties");
     let ties = Ties::of(graph, detection.ties, known.trusted)?;
-    let spread = spread(executor, &ties, known, detection, before, observer)?;
+    let spread = spread(executor, &ties, known, detection, begin, observer)?;
     gather(executor, ties, spread, known, detection, observer)
 }
 
@@ -295,7 +309,7 @@ pub fn spread<E: Executor>(
     ties: &Ties,
     known: Known<'_>,
     detection: &Detection,
-    before: Option<&Spread>,
+    begin: Option<Begin<'_>>,
     observer: &mut dyn Observer,
 ) -> Result<Spread, DetectError> {
     let graph = ties.graph();
@@ -309,7 +323,7 @@ pub fn spread<E: Executor>(
         *share = if all > 0 { 1.0 / all as f32 } else { 0.0 };
     });
     let seeds = seed_labels(ties, known);
-    if let Some(before) = before {
+    if let Some(Begin { before, .. }) = begin {
         let of_now = labels.iter_mut().zip(&mut strengths).zip(&shares);
         begin_with(before, &seeds, of_now);
     }
@@ -320,13 +334,51 @@ pub fn spread<E: Executor>(
         (labels[v as usize], strengths[v as usize], fixed[v as usize]) = (NO_LABEL, 0.0, 1);
     }
     let mut settings = settings(detection);
-    settings.initial = Some(labels);
+    match begin.map(|begin| begin.changed) {
+        Some(Changed::Some(changed)) => {
+            let active = active(graph, &labels, changed)?;
+            let strengths = memory::collected(strengths.iter().map(|strength| strength.to_bits()))?;
+            // A state before the first round, which has not looked at all vertices yet to come.
+            settings.resume = Some(Checkpoint {
+                rounds: Vec::new(),
+                labels: labels.into(),
+                active: active.into(),
+                columns: vec![strengths.into()],
+            });
+        }
+        _ => {
+            settings.initial = Some(labels);
+            settings.columns.insert("strength".into(), ColumnValues::F32(strengths));
+        }
+    }
     settings.columns.insert("fixed".into(), ColumnValues::U32(fixed));
-    settings.columns.insert("strength".into(), ColumnValues::F32(strengths));
     settings.columns.insert("share".into(), ColumnValues::F32(shares));
     observer.on_stage("spreading labels");
     let outcome = executor.run(graph, &Suspicion::new(detection), &settings, observer)?;
     Ok(spread_of(outcome, &seeds))
+}
+
+/// Who is to be looked at first, a bit a vertex: those whose lists changed, those with a label, and their neighbours.
+fn active(graph: &Graph, labels: &[Label], changed: &[VertexId]) -> Result<Vec<u64>, OutOfMemory> {
+    let vertices = graph.vertices();
+    let mut active = memory::zeros::<u64>(State::words(vertices))?;
+    let mut begun = memory::zeros::<u64>(State::words(vertices))?;
+    let mark = |set: &mut [u64], v: VertexId| set[v as usize / 64] |= 1 << (v % 64);
+    let labelled = (0..vertices).filter(|&v| labels[v as usize] != NO_LABEL);
+    for v in changed.iter().copied().chain(labelled).filter(|&v| v < vertices) {
+        mark(&mut begun, v);
+    }
+    // Both directions are stored, so whoever has one of them in its list is a neighbour.
+    let is_begun = |v: VertexId| begun[v as usize / 64] >> (v % 64) & 1 == 1;
+    active.par_iter_mut().enumerate().with_min_len(16).for_each(|(word, active)| {
+        let first = word as VertexId * 64;
+        for v in first..vertices.min(first.saturating_add(64)) {
+            if is_begun(v) || arcs(graph, v).any(|(u, _)| is_begun(u)) {
+                *active |= 1 << (v % 64);
+            }
+        }
+    });
+    Ok(active)
 }
 
 /// The labels of the known bad: those that kept ties join have the smallest of them.

@@ -7,7 +7,7 @@
 //!
 //! Labels begin where they were in the window before, unless [`RunOptions::exact`]; each window's record says which.
 
-use crate::detect::{self, DetectError, Detected, Detection, Known};
+use crate::detect::{self, Begin, DetectError, Detected, Detection, Known};
 use crate::entities::KindId;
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError, FeedOptions};
@@ -427,10 +427,10 @@ impl<E: Executor> Running<'_, E> {
         let start = Instant::now();
         let Kept { spread: last, mut tracker } = kept;
         let warm = !self.options.exact && !last.labels.is_empty();
-        let before = warm.then_some(&last);
+        let begin = warm.then_some(Begin { before: &last, changed: &changed });
         let (detection, until) = (&self.options.detection, window.range.until);
         let detected =
-            detect::detect(self.executor, &window.graph, known, detection, before, observer)?;
+            detect::detect(self.executor, &window.graph, known, detection, begin, observer)?;
         seconds.insert("detect".into(), start.elapsed().as_secs_f64());
         let start = Instant::now();
         let mut findings = scores::score(&window.graph, &detected, known, until)?;

@@ -13,6 +13,7 @@ use super::{Places, RawBatch, SourceError};
 use crate::mapping::{AmountColumn, Mapping, TimeColumn};
 use crate::{Span, Timestamp};
 use arrow_array::array::AnyDictionaryArray;
+use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, StringArray};
@@ -164,11 +165,15 @@ pub(crate) fn is_empty(ids: &StringArray, row: usize) -> bool {
 /// A column as strings; integers as they print, and times as [`Timestamp`] does.
 pub(crate) fn texts(column: &ArrayRef) -> Option<StringArray> {
     macro_rules! printed {
-        ($type:ty) => {
-            StringArray::from_iter(
-                column.as_primitive::<$type>().iter().map(|value| value.map(|v| v.to_string())),
-            )
-        };
+        ($type:ty) => {{
+            let column = column.as_primitive::<$type>();
+            let mut digits = itoa::Buffer::new();
+            let mut texts = StringBuilder::with_capacity(column.len(), 12 * column.len());
+            for value in column.iter() {
+                texts.append_option(value.map(|value| digits.format(value)));
+            }
+            texts.finish()
+        }};
     }
     Some(match column.data_type() {
         DataType::Utf8 => column.as_string::<i32>().clone(),

@@ -163,19 +163,25 @@ impl Connection {
         let Connection { client, copy, types, wanted, schema } = self;
         let reader = client.copy_out(&**copy).map_err(|error| failed(sentence(&error)))?;
         let mut rows = BinaryCopyOutIter::new(reader, types);
-        let (mut first, mut over) = (0, false);
-        while !over {
+        let (mut first, mut end) = (0, None);
+        while end.is_none() {
             let mut columns: Vec<Column> =
                 wanted.iter().map(|(_, kind)| Column::of(*kind)).collect();
             let mut count = 0;
             while count < ROWS {
-                let row = rows.next().map_err(|error| {
-                    let rows = first + count as u64;
-                    failed(format!("broken off after {rows} rows: {}", sentence(&error)))
-                })?;
-                let Some(row) = row else {
-                    over = true;
-                    break;
+                // What came before an error is good: it is sent first.
+                let row = match rows.next() {
+                    Ok(Some(row)) => row,
+                    Ok(None) => {
+                        end = Some(Ok(()));
+                        break;
+                    }
+                    Err(error) => {
+                        let rows = first + count as u64;
+                        let why = format!("broken off after {rows} rows: {}", sentence(&error));
+                        end = Some(Err(failed(why)));
+                        break;
+                    }
                 };
                 for (((place, kind), column), name) in wanted.iter().zip(&mut columns).zip(&*schema)
                 {
@@ -191,7 +197,7 @@ impl Connection {
                 count += 1;
             }
             if count == 0 {
-                return Ok(());
+                break;
             }
             let arrays: Vec<ArrayRef> = columns.into_iter().map(Column::array).collect();
             let fields = schema.iter().zip(&arrays);
@@ -205,7 +211,7 @@ impl Connection {
             }
             first += count as u64;
         }
-        Ok(())
+        end.unwrap_or(Ok(()))
     }
 }
 

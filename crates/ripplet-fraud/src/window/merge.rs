@@ -139,6 +139,11 @@ impl Sums {
         Sums { weighing, unit_value, counts: Vec::new(), amounts: Vec::new() }
     }
 
+    /// Whether amounts make weights.
+    pub(super) fn needs_amounts(&self) -> bool {
+        !self.weighing.is_count()
+    }
+
     /// Bytes of a window's arrays.
     pub(super) fn bytes_for(&self, vertices: u32, arcs: u64) -> u64 {
         let arc = if self.weighing.is_count() { 8 } else { 20 };

@@ -305,7 +305,7 @@ impl Sliding {
             added = kept.iter().map(|(_, run)| *run).collect();
             removed.clear();
         }
-        let delta = Delta::of(&added, &removed)?;
+        let delta = Delta::of(&added, &removed, self.sums.needs_amounts())?;
         let last = self.window.take().map(|window| window.graph);
         if let Some(allowed) = self.allowed {
             let arcs = delta.neighbors.len() as u64 + last.as_ref().map_or(0, Graph::arcs);

@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 use ripplet_fraud::detect::{
-    DetectError, Detected, Detection, FAINT, Known, Spread, detect, spread,
+    Begin, DetectError, Detected, Detection, FAINT, Known, Spread, detect, spread,
 };
 use ripplet_fraud::scores::{NO_SEED, score};
 use ripplet_fraud::surprise::{MOST_SURPRISE, surprise};
 use ripplet_fraud::ties::{CERTAIN, TieRule, Ties};
+use ripplet_fraud::window::Changed;
 use ripplet_fraud::{Findings, Timestamp};
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
 use ripplet_lp::cpu::CpuExecutor;
@@ -469,8 +470,9 @@ fn a_run_goes_on_where_the_last_one_came() {
     let graph = graph_of(vertices, &edges, u64::MAX);
     let executor = CpuExecutor::new(Some(1)).unwrap();
     let known = Known { bad: &[3, 43], trusted: &[] };
-    let run = |known, before: Option<&_>| {
-        detect(&executor, &graph, known, &Detection::default(), before, &mut ()).unwrap()
+    let run = |known, before: Option<&Spread>| {
+        let begin = before.map(|before| Begin { before, changed: &Changed::All });
+        detect(&executor, &graph, known, &Detection::default(), begin, &mut ()).unwrap()
     };
     let first = run(known, None);
     let again = run(known, Some(&first.spread));
@@ -480,6 +482,14 @@ fn a_run_goes_on_where_the_last_one_came() {
         "{}",
         again.spread.rounds.len()
     );
+    // Where nothing changed, who has no label and deals with nobody who has one is not looked at.
+    let begin = Begin { before: &first.spread, changed: &Changed::Some(Vec::new()) };
+    let still =
+        detect(&executor, &graph, known, &Detection::default(), Some(begin), &mut ()).unwrap();
+    assert_eq!(still.spread.labels, again.spread.labels);
+    assert_eq!(still.spread.strengths, again.spread.strengths);
+    let visited = |spread: &Spread| spread.rounds.iter().map(|round| round.visited).sum::<u64>();
+    assert!(visited(&still.spread) <= visited(&again.spread));
     // A label of whom nobody speaks any more is forgotten.
     let fewer = run(Known { bad: &[43], trusted: &[] }, Some(&first.spread));
     assert!(fewer.spread.labels.iter().all(|&label| label == 43 || label == NO_LABEL));
@@ -497,7 +507,8 @@ fn a_run_goes_on_where_the_last_one_came() {
 
 fn spread_on(graph: &Graph, known: Known<'_>, before: Option<&Spread>) -> Spread {
     let executor = CpuExecutor::new(Some(1)).unwrap();
-    detect(&executor, graph, known, &Detection::default(), before, &mut ()).unwrap().spread
+    let begin = before.map(|before| Begin { before, changed: &Changed::All });
+    detect(&executor, graph, known, &Detection::default(), begin, &mut ()).unwrap().spread
 }
 
 #[test]

@@ -76,14 +76,14 @@ fn mixed(parts: [usize; 3]) -> usize {
 
 /// How many users a ring has in a window; none where it is not there.
 fn users_in(ring: usize, window: usize, windows: usize) -> usize {
-    let born = if ring % 3 == 0 { 0 } else { mixed([ring, 1, 0]) % windows.max(1) };
+    let born = if ring.is_multiple_of(3) { 0 } else { mixed([ring, 1, 0]) % windows.max(1) };
     let life = 3 + mixed([ring, 2, 0]) % windows.max(3);
     if window < born || window >= born + life {
         return 0;
     }
     let base = if ring % 17 == 4 { 60 } else { 5 + mixed([ring, 3, 0]) % 10 };
     let all = base + (window - born) * (mixed([ring, 4, 0]) % 3)
-        - usize::from(mixed([ring, window, 5]) % 4 == 0);
+        - usize::from(mixed([ring, window, 5]).is_multiple_of(4));
     all.min(room_of(ring))
 }
 

@@ -143,11 +143,11 @@ fn a_server_that_goes_in_mid_stream_leaves_finished_windows() {
     let folder = tempfile::tempdir().unwrap();
     let insert = format!(
         "INSERT INTO {} SELECT 'u' || (i * 7919) % 500, 's' || (i * 31) % 200, \
-         timestamp '2024-03-01' + i * interval '8 second', i % 100 FROM generate_series(0, 99999) AS i",
+         timestamp '2024-03-01' + i * interval '30 second', i % 100 FROM generate_series(0, 99999) AS i",
         table.name
     );
     table.client.batch_execute(&insert).unwrap();
-    // Nine days of rows; behind the first 90,000 the server's own process is ended.
+    // A month of rows; behind the first 90,000 the server's own process is ended.
     let query = "SELECT t.*, CASE WHEN row_number() OVER () = 90000 THEN pg_terminate_backend(pg_backend_pid()) END \
                  FROM (SELECT * FROM TABLE ORDER BY at) AS t";
     let options = table.options(query, folder.path());

@@ -84,7 +84,8 @@ fn the_evidence_of_a_window_is_what_is_in_its_findings() {
         let mut own: Vec<_> = members.iter().filter(|m| !m.outside).map(|m| m.id.clone()).collect();
         let mut ids: Vec<_> =
             expected.iter().map(|m| found.entities.id_of(m.vertex).to_owned()).collect();
-        (own.sort(), ids.sort());
+        own.sort();
+        ids.sort();
         assert_eq!(own, ids);
         assert_eq!(*members_total, expected.len() as u64);
         assert_eq!(*edges_total, edges.len() as u64);
@@ -106,10 +107,8 @@ fn the_evidence_of_a_window_is_what_is_in_its_findings() {
                 (name(edge.source), name(edge.target), Some(dealt.count), dealt.amount, Some(first))
             })
             .collect();
-        (
-            among.sort_by(|a, b| a.partial_cmp(b).unwrap()),
-            plain.sort_by(|a, b| a.partial_cmp(b).unwrap()),
-        );
+        among.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        plain.sort_by(|a, b| a.partial_cmp(b).unwrap());
         assert_eq!(among, plain, "{}", listed.id);
         assert!(edges.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
         outsiders += members.len() - own.len();
@@ -254,6 +253,17 @@ fn a_drawing_pans_zooms_and_is_clicked() {
     let name =
         page.text("document.querySelector('#members tr[aria-selected=true] td').textContent");
     assert!(page.text("document.getElementById('vertex-line').textContent").contains(&name));
+    // Its transactions are listed; one of them is marked with both its ends.
+    let all = page.value("document.querySelectorAll('#graph line').length");
+    page.click("#tab-transactions");
+    let ends = [1, 2].map(|place| column(&mut page, "#transactions", place));
+    assert!(!ends[0].is_empty() && (ends[0].len() as u64) < all.as_u64().unwrap());
+    assert!(ends[0].iter().zip(&ends[1]).all(|(one, other)| one == &name || other == &name));
+    page.click("#transactions tbody tr[data-key] td");
+    let marked = "[document.querySelectorAll('#graph .vertex.near').length, \
+                  document.querySelectorAll('#graph line.near').length]";
+    assert_eq!(page.value(marked), json!([2, 1]));
+    page.click("#tab-members");
     page.press("Escape");
     page.mouse("mousePressed", corner.0, corner.1);
     page.mouse("mouseReleased", corner.0, corner.1);

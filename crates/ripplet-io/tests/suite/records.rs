@@ -66,7 +66,9 @@ fn rows_are_written_as_they_are() {
         assert_eq!(table.schema().fields(), schema().fields());
         let rows: Vec<RecordBatch> =
             table.batches(&[0, 1, 2, 3, 4, 5]).unwrap().map(|rows| rows.unwrap().batch).collect();
-        let parts = rows.iter().flat_map(|rows| (0..rows.num_rows()).step_by(3).map(|at| rows.slice(at, 3)));
+        let parts = rows
+            .iter()
+            .flat_map(|rows| (0..rows.num_rows()).step_by(3).map(|at| rows.slice(at, 3)));
         let parts: Vec<RecordBatch> = parts.collect();
         assert_eq!(parts.len(), 2);
         assert!(parts.iter().all(|part| part.columns() == batch(PLAIN).columns()), "{name}");

@@ -77,7 +77,7 @@ function makeEvidence() {
     label: 'Transactions among the members',
     keyOf: (row) => String(row.at),
     sort: { key: 'weight', direction: 'down' },
-    chosen: (row) => chooseVertex(row.source.at),
+    chosen: chooseEdge,
     empty: 'There are no transactions to show.',
     columns: [
       { key: 'source', title: 'Entity', hint: 'One of the two', value: ({ source }) => source.name, cell: end('source') },
@@ -135,10 +135,19 @@ function showEvidence(row) {
   showHistory(row);
   const members = detail?.rows ?? [];
   tables.members.show(members);
-  tables.transactions.show(detail?.transactions ?? []);
   byId('tab-members').replaceChildren('Members ', make('small', {}, grouped.format(members.length)));
-  byId('tab-transactions').replaceChildren('Transactions ', make('small', {}, grouped.format(detail?.transactions.length ?? 0)));
   byId('list-note').textContent = detail ? whatIsListed(detail) : '';
+}
+
+/** Those of the chosen vertex, or all. */
+function showTransactions() {
+  const all = graph.detail?.transactions ?? [];
+  const own = ({ source, target }) => source.at === state.vertex || target.at === state.vertex;
+  const rows = state.vertex === null ? all : all.filter(own);
+  tables.transactions.key = null;
+  tables.transactions.show(rows);
+  const count = rows.length < all.length ? `${grouped.format(rows.length)} of ${grouped.format(all.length)}` : grouped.format(all.length);
+  byId('tab-transactions').replaceChildren('Transactions ', make('small', {}, count));
 }
 
 function whatIsListed({ rows, transactions, members_total, edges_total }) {

@@ -185,7 +185,7 @@ function placeElements() {
 function placeLabels(onScreen, labels, { width, height }) {
   const degreeOf = (vertex) => graph.incident.get(vertex.at).length / graph.edges.length;
   const urgent = (vertex) =>
-    (vertex.at === state.vertex ? 4 : 0) + (isBesideChosen(vertex) ? 2 : 0) + heatOf(vertex) + (graph.edges.length ? degreeOf(vertex) : 0);
+    (vertex.at === state.vertex ? 4 : 0) + (isNear(vertex) ? 2 : 0) + heatOf(vertex) + (graph.edges.length ? degreeOf(vertex) : 0);
   const order = graph.vertices.map((_, at) => at);
   order.sort((a, b) => urgent(graph.vertices[b]) - urgent(graph.vertices[a]) || a - b);
   const taken = graph.vertices.map((vertex, at) => {
@@ -212,6 +212,13 @@ function placeLabels(onScreen, labels, { width, height }) {
   }
 }
 
+/** Whether it is an end of the chosen edge, or else the chosen vertex or beside it. */
+function isNear(vertex) {
+  const { edge } = state;
+  if (edge) return edge.source === vertex || edge.target === vertex;
+  return vertex.at === state.vertex || isBesideChosen(vertex);
+}
+
 function isBesideChosen(vertex) {
   const edges = graph.incident.get(state.vertex);
   return edges !== undefined && edges.some(({ source, target }) => source === vertex || target === vertex);
@@ -222,15 +229,16 @@ function markVertex() {
   if (!graph.elements || graph.vertices.length === 0) return;
   const { picture, nodes, lines, labels } = graph.elements;
   const chosen = graph.incident.has(state.vertex) ? state.vertex : null;
-  picture.classList.toggle('focused', chosen !== null);
+  picture.classList.toggle('focused', chosen !== null || state.edge !== null);
   graph.vertices.forEach((vertex, at) => {
-    const near = chosen !== null && (vertex.at === chosen || isBesideChosen(vertex));
+    const near = isNear(vertex);
     nodes[at].classList.toggle('chosen', vertex.at === chosen);
     nodes[at].classList.toggle('near', near);
     labels[at].classList.toggle('near', near);
   });
   graph.edges.forEach(({ source, target }, at) => {
-    lines[at].classList.toggle('near', chosen !== null && (source.at === chosen || target.at === chosen));
+    const own = chosen !== null && (source.at === chosen || target.at === chosen);
+    lines[at].classList.toggle('near', state.edge ? graph.edges[at].at === state.edge.at : own);
   });
   placeElements();
 }

@@ -4,6 +4,7 @@ const state = {
   window: doc.windows.length - 1,
   cluster: null,
   vertex: null,
+  edge: null,
   tab: 'members',
   query: '',
   event: null,
@@ -42,8 +43,10 @@ function chooseCluster(id, window = state.window) {
 
 function chooseVertex(at) {
   state.vertex = at;
+  state.edge = null;
   const vertex = at === null ? null : graph.detail?.rows[at];
   tables.members.select(at === null ? null : String(at));
+  showTransactions();
   markVertex();
   const line = byId('vertex-line');
   if (vertex) {
@@ -61,6 +64,12 @@ function chooseVertex(at) {
     line.replaceChildren();
   }
   rememberPlace();
+}
+
+/** Marks two that dealt with one another; who is chosen stays so. */
+function chooseEdge(edge) {
+  state.edge = edge;
+  markVertex();
 }
 
 /** Figures of the chosen window. */
@@ -111,6 +120,7 @@ function listenToKeys() {
       k: () => tables.ranking.pressed(new KeyboardEvent('keydown', { key: 'ArrowUp' })),
       g: () => byId('graph').focus(),
       '?': () => byId('keys').showModal(),
+      Escape: () => chooseVertex(null),
     };
     if (!acts[event.key]) return;
     event.preventDefault();
