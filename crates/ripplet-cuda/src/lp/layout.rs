@@ -11,6 +11,7 @@ use crate::streamed::{Copied, LONG_PIECE_BYTES, Residence, StreamedShard};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::GraphView;
+use ripplet_graph::compressed::SEGMENT;
 use ripplet_lp::counter;
 use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, Sketch, engine};
 use std::ops::Range;
@@ -188,6 +189,7 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         format!("static_assert(sizeof(ripplet::{name}) <= {bytes}, \"{name} has room\");\n")
     });
     let constants = [
+        ("SEGMENT", SEGMENT as u64),
         ("BLOCK", u64::from(tuning::BLOCK)),
         ("SCAN_BLOCK", u64::from(tuning::SCAN_BLOCK)),
         ("SHARED", u64::from(tuning::SHARED)),
