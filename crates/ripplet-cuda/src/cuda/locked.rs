@@ -220,15 +220,15 @@ mod tests {
     fn pages_that_are_locked_are_used_and_others_are_missing() {
         let some = all(&[(10, 20), (20, 30), (40, 50)]);
         let of = |pages| parted(&some, &pages);
-        let parts = |used: &[usize], missing: &[Range<usize>]| Parted {
+        let parts = |used: &[usize], missing: &[(usize, usize)]| Parted {
             used: used.to_vec(),
-            missing: missing.to_vec(),
+            missing: missing.iter().map(|&(start, end)| start..end).collect(),
         };
         assert_eq!(of(12..18), parts(&[10], &[]));
-        assert_eq!(of(0..10), parts(&[], &[0..10]));
-        assert_eq!(of(5..25), parts(&[10, 20], &[5..10]));
-        assert_eq!(of(20..60), parts(&[20, 40], &[30..40, 50..60]));
-        assert_eq!(of(30..40), parts(&[], &[30..40]));
-        assert_eq!(of(49..51), parts(&[40], &[50..51]));
+        assert_eq!(of(0..10), parts(&[], &[(0, 10)]));
+        assert_eq!(of(5..25), parts(&[10, 20], &[(5, 10)]));
+        assert_eq!(of(20..60), parts(&[20, 40], &[(30, 40), (50, 60)]));
+        assert_eq!(of(30..40), parts(&[], &[(30, 40)]));
+        assert_eq!(of(49..51), parts(&[40], &[(50, 51)]));
     }
 }

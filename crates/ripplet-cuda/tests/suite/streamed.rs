@@ -233,6 +233,27 @@ fn a_state_is_whole() {
     assert_eq!(found.unwrap().labels, expected.labels);
 }
 
+/// Whoever is done first leaves the other what it still reads.
+#[test]
+fn two_runs_at_once() {
+    let edges = web(1200);
+    let graph = edges.stored(MAX_SHARD_ARCS, Storage::Plain);
+    let expected = CpuExecutor::new(Some(1)).unwrap();
+    std::thread::scope(|scope| {
+        for rounds in [2, 8] {
+            let settings = Settings { stop: Stop::after(rounds), ..settings(Schedule::sync()) };
+            let (graph, expected) = (graph.view(), &expected);
+            scope.spawn(move || {
+                for share in [0.1, 0.4] {
+                    let (found, _) = run(share, graph, &Lpa::default(), &settings, &mut ());
+                    let expected = expected.run(graph, &Lpa::default(), &settings, &mut ());
+                    assert_eq!(found.unwrap().labels, expected.unwrap().labels);
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn too_little_for_what_must_be_there() {
     let graph = web(1200).stored(MAX_SHARD_ARCS, Storage::Plain);
