@@ -1,6 +1,7 @@
 //! Measures label propagation on several GPUs beside one of them: `measure_devices web 25 [--devices 0,1]
-//! [--program lpa|cdlp] [--schedule phased|sync|async] [--way direct|nccl|copies]… [--runs 3] [--compressed]`, for
-//! web, social, rmat, road.
+//! [--program lpa|cdlp] [--schedule phased|sync|async] [--way direct|nccl|copies]… [--runs 3] [--compressed]
+//! [--share F]`, for web, social, rmat, road. With a share, each GPU has so much of the memory that its part of the graph
+//! takes: other lists stay in the host's.
 //!
 //! Prints a line of JSON for the first GPU alone, and one for all of them by each way that is named, or by the best
 //! that there is. `seconds` are those of the rounds of each run, and `seconds_a_round` those of the quickest run;
@@ -13,7 +14,7 @@ use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{GraphBuilder, GraphView};
 use ripplet_lp::programs::{Cdlp, Lpa};
-use ripplet_lp::{Executor, Outcome, Program, Schedule, Settings, Stop};
+use ripplet_lp::{Executor, Outcome, Plan, Program, Schedule, Settings, Stop};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -23,6 +24,7 @@ struct Asked {
     ways: Vec<Option<Way>>,
     settings: Settings,
     runs: usize,
+    share: Option<f64>,
     /// What is the same in each line.
     of: Value,
 }
@@ -63,7 +65,9 @@ fn main() -> Result<()> {
         "made_in_seconds": start.elapsed().as_secs_f64(),
     });
     let settings = Settings { schedule, stop, keep_disconnected: true, ..Settings::default() };
-    let asked = Asked { numbers, ways, settings, runs: one("--runs", "3").parse()?, of };
+    let (runs, share) = (one("--runs", "3").parse()?, all("--share").pop());
+    let share = share.map(|text| text.parse()).transpose()?;
+    let asked = Asked { numbers, ways, settings, runs, share, of };
     if arguments.iter().any(|argument| argument == "--compressed") {
         let graph = CompressedGraph::of(graph)?;
         return asked.measure(&program, (&graph).into());
@@ -82,6 +86,8 @@ impl Asked {
     fn measure_program<P: Program>(&self, program: &P, graph: GraphView<'_>) -> Result<()> {
         let first = DeviceExecutor::new(CudaDevice::new(self.numbers[0])?);
         let name = first.device().properties().name.clone();
+        let limit = self.limit(&[first.plan(graph, program, &self.settings)]);
+        let first = first.with_memory(limit);
         let alone = self.runs(&first, program, graph)?;
         drop(first);
         self.tell(&alone, json!({ "devices": 1, "device": name }));
@@ -90,8 +96,11 @@ impl Asked {
             let devices = devices.collect::<std::result::Result<_, _>>()?;
             let executor = DevicesExecutor::by(devices, way)?;
             executor.notes().iter().for_each(|note| eprintln!("note: {note}"));
+            let limit = self.limit(&executor.plans(graph, program, &self.settings));
+            let executor = executor.with_memory(limit);
             let plans = executor.plans(graph, program, &self.settings);
-            let planned: Vec<u64> = plans.iter().map(ripplet_lp::Plan::total_device).collect();
+            let streamed: Vec<u64> = plans.iter().map(|plan| plan.graph_streamed).collect();
+            let planned: Vec<u64> = plans.iter().map(Plan::total_device).collect();
             let shared = self.runs(&executor, program, graph)?;
             let is_same = alone.outcome.labels == shared.outcome.labels;
             self.tell(
@@ -99,6 +108,7 @@ impl Asked {
                 json!({
                     "devices": self.numbers.len(), "device": name, "way": executor.way().name(),
                     "exchanged_bytes": executor.exchanged(), "planned_bytes": planned,
+                    "streamed_bytes": streamed,
                     "times_one": alone.least() / shared.least(), "same_labels": is_same,
                 }),
             );
@@ -107,6 +117,14 @@ impl Asked {
             }
         }
         Ok(())
+    }
+
+    /// What each GPU may have, if that is less than what is free.
+    fn limit(&self, plans: &[Plan]) -> Option<u64> {
+        let beside = |plan: &Plan| plan.total_device() - plan.graph_device;
+        let limit =
+            |plan: &Plan, share: f64| beside(plan) + (plan.graph_device as f64 * share) as u64;
+        self.share.map(|share| plans.iter().map(|plan| limit(plan, share)).max().unwrap_or(0))
     }
 
     fn runs<P: Program>(

@@ -10,12 +10,9 @@ use crate::resident::Compressed;
 use crate::text;
 use bytemuck::{Pod, Zeroable};
 use ripplet_graph::Neighbors;
-use ripplet_graph::compressed::CompressedAdjacency;
+use ripplet_graph::compressed::{CompressedAdjacency, SEGMENT};
 use ripplet_hooks::cpp;
 use std::ops::Range;
-
-/// Neighbours of a segment, as in `lists.cuh`.
-const SEGMENT: u32 = 1024;
 
 /// Threads of a block, as in `sums.cuh`.
 const THREADS: u32 = 256;
@@ -75,8 +72,10 @@ pub fn source() -> Source {
 /// The segments of lists of several: vertex and number.
 fn pieces(lists: Neighbors<'_>) -> Vec<[u32; 2]> {
     let degrees = lists.offsets().windows(2).map(|pair| pair[1] - pair[0]);
-    let several = (0..).zip(degrees).filter(|(_, degree)| *degree > SEGMENT);
-    several.flat_map(|(v, degree)| (0..degree.div_ceil(SEGMENT)).map(move |at| [v, at])).collect()
+    let several = (0..).zip(degrees).filter(|(_, degree)| *degree > SEGMENT as u32);
+    several
+        .flat_map(|(v, degree)| (0..degree.div_ceil(SEGMENT as u32)).map(move |at| [v, at]))
+        .collect()
 }
 
 impl<'a, D: Device> DeviceLists<'a, D> {

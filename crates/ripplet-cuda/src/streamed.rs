@@ -1,7 +1,8 @@
 //! A graph whose lists are not all in a device's memory.
 //!
 //! The lists of its first vertices are there. Those of the others stay where they are, in the host's memory, from which
-//! kernels fetch them list by list as they are needed, over the bus (`kernels/streamed.cuh`, `kernels/lp/fetch.cuh`).
+//! kernels fetch them list by list as they are needed, over the bus (`kernels/streamed.cuh`, `kernels/lp/fetch.cuh`). Where
+//! several devices share the graph, so it is with each one's vertices, and of other vertices there are no lists.
 //! What tells where lists are, and how long, is there of all vertices: 4 bytes a vertex, or of compressed lists 3.
 
 use crate::device::{Address, Device, DeviceError};
@@ -98,12 +99,16 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// The words of the heads of the blocks from a vertex's on.
-    fn head_words_from(self, local: usize) -> u64 {
+    /// The words of the heads of some vertices' blocks.
+    fn head_words(self, local: Range<usize>) -> u64 {
         let Stored::Compressed(lists) = self else { return 0 };
-        let first = local.div_ceil(compressed::BLOCK);
-        (first..lists.begins().len() - 1).map(|block| lists.head_of(block).len() as u64).sum()
+        blocks_of(&local).map(|block| lists.head_of(block).len() as u64).sum()
     }
+}
+
+/// The blocks of some of a shard's vertices, which begin and end where blocks do, or behind the last.
+fn blocks_of(local: &Range<usize>) -> Range<usize> {
+    local.start.div_ceil(compressed::BLOCK)..local.end.div_ceil(compressed::BLOCK)
 }
 
 /// A shard: its vertices, and its lists, by direction.
@@ -180,6 +185,9 @@ fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
 /// Which lists are on the device, and how much of it the others may have at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Residence {
+    /// The blocks of the device's vertices begin and end here.
+    first: VertexId,
+    end: VertexId,
     /// Lists of the vertices before this one are on the device.
     pub near_end: VertexId,
     /// Regions of the stage: 2 where the lists of the next phase are fetched while one is at work.
@@ -189,19 +197,27 @@ pub(crate) struct Residence {
 }
 
 impl Residence {
+    /// None of the lists of some vertices, and no room for any.
+    pub fn least(graph: GraphView<'_>, part: &Range<VertexId>, regions: u64) -> Residence {
+        let first = block_of(graph, part.start).start;
+        let end = if part.is_empty() { first } else { block_of(graph, part.end - 1).end };
+        Residence { first, end, near_end: first, regions, stage_words: 0 }
+    }
+
     /// The best use of so many bytes, where so many vertices have their turn together: one in `phases`.
-    pub fn within(graph: GraphView<'_>, bytes: u64, phases: u64, regions: u64) -> Residence {
+    pub fn within(self, graph: GraphView<'_>, bytes: u64, phases: u64) -> Residence {
+        let (regions, before) = (self.regions, words_before(graph, self.first));
         let (shards, arrays) = (graph.shards() as u64, arrays_of(graph));
         // What comes between and behind arrays.
         let words = (bytes / 4).saturating_sub(shards * 4 * (64 + SLACK) + 256);
-        let all = words_before(graph, graph.vertices());
+        let all = words_before(graph, self.end) - before;
         let most = LARGEST_STAGE * arrays * regions;
         let (near, stage) = if phases > 1 {
             // Room for all lists of a phase that are not on the device, so that none is read where it is, comes first:
             // each on a whole number of 16 bytes, and an eighth more, as phases differ. Of what is left, as
             // much is in the stage as those lists need that are not on the device.
             let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
-            let padded = all + 4 * arrays * sides * u64::from(graph.vertices());
+            let padded = all + 4 * arrays * sides * u64::from(self.end - self.first);
             let share = (regions as f64 / phases as f64 * 1.125 * padded as f64
                 / all.max(1) as f64)
                 .min(1.0);
@@ -214,27 +230,29 @@ impl Residence {
             (words - stage, stage)
         };
         let stage = stage.min(most);
-        let near_end = vertex_behind(graph, near);
-        Residence { near_end, regions, stage_words: stage / arrays / regions / 64 * 64 }
+        let near_end = vertex_behind(graph, before + near).clamp(self.first, self.end);
+        Residence { near_end, stage_words: stage / arrays / regions / 64 * 64, ..self }
     }
 
     /// The lists before a vertex, or the block it is in, and a small stage.
-    pub fn until(graph: GraphView<'_>, v: VertexId) -> Residence {
-        let near_end = block_of(graph, v).start;
-        Residence { near_end, regions: 2, stage_words: 4096 }
+    pub fn until(graph: GraphView<'_>, part: &Range<VertexId>, v: VertexId) -> Residence {
+        let least = Residence::least(graph, part, 2);
+        let near_end = block_of(graph, v).start.clamp(least.first, least.end);
+        Residence { near_end, stage_words: 4096, ..least }
     }
 
-    /// Bounds of parts of the vertices whose lists are not on the device, of so many words each at most, weights not
-    /// counted, but where a single block has more.
-    pub fn parts(self, graph: GraphView<'_>, words: u64) -> Vec<VertexId> {
-        let (mut bounds, most) = (vec![self.near_end], words * arrays_of(graph));
+    /// Parts of the vertices whose lists are not on the device, of so many words each at most, weights not counted,
+    /// but where a single block has more.
+    pub fn parts(self, graph: GraphView<'_>, words: u64) -> Vec<Range<VertexId>> {
+        let (mut parts, most) = (Vec::new(), words * arrays_of(graph));
         let mut at = self.near_end;
-        while at < graph.vertices() {
+        while at < self.end {
             let fits = vertex_behind(graph, words_before(graph, at).saturating_add(most));
-            at = if fits > at { fits } else { block_of(graph, at).end };
-            bounds.push(at);
+            let next = if fits > at { fits.min(self.end) } else { block_of(graph, at).end };
+            parts.push(at..next);
+            at = next;
         }
-        bounds
+        parts
     }
 }
 
@@ -355,7 +373,7 @@ pub(crate) struct Moved<L> {
 impl StreamedPlaces {
     /// The next places.
     pub fn new(to: &mut Places, graph: GraphView<'_>, residence: Residence) -> StreamedPlaces {
-        let near_end = residence.near_end;
+        let Residence { first, near_end, end, .. } = residence;
         let directions = match graph.direction() {
             Direction::Undirected => 1,
             Direction::Directed => 2,
@@ -368,8 +386,8 @@ impl StreamedPlaces {
                 StoredShard::all(graph).zip(&mut places.lists).enumerate()
             {
                 let Some(stored) = shard.lists[side] else { continue };
-                let (local, all) = (shard.before(near_end), shard.vertices.len());
-                let (near, end) = (stored.words_before(local), stored.words_before(all));
+                let local = [first, near_end, end].map(|v| shard.before(v));
+                let [begin, near, end] = local.map(|local| stored.words_before(local));
                 let its = &mut lists[side];
                 its.index = match stored {
                     // Those of all shards follow upon one another.
@@ -384,18 +402,19 @@ impl StreamedPlaces {
                     places.offsets[side] = its.index.start;
                 }
                 far_words += end - near;
-                long_pieces += long_pieces_of(stored, local..all);
+                long_pieces += long_pieces_of(stored, local[1]..local[2]);
                 // Offsets of the next shard come first.
-                its.near = 0..near;
+                its.near = begin..near;
             }
             to.take(1, 0);
             for (shard, lists) in StoredShard::all(graph).zip(&mut places.lists) {
                 let Some(stored) = shard.lists[side] else { continue };
-                let (local, its) = (shard.before(near_end), &mut lists[side]);
-                let near = its.near.end;
+                let ([near_end, end], its) =
+                    ([near_end, end].map(|v| shard.before(v)), &mut lists[side]);
+                let near = its.near.end - its.near.start;
                 its.near = to.take(4, if near > 0 { near + SLACK } else { 0 });
                 its.near_weights = to.take(4, stored.weights().map_or(0, |_| near));
-                let heads = stored.head_words_from(local);
+                let heads = stored.head_words(near_end..end);
                 its.heads = to.take(4, if heads > 0 { heads + SLACK } else { 0 });
                 let blocks =
                     if heads > 0 { shard.vertices.len().div_ceil(compressed::BLOCK) } else { 0 };
@@ -436,12 +455,16 @@ impl StreamedPlaces {
         graph: GraphView<'a>,
     ) -> Result<Moved<D::Lent<'a>>, DeviceError> {
         let base = device.address(memory);
+        let Residence { first, near_end, end, .. } = self.residence;
         let mut far = Vec::new();
         for shard in StoredShard::all(graph) {
+            let local = [near_end, end].map(|v| shard.before(v));
             for stored in shard.lists.into_iter().flatten() {
-                let near = stored.words_before(shard.before(self.residence.near_end)) as usize;
-                far.push(&stored.words()[near..]);
-                far.extend(stored.weights().map(|weights| &weights[near..]));
+                let [near, end] = local.map(|local| stored.words_before(local) as usize);
+                // Who takes the last values looks at the word behind them.
+                let behind = usize::from(near < end && matches!(stored, Stored::Compressed(_)));
+                far.push(&stored.words()[near..(end + behind).min(stored.words().len())]);
+                far.extend(stored.weights().map(|weights| &weights[near..end]));
             }
         }
         let lent = device.lend(&far)?;
@@ -454,26 +477,27 @@ impl StreamedPlaces {
         for (shard, places) in StoredShard::all(graph).zip(&self.lists) {
             let mut lists = [StreamedLists::default(); 2];
             let mut record = CompressedShard::default();
-            let local = shard.before(self.residence.near_end);
+            let local = [first, near_end, end].map(|v| shard.before(v));
             for side in 0..2 {
                 let (Some(stored), its) = (shard.lists[side], &places[side]) else { continue };
-                let near = stored.words_before(local);
+                let [begin, near] = [local[0], local[1]].map(|local| stored.words_before(local));
                 device.write(memory, its.index.start, stored.index())?;
-                let words = &stored.words()[..near as usize];
-                device.write(memory, its.near.start, bytemuck::cast_slice(words))?;
+                let words = begin as usize..near as usize;
+                let near_words = bytemuck::cast_slice(&stored.words()[words.clone()]);
+                device.write(memory, its.near.start, near_words)?;
                 let at = &mut lists[side];
-                at.near = base.plus(its.near.start).0 / 4;
+                at.near = (base.plus(its.near.start).0 / 4).wrapping_sub(begin);
                 at.far = lend().wrapping_sub(near);
                 if let Some(weights) = stored.weights() {
-                    let words = bytemuck::cast_slice(&weights[..near as usize]);
-                    device.write(memory, its.near_weights.start, words)?;
-                    at.near_weights = base.plus(its.near_weights.start).0 / 4;
+                    let near_words = bytemuck::cast_slice(&weights[words]);
+                    device.write(memory, its.near_weights.start, near_words)?;
+                    at.near_weights = (base.plus(its.near_weights.start).0 / 4).wrapping_sub(begin);
                     at.far_weights = lend().wrapping_sub(near);
                 }
                 let Stored::Compressed(coded) = stored else { continue };
                 at.heads = base.plus(its.heads.start);
                 at.head_begins = base.plus(its.head_begins.start);
-                upload_heads(device, memory, its, coded, local)?;
+                upload_heads(device, memory, its, coded, local[1]..local[2])?;
                 let found = Compressed::of(coded, base.plus(its.index.start), Address(0));
                 *(if side == 0 { &mut record.out } else { &mut record.incoming }) = found;
             }
@@ -499,32 +523,33 @@ fn long_pieces_of(stored: Stored<'_>, vertices: Range<usize>) -> u64 {
         }
         // Each is of more words than one piece, so of less than twice as many pieces as words; lists share words.
         Stored::Compressed(lists) => {
-            let begins = &lists.begins()[vertices.start.div_ceil(compressed::BLOCK)..];
+            let blocks = blocks_of(&vertices);
+            let begins = &lists.begins()[blocks.start..=blocks.end];
             begins.windows(2).map(|pair| 3 * pieces(pair[1] - pair[0] + 1)).sum()
         }
     }
 }
 
-/// Moves the heads of the blocks that are not on the device there.
+/// Moves the heads of the blocks of these vertices, which are not on the device, there.
 fn upload_heads<D: Device>(
     device: &D,
     memory: &D::Memory,
     places: &ListPlaces,
     lists: &CompressedAdjacency,
-    local: usize,
+    local: Range<usize>,
 ) -> Result<(), DeviceError> {
     let refused = |error: memory::OutOfMemory| DeviceError::Failed {
         what: "copying what tells where lists are".into(),
         reason: error.to_string(),
     };
-    let (first, blocks) = (local.div_ceil(compressed::BLOCK), lists.begins().len() - 1);
-    if first >= blocks {
+    let its = blocks_of(&local);
+    if its.is_empty() {
         return Ok(());
     }
     let words = ((places.heads.end - places.heads.start) / 4) as usize;
     let mut heads: Vec<u32> = memory::with_room(words).map_err(refused)?;
-    let mut begins: Vec<u32> = memory::zeros(blocks).map_err(refused)?;
-    for (block, begin) in begins.iter_mut().enumerate().skip(first) {
+    let mut begins: Vec<u32> = memory::zeros(lists.begins().len() - 1).map_err(refused)?;
+    for (block, begin) in begins.iter_mut().enumerate().take(its.end).skip(its.start) {
         *begin = heads.len() as u32;
         heads.extend_from_slice(lists.head_of(block));
     }

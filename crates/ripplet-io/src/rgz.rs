@@ -48,7 +48,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 const FORMAT: Format =
-    Format { name: "an .rgz", parts: "shards", magic: *b"\x89rpgraph", version: 1, entry: 2 };
+    Format { name: "an .rgz", parts: "shards", magic: *b"\x89rpgraph", version: 2, entry: 2 };
 
 /// Compresses a graph and writes it, whole or not at all; one shard at a time is in memory compressed.
 ///

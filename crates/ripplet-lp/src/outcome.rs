@@ -37,6 +37,19 @@ pub struct ListsMoved {
     pub waiting: f64,
 }
 
+impl ListsMoved {
+    /// What two devices that share a run moved: bytes and seconds of both.
+    #[must_use]
+    pub fn plus(self, other: ListsMoved) -> ListsMoved {
+        ListsMoved {
+            fetched: self.fetched + other.fetched,
+            unstaged: self.unstaged + other.unstaged,
+            fetching: self.fetching + other.fetching,
+            waiting: self.waiting + other.waiting,
+        }
+    }
+}
+
 /// Seconds that a device takes before and after the rounds: zeros on the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeviceSeconds {

@@ -7,7 +7,7 @@
 namespace ripplet {
 
 // Vertices of a block, neighbours of a segment, and the shortest run.
-constexpr u32 CODED_BLOCK = 32, SEGMENT = 1024, LEAST_RUN = 3, WIDTH_BITS = 6;
+constexpr u32 CODED_BLOCK = 32, SEGMENT = 256, LEAST_RUN = 3, WIDTH_BITS = 6;
 
 // The widths of the four classes of values, and of weights; whether the last class of the former is runs; what is
 // added to a gap.

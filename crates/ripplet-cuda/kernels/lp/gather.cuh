@@ -51,11 +51,13 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
     u32* counts = (u32*)shared_memory();
     u32* starts = counts + CLASSES;
     const Turns turns(field);
-    // A unit may lie on both sides of a bound. Of other ranks' vertices it is forgotten that they are active.
-    const u64 stretch = 8ull * turns.phases, nowhere = RANKED ? field.vertices : turn.end;
+    // A unit may lie on both sides of a bound. Of other ranks' vertices it is forgotten that they are active; where a
+    // phase has parts, the host has seen to that.
+    const bool forgets = RANKED && (!STREAMED || turn.late > 0);
+    const u64 stretch = 8ull * turns.phases, nowhere = forgets ? field.vertices : turn.end;
     u64 scanned = 0;
     u32 visited = 0;
-    const u64 begin = RANKED ? 0 : turn.first / stretch, units = (nowhere + stretch - 1) / stretch;
+    const u64 begin = forgets ? 0 : turn.first / stretch, units = (nowhere + stretch - 1) / stretch;
     for (u64 first = begin + (u64)blockIdx.x * BLOCK; first < units; first += (u64)gridDim.x * BLOCK) {
         const u64 unit = first + threadIdx.x;
         u64 at = unit < units ? turns.first_of((u32)unit, turn.phase) : nowhere;
@@ -70,7 +72,7 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
             const bool is_own = v >= turn.first && v < turn.end;
             found[step] = is_own && field.active[v];
             any |= found[step];
-            if (RANKED && !is_own && v < nowhere && field.active[v]) field.active[v] = 0;
+            if (forgets && !is_own && v < nowhere && field.active[v]) field.active[v] = 0;
         }
         if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
         if (!__syncthreads_or(any)) continue;

@@ -3,11 +3,9 @@
 use super::driver::{Driver, NOT_READY, OUT_OF_MEMORY, PEERS_ALREADY, SUCCESS, TOO_MANY_PEERS};
 use crate::device::DeviceError;
 use cudarc::driver::sys::{
-    CU_MEMHOSTREGISTER_DEVICEMAP, CU_MEMHOSTREGISTER_READ_ONLY, CUcontext, CUdevice, CUdeviceptr,
-    CUevent, CUevent_flags, CUmodule, CUstream, CUstream_flags,
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUevent_flags, CUmodule, CUstream, CUstream_flags,
 };
 use std::ffi::c_void;
-use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -233,84 +231,6 @@ impl Drop for Pinned {
         if self.context.enter().is_ok() {
             // SAFETY: reserved in this context, and freed once.
             unsafe { (self.context.driver.cuMemFreeHost)(self.start()) };
-        }
-    }
-}
-
-/// Pages of the host's memory that are locked to their place, so that the device reads them by itself.
-pub struct Locked {
-    context: Arc<Context>,
-    pages: Range<usize>,
-    address: CUdeviceptr,
-}
-
-// SAFETY: nobody goes to the memory through it but the device.
-unsafe impl Send for Locked {}
-
-/// Bytes of a page, which are locked together or not at all.
-const PAGE: usize = 4096;
-
-impl Locked {
-    /// Locks the pages that these ranges of addresses are in.
-    pub fn pages_of(
-        context: &Arc<Context>,
-        mut ranges: Vec<Range<usize>>,
-    ) -> Result<Vec<Locked>, DeviceError> {
-        ranges.retain(|range| !range.is_empty());
-        ranges.sort_unstable_by_key(|range| range.start);
-        let mut all: Vec<Range<usize>> = Vec::new();
-        for range in ranges {
-            // The last page is memory's that can be addressed, and so is its end but at the very top.
-            let end = range.end.checked_next_multiple_of(PAGE).unwrap_or(usize::MAX);
-            let pages = range.start / PAGE * PAGE..end;
-            match all.last_mut() {
-                Some(before) if pages.start < before.end => before.end = before.end.max(end),
-                _ => all.push(pages),
-            }
-        }
-        all.into_iter().map(|pages| Locked::new(context, pages)).collect()
-    }
-
-    fn new(context: &Arc<Context>, pages: Range<usize>) -> Result<Locked, DeviceError> {
-        context.enter()?;
-        let (driver, start) = (context.driver, pages.start as *mut c_void);
-        let lock = |flags| {
-            // SAFETY: the context is current; the pages are there, as who lends them keeps them, and are not
-            // written to.
-            unsafe { (driver.cuMemHostRegister_v2)(start, pages.len(), flags) }
-        };
-        // Pages that may not be written to, as those of a mapped file, can only be locked as such; not all systems can.
-        let code = match lock(CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY) {
-            SUCCESS => SUCCESS,
-            _ => lock(CU_MEMHOSTREGISTER_DEVICEMAP),
-        };
-        driver.check(code, &format!("locking {} bytes of the host's memory", pages.len()))?;
-        let mut locked = Locked { context: Arc::clone(context), pages, address: 0 };
-        // SAFETY: the memory is locked; the driver writes its address.
-        let code =
-            unsafe { (driver.cuMemHostGetDevicePointer_v2)(&raw mut locked.address, start, 0) };
-        driver.check(code, "finding the host's memory")?;
-        Ok(locked)
-    }
-
-    /// Whether a byte is in one of its pages.
-    pub fn contains(&self, byte: usize) -> bool {
-        self.pages.contains(&byte)
-    }
-
-    /// The device's address of a byte that is.
-    pub fn address_of(&self, byte: usize) -> CUdeviceptr {
-        self.address + (byte - self.pages.start) as u64
-    }
-}
-
-impl Drop for Locked {
-    fn drop(&mut self) {
-        // What still runs may read it; where the device is lost, nothing runs.
-        let _ = self.context.wait("waiting for what was launched");
-        if self.context.enter().is_ok() {
-            // SAFETY: locked in this context, and given back once.
-            unsafe { (self.context.driver.cuMemHostUnregister)(self.pages.start as *mut c_void) };
         }
     }
 }

@@ -9,6 +9,7 @@ mod context;
 mod discovery;
 mod driver;
 mod functions;
+mod locked;
 mod nccl;
 pub mod nvrtc;
 mod staging;
@@ -21,9 +22,10 @@ use crate::device::{
     Address, Device, DeviceError, Launch, Parcel, Peer, Properties, Queue, Source,
 };
 use cache::{Cache, Compiled, Key};
-use context::{Context, Event, Loaded, Locked, SideStream};
+use context::{Context, Event, Loaded, SideStream};
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUstream};
 use driver::{NOT_FOUND, SUCCESS};
+use locked::Locked;
 use staging::Staging;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
@@ -74,7 +76,7 @@ pub struct Memory(context::Memory);
 pub struct Lent<'a> {
     parts: Vec<&'a [u32]>,
     addresses: Vec<Address>,
-    _locked: Vec<Locked>,
+    locked: Vec<Locked>,
 }
 
 /// A place in a GPU's queue. Its event is used again for the next.
@@ -430,7 +432,7 @@ impl Device for CudaDevice {
             pages.map_or(Address(0), |pages| Address(pages.address_of(start)))
         };
         let addresses = parts.iter().map(address).collect();
-        Ok(Lent { parts: parts.to_vec(), addresses, _locked: locked })
+        Ok(Lent { parts: parts.to_vec(), addresses, locked })
     }
 
     fn lent(&self, lent: &Lent<'_>, number: usize) -> Address {
@@ -450,11 +452,21 @@ impl Device for CudaDevice {
         let stream = self.stream(queue)?;
         self.context.enter()?;
         let driver = self.context.driver;
-        // SAFETY: both are as long; the memory of the host is locked, and kept, until nothing runs.
-        let code = unsafe {
-            (driver.cuMemcpyHtoDAsync_v2)(to, words.as_ptr().cast(), size_of_val(words), stream)
-        };
-        driver.check(code, "copying to its memory")
+        let start = words.as_ptr() as usize;
+        // Nothing is locked for no words.
+        let locked = lent.locked.iter().find(|pages| pages.contains(start));
+        let parts = locked.map(|locked| locked.parts_of(start..start + size_of_val(words)));
+        for part in parts.into_iter().flatten() {
+            let before = part.start - start;
+            // SAFETY: both are as long; the memory of the host is locked, and kept, until nothing runs.
+            let code = unsafe {
+                let from = words.as_ptr().cast::<u8>().add(before);
+                let to = to + before as u64;
+                (driver.cuMemcpyHtoDAsync_v2)(to, from.cast(), part.len(), stream)
+            };
+            driver.check(code, "copying to its memory")?;
+        }
+        Ok(())
     }
 
     unsafe fn launch_in(

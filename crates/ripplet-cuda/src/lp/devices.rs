@@ -115,7 +115,7 @@ impl<D: Peer> DevicesExecutor<D> {
     }
 
     fn layout<P: Program>(&self, task: Task<'_, P>, parts: &Parts, rank: usize) -> Layout {
-        let share = Share { parts: parts.clone(), rank, is_brought: self.route.brings() };
+        let share = self.share(parts, rank);
         let classes = Classes::of(task.graph, share.vertices(), &task.tuning);
         Layout::new(&classes, None, share, task)
     }
@@ -124,20 +124,41 @@ impl<D: Peer> DevicesExecutor<D> {
         (0..self.devices.len()).map(|rank| self.layout(task, parts, rank)).collect()
     }
 
+    /// The same, where lists that have no room stay in the host's memory. All of them fetch theirs then, as they wake
+    /// one another in the same way.
+    fn streamed<P: Program>(&self, task: Task<'_, P>, parts: &Parts, rooms: &[u64]) -> Vec<Layout> {
+        let layout = |(rank, &room): (usize, &u64)| {
+            let share = self.share(parts, rank);
+            let classes = Classes::of(task.graph, share.vertices(), &task.tuning);
+            Layout::streamed_within(room, &classes, share, task)
+        };
+        rooms.iter().enumerate().map(layout).collect()
+    }
+
+    fn share(&self, parts: &Parts, rank: usize) -> Share {
+        Share { parts: parts.clone(), rank, is_brought: self.route.brings() }
+    }
+
     /// What each device will have: as much work as every other, but no more than has room.
     ///
     /// Where a share does not fit, it becomes as much smaller as its lists must, and those that have room
-    /// take what is left. Where that does not end, somebody lacks memory whatever the shares are.
+    /// take what is left. Where that does not end, the graph does not fit: then each has as much work as every
+    /// other, and those lists that do not fit are fetched from the host's memory.
     fn shared<P: Program>(&self, task: Task<'_, P>) -> Vec<Layout> {
         const TRIES: usize = 8;
         let loads = Loads::of(task.graph, SHARE_FROM);
         let rooms = self.rooms();
         let mut shares = vec![1.0; self.devices.len()];
-        let mut layouts = self.layouts(task, &loads.part(&shares));
+        let equal = loads.part(&shares);
+        let streamed = || self.streamed(task, &equal, &rooms);
+        if task.tuning.streamed_from.is_some() && self.devices.len() > 1 {
+            return streamed();
+        }
+        let fits = |layout: &Layout, room: u64| layout.plan.total_device() <= room;
+        let mut layouts = self.layouts(task, &equal);
         for _ in 0..TRIES {
-            let fits = |layout: &Layout, room: u64| layout.plan.total_device() <= room;
             if layouts.iter().zip(&rooms).all(|(layout, &room)| fits(layout, room)) {
-                break;
+                return layouts;
             }
             let nothing = Share { is_brought: false, ..Share::whole(0) };
             let least = Layout::new(&Classes::default(), None, nothing, task).plan.total_device();
@@ -163,7 +184,9 @@ impl<D: Peer> DevicesExecutor<D> {
             }
             layouts = self.layouts(task, &loads.part(&shares));
         }
-        layouts
+        let most = |layouts: &[Layout]| layouts.iter().map(|layout| layout.bytes).max();
+        let streamed = streamed();
+        if most(&streamed) <= most(&layouts) { streamed } else { layouts }
     }
 
     /// What each device will need.
@@ -243,8 +266,9 @@ impl<D: Peer> DevicesExecutor<D> {
         let Task { graph, program, settings, .. } = task;
         check(graph, program, settings)?;
         let kernels = if self.devices.len() > 1 { Kernels::Ranked } else { Kernels::Work };
-        let source = source(graph, program, settings, kernels, Resident::Whole)?;
         let layouts = self.shared(task);
+        let resident = layouts.first().map_or(Resident::Whole, Layout::resident);
+        let source = source(graph, program, settings, kernels, resident)?;
         let plans: Vec<Plan> = layouts.iter().map(|layout| layout.plan.clone()).collect();
         self.check_memory(&plans)?;
         observer.on_stage("compiling the kernels");
@@ -562,6 +586,7 @@ impl<D: Peer> Rounds for DevicesRounds<'_, D> {
     }
 
     fn state(&mut self) -> Result<State<'_>, RunError> {
+        self.ranks.iter_mut().try_for_each(DeviceRounds::settle)?;
         let ranks = &self.ranks;
         let read = |words: &mut [u64]| ranks.iter().try_for_each(|rank| rank.read_active(words));
         ranks[0].state_with(read)
@@ -569,10 +594,17 @@ impl<D: Peer> Rounds for DevicesRounds<'_, D> {
 
     /// Labels and columns are everybody's: the first device gives them.
     fn finish(mut self) -> Result<Finished, RunError> {
+        let others = self.ranks.split_off(1);
         let first = self.ranks.swap_remove(0);
-        self.ranks.clear();
-        let finished = first.finish()?;
-        let transfer_seconds = finished.transfer_seconds + self.transfer_seconds;
-        Ok(Finished { transfer_seconds, ..finished })
+        let moved: Vec<_> =
+            others.into_iter().map(DeviceRounds::finish_moving).collect::<Result<_, _>>()?;
+        let mut finished = first.finish()?;
+        for moved in moved {
+            for (sum, its) in finished.lists_moved.iter_mut().zip(moved) {
+                *sum = sum.plus(its);
+            }
+        }
+        finished.transfer_seconds += self.transfer_seconds;
+        Ok(finished)
     }
 }

@@ -11,6 +11,7 @@ use crate::streamed::{Copied, LONG_PIECE_BYTES, Residence, StreamedShard};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::GraphView;
+use ripplet_graph::compressed::SEGMENT;
 use ripplet_lp::counter;
 use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, Sketch, engine};
 use std::ops::Range;
@@ -188,6 +189,7 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         format!("static_assert(sizeof(ripplet::{name}) <= {bytes}, \"{name} has room\");\n")
     });
     let constants = [
+        ("SEGMENT", SEGMENT as u64),
         ("BLOCK", u64::from(tuning::BLOCK)),
         ("SCAN_BLOCK", u64::from(tuning::SCAN_BLOCK)),
         ("SHARED", u64::from(tuning::SHARED)),
@@ -333,35 +335,48 @@ impl Layout {
     /// fit, and the others stay in the host's memory. Where it does not suffice for what must be there, the layout
     /// that needs least.
     pub fn within<P: Program>(room: u64, task: Task<'_, P>) -> Layout {
-        let Task { graph, settings, tuning, .. } = task;
-        let share = Share::whole(graph.vertices());
-        let classes = Classes::of(graph, share.vertices(), &tuning);
-        let layout = |residence| Layout::new(&classes, residence, share.clone(), task);
-        if let Some(v) = tuning.streamed_from {
-            return layout(Some(Residence::until(graph, v)));
+        let share = Share::whole(task.graph.vertices());
+        let classes = Classes::of(task.graph, share.vertices(), &task.tuning);
+        if task.tuning.streamed_from.is_none() {
+            let whole = Layout::new(&classes, None, share.clone(), task);
+            if whole.bytes <= room {
+                return whole;
+            }
+            let streamed = Layout::streamed_within(room, &classes, share, task);
+            return if streamed.bytes <= whole.bytes { streamed } else { whole };
         }
-        let whole = layout(None);
-        if whole.bytes <= room {
-            return whole;
+        Layout::streamed_within(room, &classes, share, task)
+    }
+
+    /// The same of a device's share of a run, of which not all lists are there. Where the room does not suffice, the
+    /// layout that needs least.
+    pub fn streamed_within<P: Program>(
+        room: u64,
+        classes: &Classes,
+        share: Share,
+        task: Task<'_, P>,
+    ) -> Layout {
+        let Task { graph, settings, tuning, .. } = task;
+        let own = share.vertices();
+        let layout = |residence| Layout::new(classes, Some(residence), share.clone(), task);
+        if let Some(v) = tuning.streamed_from {
+            return layout(Residence::until(graph, &own, v));
         }
         // What the next phase needs comes while one is at work, where there is room, but not where each phase has all
         // vertices.
-        let with = |regions| layout(Some(Residence { regions, ..Residence::default() }));
+        let with = |regions| layout(Residence::least(graph, &own, regions));
         let least = with(1);
         let twice = if settings.schedule.order == Order::Sync { None } else { Some(with(2)) };
         let (regions, least) = match twice {
             Some(twice) if twice.bytes <= room => (2, twice),
             _ => (1, least),
         };
-        if least.bytes > whole.bytes {
-            return whole;
-        }
         let left = room.saturating_sub(least.bytes);
         let phases = match settings.schedule.order {
             Order::Phased { phases } => u64::from(phases.max(1)),
             Order::Sync | Order::Async { .. } => 1,
         };
-        let best = layout(Some(Residence::within(graph, left, phases, regions)));
+        let best = layout(Residence::least(graph, &own, regions).within(graph, left, phases));
         if best.bytes <= room { best } else { least }
     }
 
@@ -394,7 +409,8 @@ impl Layout {
         to.stage_use = places.take(USE_BYTES, if residence.is_some() { 2 } else { 0 });
         let regions = residence.map_or(0, |residence| residence.regions);
         // Where all vertices have their turn at once, lists of many are copied by range, and not wanted one by one.
-        let wanted = if phase == vertices { phase.div_ceil(16) } else { phase };
+        let own = share.vertices().len() as u64;
+        let wanted = if phase == own { phase.div_ceil(16) } else { phase };
         to.wanted = places.take(4, 2 * regions * wanted);
         let graph_bytes = places.bytes;
 

@@ -13,8 +13,8 @@ use ripplet_graph::memory;
 use ripplet_graph::{GraphView, VertexId};
 use ripplet_lp::engine::{Alone, Finished, Rank, Rounds, VolumeUnit, do_phase};
 use ripplet_lp::{
-    Checkpoint, Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, Observer, Order, Program,
-    Round, RunError, Scalar, Schedule, Settings, State, Wake,
+    Checkpoint, Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, ListsMoved, Observer,
+    Order, Program, Round, RunError, Scalar, Schedule, Settings, State, Wake,
 };
 use std::borrow::Cow;
 use std::ops::Range;
@@ -148,7 +148,8 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     tuning: Tuning,
     /// Where this device's letters are, and the others', where there are others.
     ranks: Ranks,
-    /// Arguments of the phase at hand: a `Step`, and a `RankStep`.
+    /// The phase at hand, and its arguments: a `Step`, and a `RankStep`.
+    phase: u32,
     step: Vec<u8>,
     rank_step: Vec<u8>,
     transfer_seconds: f64,
@@ -199,6 +200,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             asks_grains: false,
             tuning,
             ranks: Ranks::default(),
+            phase: 0,
             step: Vec::new(),
             rank_step: Vec::new(),
             transfer_seconds: 0.0,
@@ -443,12 +445,18 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         number: u32,
     ) -> Vec<u8> {
         let turn = self.turn(phase, vertices, part, flags, number);
+        let field = self.field_at(&turn);
+        [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&field), &self.tail].concat()
+    }
+
+    /// The `Field` at a turn: of a streamed graph, those who changed in the phase before are still asked for.
+    fn field_at(&self, turn: &Turn) -> Field {
         let mut field = self.field;
         if self.layout.graph.streamed().is_some() && field.waking_share > 0 {
             let before = u64::from(turn.parity) * u64::from(field.vertices);
             field.changed = field.changed.plus(before);
         }
-        [bytemuck::bytes_of(&turn), bytemuck::bytes_of(&field), &self.tail].concat()
+        field
     }
 
     fn turn(
@@ -566,12 +574,13 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// Makes a phase of the round the one at hand.
     pub(super) fn begin_phase(&mut self, phase: u32) {
+        self.phase = phase;
         self.step = self.step(phase);
         if self.layout.share.is_ranked() {
             let turn =
                 self.turn(phase, self.layout.share.vertices(), 0, Flags::default(), self.turns);
-            let ranks = bytemuck::bytes_of(&self.ranks);
-            let field = bytemuck::bytes_of(&self.field);
+            let (ranks, field) = (bytemuck::bytes_of(&self.ranks), self.field_at(&turn));
+            let field = bytemuck::bytes_of(&field);
             self.rank_step = [bytemuck::bytes_of(&turn), ranks, field, &self.tail].concat();
         }
     }
@@ -587,12 +596,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     /// Launches a round's work.
     fn launch_round(&mut self) -> Result<(), RunError> {
         for phase in 0..self.field.phases {
-            if self.streaming.is_some() {
-                self.forget_stamps().and_then(|()| self.launch_streamed(phase)).map_err(failed)?;
-            } else {
-                self.begin_phase(phase);
-                do_phase(self, &mut Alone)?;
-            }
+            self.begin_phase(phase);
+            do_phase(self, &mut Alone)?;
             self.end_phase();
         }
         self.end_round()
@@ -676,6 +681,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// Makes of what was visited in the last round, by all who share it, how the next one begins.
     pub(super) fn expect_after(&mut self, round: &Round) {
+        if let Some(streaming) = &mut self.streaming {
+            streaming.expect(round.scanned);
+        }
         self.asks_grains = round.visited < u64::from(self.field.vertices) / FEW;
     }
 
@@ -683,6 +691,13 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     pub(super) fn empty_round(&self) -> Option<Round> {
         let fingerprint = (self.field.traced != 0).then_some(0);
         (self.field.vertices == 0).then_some(Round { fingerprint, ..Round::default() })
+    }
+
+    /// What of the lists each round moved, when all rounds are done.
+    pub(super) fn finish_moving(self) -> Result<Vec<ListsMoved>, RunError> {
+        self.device.wait().map_err(failed)?;
+        let moved = self.streaming.map(|streaming| streaming.finish(self.device)).transpose();
+        Ok(moved.map_err(failed)?.unwrap_or_default())
     }
 
     /// The state of those that share a run, of which this is one: `read_active` asks all of them who is active.
@@ -748,8 +763,7 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
         });
         let columns = columns.collect::<Result<_, RunError>>()?;
         let transfer_seconds = self.transfer_seconds + start.elapsed().as_secs_f64();
-        let moved = self.streaming.map(|streaming| streaming.finish(self.device)).transpose();
-        let lists_moved = moved.map_err(failed)?.unwrap_or_default();
+        let lists_moved = self.finish_moving()?;
         Ok(Finished { labels, columns, transfer_seconds, lists_moved })
     }
 }
@@ -757,17 +771,29 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
 impl<D: Device> Rank for DeviceRounds<'_, D> {
     fn choose(&mut self) -> Result<(), RunError> {
         self.forget_stamps().map_err(failed)?;
-        let Kernels { gather, choose, low, scanned, spread, show, .. } = &self.kernels;
-        let some = [choose, low, scanned, spread, show];
-        for launch in [gather].into_iter().chain(some.into_iter().flatten()) {
-            self.launch(launch, &self.step).map_err(failed)?;
+        if let Some(mut streaming) = self.streaming.take() {
+            let chosen = self.choose_streamed(&mut streaming, self.phase);
+            self.streaming = Some(streaming);
+            chosen.map_err(failed)?;
+        } else {
+            let Kernels { gather, choose, low, scanned, spread, show, .. } = &self.kernels;
+            let some = [choose, low, scanned, spread, show];
+            for launch in [gather].into_iter().chain(some.into_iter().flatten()) {
+                self.launch(launch, &self.step).map_err(failed)?;
+            }
         }
         self.launch_ranked(|kernels| Some(kernels.post))?;
         self.launch_ranked(|kernels| kernels.post_all)
     }
 
     fn wake(&mut self) -> Result<(), RunError> {
-        self.launch(&self.kernels.wake, &self.step).map_err(failed)?;
+        if let Some(mut streaming) = self.streaming.take() {
+            let woken = self.wake_streamed(&mut streaming, self.phase);
+            self.streaming = Some(streaming);
+            woken.map_err(failed)?;
+        } else {
+            self.launch(&self.kernels.wake, &self.step).map_err(failed)?;
+        }
         self.launch_ranked(|kernels| Some(kernels.tell))
     }
 }

@@ -8,7 +8,8 @@
 //!
 //! *By range*: where all vertices have their turn in one phase, and many of them are active, the lists of a range of
 //! vertices are copied as they lie, while those of the range before choose. Whom a change wakes is then found when the
-//! lists are there the next time: the sleeping ask.
+//! lists are there the next time: the sleeping ask. Devices that share a run all do so, or none: by what all of them
+//! looked at in the round before.
 //!
 //! A list that is in the stage in neither way is read where it is, which is slower and nothing else.
 
@@ -52,6 +53,9 @@ pub(super) struct Streaming<'a, Mark> {
     ranges: Vec<Range<VertexId>>,
     /// The share of all arcs that was looked at in the last round.
     share: f64,
+    /// Parts of the phase at hand, and whether their lists were copied by range.
+    parts: u32,
+    by_range: bool,
     /// The phase whose lists are being fetched, over all rounds, and when that began and ends.
     ahead: Option<(u32, [Mark; 2])>,
     /// The phase after which the sleeping have not asked yet: the last.
@@ -85,7 +89,7 @@ impl<'a, Mark> Streaming<'a, Mark> {
         // Of few words, there would be more than can be told apart: two that follow one another have more than as many.
         let far_words = places.far_bytes / 4 / arrays_of(graph);
         let least = far_words.div_ceil(u64::from(most_parts(graph.arcs())) / 4);
-        let bounds = residence.parts(graph, slot.saturating_sub(64).max(least));
+        let ranges = residence.parts(graph, slot.saturating_sub(64).max(least));
         let long = !places.long_pieces.is_empty();
         let beside =
             |kernel| Ok(Launch { blocks: blocks_beside(multiprocessors), ..launch(kernel)? });
@@ -100,8 +104,10 @@ impl<'a, Mark> Streaming<'a, Mark> {
             want: launch("ripplet_want")?,
             find_copied: launch("ripplet_find_copied")?,
             ask: launch("ripplet_ask")?,
-            ranges: bounds.windows(2).map(|pair| pair[0]..pair[1]).collect(),
+            ranges,
             share: 1.0,
+            parts: 1,
+            by_range: false,
             ahead: None,
             unasked: None,
             times: Vec::new(),
@@ -137,12 +143,11 @@ impl<'a, Mark> Streaming<'a, Mark> {
                 .clamp(0.0, seconds);
         }
         self.moved.push(moved);
-        self.expect(now.scanned - before.scanned);
         Ok(())
     }
 
-    /// Remembers how many arcs were looked at in a round.
-    fn expect(&mut self, scanned: u64) {
+    /// Remembers how many arcs were looked at in a round, by all who share it.
+    pub fn expect(&mut self, scanned: u64) {
         self.share = (scanned as f64 / self.arcs.max(1) as f64).min(1.0);
     }
 
@@ -161,40 +166,46 @@ impl<'a, Mark> Streaming<'a, Mark> {
 }
 
 impl<D: Device> DeviceRounds<'_, D> {
-    /// Launches a phase of a streamed graph.
-    pub(super) fn launch_streamed(&mut self, phase: u32) -> Result<(), DeviceError> {
-        let Some(mut streaming) = self.streaming.take() else { return Ok(()) };
-        let launched = self.launch_with(&mut streaming, phase);
-        self.streaming = Some(streaming);
-        launched
-    }
-
-    fn launch_with(
+    /// Has a phase's members of a streamed graph choose.
+    pub(super) fn choose_streamed(
         &mut self,
         streaming: &mut Streaming<'_, D::Mark>,
         phase: u32,
     ) -> Result<(), DeviceError> {
         let kernels = *self.kernels();
-        let by_range = self.field.phases == 1 && streaming.is_by_range();
-        let done = if by_range {
-            self.choose_by_range(streaming, phase)
+        streaming.by_range = self.field.phases == 1 && streaming.is_by_range();
+        streaming.parts = if streaming.by_range {
+            self.choose_by_range(streaming, phase)?
         } else {
-            self.choose_by_list(streaming, phase)
+            self.choose_by_list(streaming, phase)?
         };
-        let parts = done?;
-        let vertices = 0..self.field.vertices;
         // What is left is of all parts together.
-        let step = self.step_of(phase, vertices.clone(), parts - 1);
+        let step = self.step_of(phase, self.layout.share.vertices(), streaming.parts - 1);
         for launch in [&kernels.spread, &kernels.show].into_iter().flatten() {
             self.launch(launch, &step)?;
         }
-        let mut defers = false;
-        if by_range && self.field.waking_share > 0 {
+        Ok(())
+    }
+
+    /// Wakes who must look again because they changed, or leaves it to these to ask.
+    pub(super) fn wake_streamed(
+        &mut self,
+        streaming: &mut Streaming<'_, D::Mark>,
+        phase: u32,
+    ) -> Result<(), DeviceError> {
+        let may_defer = self.field.waking_share > 0 && self.wake != Wake::Always;
+        let defers = if self.layout.share.is_ranked() {
+            // What all of them know alike.
+            may_defer && self.field.phases == 1 && streaming.share >= MANY
+        } else if may_defer && streaming.by_range {
             streaming.expect(self.tallies()?.scanned - self.seen.scanned);
-            defers = streaming.is_by_range() && self.wake != Wake::Always;
-        }
-        let step = self.deferring_step_of(phase, vertices, parts - 1, defers);
-        self.launch(&kernels.wake, &step)?;
+            streaming.is_by_range()
+        } else {
+            false
+        };
+        let own = self.layout.share.vertices();
+        let step = self.deferring_step_of(phase, own, streaming.parts - 1, defers);
+        self.launch(&self.kernels().wake, &step)?;
         streaming.unasked = defers.then_some(phase);
         Ok(())
     }
@@ -206,7 +217,7 @@ impl<D: Device> DeviceRounds<'_, D> {
         phase: u32,
     ) -> Result<u32, DeviceError> {
         let (device, kernels) = (self.device, *self.kernels());
-        let vertices = 0..self.field.vertices;
+        let vertices = self.layout.share.vertices();
         self.ask_now(streaming)?;
         self.turn_stage(self.turns);
         match streaming.ahead.take() {
@@ -261,7 +272,8 @@ impl<D: Device> DeviceRounds<'_, D> {
             self.field.round = round.wrapping_add(1);
         }
         self.turn_stage(turn);
-        let far = self.step_of(next, streaming.residence.near_end..self.field.vertices, 0);
+        let own = self.layout.share.vertices();
+        let far = self.step_of(next, streaming.residence.near_end.min(own.end)..own.end, 0);
         self.field.round = round;
         self.turn_stage(self.turns);
         self.clear_stage(Queue::Side, turn)?;
@@ -283,9 +295,15 @@ impl<D: Device> DeviceRounds<'_, D> {
         phase: u32,
     ) -> Result<u32, DeviceError> {
         let (device, kernels) = (self.device, *self.kernels());
-        let near = 0..streaming.residence.near_end;
+        let own = self.layout.share.vertices();
+        let near = own.start..streaming.residence.near_end;
         let parts: Vec<Range<VertexId>> =
             [near].into_iter().chain(streaming.ranges.iter().cloned()).collect();
+        // Blocks may begin and end within others' vertices.
+        let own_of = |part: &Range<VertexId>| {
+            part.start.clamp(own.start, own.end)..part.end.clamp(own.start, own.end)
+        };
+        self.forget_others()?;
         // What was fetched ahead is not, as all of the stage is used otherwise.
         streaming.ahead = None;
         device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
@@ -318,9 +336,9 @@ impl<D: Device> DeviceRounds<'_, D> {
                 streaming.times.push(Fetched { begin, end, wanted: Some(wanted) });
             }
             if let Some(phase) = streaming.unasked {
-                self.launch(&streaming.ask, &self.past_step_of(phase, vertices.clone()))?;
+                self.launch(&streaming.ask, &self.past_step_of(phase, own_of(vertices)))?;
             }
-            let step = self.step_of(phase, vertices.clone(), part as u32);
+            let step = self.step_of(phase, own_of(vertices), part as u32);
             let choosing = [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten();
             for launch in [&kernels.gather, &streaming.begin_part].into_iter().chain(choosing) {
                 self.launch(launch, &step)?;
@@ -328,6 +346,13 @@ impl<D: Device> DeviceRounds<'_, D> {
             chosen.push(device.mark(Queue::Main)?);
         }
         Ok(parts.len() as u32)
+    }
+
+    /// Of others' vertices, all of which have their turn, it is forgotten that they are active.
+    fn forget_others(&self) -> Result<(), DeviceError> {
+        let (active, own) = (&self.layout.active, self.layout.share.vertices());
+        self.fill_bytes(&(active.start..active.start + u64::from(own.start)), 0)?;
+        self.fill_bytes(&(active.start + u64::from(own.end)..active.end), 0)
     }
 
     /// Copies the lists of a range to a slot of the stage; how many words it copied, and how many did not fit.
@@ -367,7 +392,7 @@ impl<D: Device> DeviceRounds<'_, D> {
     /// Has the sleeping ask who have not, wherever their lists are.
     fn ask_now(&self, streaming: &mut Streaming<'_, D::Mark>) -> Result<(), DeviceError> {
         let Some(phase) = streaming.unasked.take() else { return Ok(()) };
-        self.launch(&streaming.ask, &self.past_step_of(phase, 0..self.field.vertices))
+        self.launch(&streaming.ask, &self.past_step_of(phase, self.layout.share.vertices()))
     }
 
     /// Makes all active who must look again, before somebody asks who is.

@@ -8,7 +8,7 @@ use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
 use ripplet_graph::GraphView;
 use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// An executor under test.
 pub struct Machine {
@@ -24,7 +24,7 @@ pub enum On {
     Shim(DeviceExecutor<ShimDevice>),
     Gpu(&'static DeviceExecutor<CudaDevice>),
     Shims(DevicesExecutor<ShimDevice>),
-    Gpus(&'static DevicesExecutor<CudaDevice>),
+    Gpus(DevicesExecutor<CudaDevice>),
 }
 
 impl Executor for On {
@@ -84,30 +84,25 @@ pub fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
 }
 
 /// Two GPUs; where there is one, it is both of them.
-pub fn gpus() -> &'static DevicesExecutor<CudaDevice> {
-    static ALL: OnceLock<DevicesExecutor<CudaDevice>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let first = || CudaDevice::new(0).unwrap_or_else(|error| panic!("no GPU: {error}"));
-        let second = CudaDevice::new(1).unwrap_or_else(|_| first());
-        DevicesExecutor::new(vec![first(), second]).expect("two devices")
-    })
+pub fn gpus() -> DevicesExecutor<CudaDevice> {
+    let first = || CudaDevice::new(0).unwrap_or_else(|error| panic!("no GPU: {error}"));
+    let second = CudaDevice::new(1).unwrap_or_else(|_| first());
+    DevicesExecutor::new(vec![first(), second]).expect("two devices")
 }
 
 /// Several devices that share each run: three shims, each with another order of threads.
-fn several() -> Machine {
+fn several(streamed_from: Option<u32>, storage: Storage) -> Machine {
+    let tuning = Tuning { streamed_from, ..Tuning::default() };
     let executor = match on_gpu() {
-        true => On::Gpus(gpus()),
+        true => On::Gpus(gpus().with_tuning(tuning)),
         false => {
             let shim = |order| ShimDevice::with_order(order).with_resident_blocks(2);
-            On::Shims(DevicesExecutor::new((0..3).map(shim).collect()).expect("three shims"))
+            let devices = DevicesExecutor::new((0..3).map(shim).collect()).expect("three shims");
+            On::Shims(devices.with_tuning(tuning))
         }
     };
-    Machine {
-        name: "on several devices".into(),
-        executor,
-        storage: Storage::Plain,
-        is_sampled: true,
-    }
+    let name = format!("on several devices, {tuning:?}, {storage:?} lists");
+    Machine { name, executor, storage, is_sampled: true }
 }
 
 /// An executor of this tuning; on the shim, its threads come in an order that `order` draws.
@@ -136,7 +131,8 @@ pub fn machines() -> Vec<Machine> {
         let name = format!("{name}, {storage:?} lists");
         all.push(Machine { name, executor, storage, is_sampled: true });
     }
-    all.push(several());
+    all.push(several(None, Storage::Plain));
+    all.push(several(Some(40), Storage::Compressed));
     if on_gpu() {
         all.push(machine(2, Tuning { counting: Counting::SharedTables, ..Tuning::default() }));
     }

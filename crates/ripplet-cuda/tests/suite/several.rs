@@ -5,6 +5,7 @@ use crate::graphs::{Edges, Storage, cliques};
 use crate::large::all_classes;
 use ripplet_cuda::device::{Device, DeviceError};
 use ripplet_cuda::exchange::Way;
+use ripplet_cuda::lp::Tuning;
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet_graph::MAX_SHARD_ARCS;
@@ -249,6 +250,58 @@ fn devices_of_unequal_memory() {
     assert_eq!(device, "1 shim");
     let error = with(1 << 30).with_memory(Some(2000)).run(&graph, &lpa, &settings, &mut ());
     assert!(matches!(error, Err(RunError::DeviceMemory { room: 2000, limited: true, .. })));
+}
+
+/// Lists from one of a rank's vertices on are fetched, of some ranks all and of others none; a share may begin within
+/// a block, and a shard.
+#[test]
+fn lists_that_stay_in_the_hosts_memory() {
+    let (edges, lpa) = (web(9), Lpa::default());
+    let vertices = edges.vertices;
+    let with = |count, way, from| {
+        let tuning = Tuning { streamed_from: Some(from), ..Tuning::default() };
+        devices(count, way).with_tuning(tuning)
+    };
+    for (way, from) in WAYS.into_iter().zip([0, vertices / 3, vertices / 2 + 17]) {
+        let executor = with(2, way, from);
+        for settings in [settings(Schedule::sync()), in_phases(3)] {
+            check(&executor, &edges, Storage::Plain, &lpa, &settings);
+            check(&executor, &edges, Storage::Compressed, &lpa, &settings);
+        }
+    }
+    let edges = with_all(all_classes());
+    for storage in [Storage::Plain, Storage::Compressed] {
+        let executor = with(3, Way::Direct, edges.vertices / 2);
+        check(&executor, &edges, storage, &Modest {}, &settings(Schedule::sync()));
+        check(&executor, &edges, storage, &Modest {}, &in_phases(2));
+    }
+    check(&with(4, Way::Direct, 9), &cliques(9, 8), Storage::Plain, &lpa, &in_phases(2));
+}
+
+/// What two devices together have no room for stays in the host's memory, within what each may have.
+#[test]
+fn a_graph_that_fits_no_devices() {
+    let graph = web(12).graph(MAX_SHARD_ARCS);
+    let (lpa, settings) = (Lpa::default(), settings(Schedule::sync()));
+    let whole = needs(&devices(2, Way::Direct).plans(&graph, &lpa, &settings));
+    let with = |bytes| devices(2, Way::Direct).with_memory(Some(bytes));
+    let least = needs(&with(0).plans(&graph, &lpa, &settings)).into_iter().max().unwrap();
+    assert!(least < whole[0], "{least} {whole:?}");
+    let cpu = CpuExecutor::new(Some(2)).unwrap().run(&graph, &lpa, &settings, &mut ()).unwrap();
+    for bytes in [least, (least + whole[0]) / 2] {
+        let executor = with(bytes);
+        let plans = executor.plans(&graph, &lpa, &settings);
+        assert!(plans.iter().all(|plan| plan.total_device() <= bytes), "{bytes}: {plans:?}");
+        assert!(plans.iter().any(|plan| plan.graph_streamed > 0), "{bytes}: {plans:?}");
+        let found = executor.run(&graph, &lpa, &settings, &mut ()).unwrap();
+        assert!(found.labels == cpu.labels);
+        let moved: u64 = found.lists_moved.iter().map(|moved| moved.fetched + moved.unstaged).sum();
+        let streamed: u64 = plans.iter().map(|plan| plan.graph_streamed).sum();
+        assert!(moved > streamed, "{moved} bytes of {streamed}");
+        assert_eq!(found.lists_moved.len(), found.rounds.len());
+    }
+    let error = with(least - 1).run(&graph, &lpa, &settings, &mut ());
+    assert!(matches!(error, Err(RunError::DeviceMemory { limited: true, .. })), "{error:?}");
 }
 
 #[test]

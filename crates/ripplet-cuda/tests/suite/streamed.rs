@@ -3,8 +3,9 @@
 use crate::graphs::{Edges, Storage};
 use crate::machines::on_gpu;
 use ripplet_cuda::device::Device;
+use ripplet_cuda::lp::Tuning;
 use ripplet_cuda::shim::ShimDevice;
-use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
 use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Lpa, Resolution, Slpa};
@@ -218,9 +219,39 @@ fn a_state_is_whole() {
     let (here, there) = (here.1.unwrap(), there.1.unwrap());
     assert_eq!(here.active, there.active);
     assert_eq!(here.labels, there.labels);
+    // So it is where devices share the run.
+    let devices = (0..2).map(|order| ShimDevice::with_order(order).with_resident_blocks(2));
+    let tuning = Tuning { streamed_from: Some(300), ..Tuning::default() };
+    let devices = DevicesExecutor::new(devices.collect()).unwrap().with_tuning(tuning);
+    let mut shared = After(2, None);
+    devices.run(graph.view(), &Lpa::default(), &settings, &mut shared).unwrap();
+    let shared = shared.1.unwrap();
+    assert_eq!(shared.active, there.active);
+    assert_eq!(shared.labels, there.labels);
     let resumed = Settings { resume: Some(here), ..settings };
     let (found, _) = run(0.2, graph.view(), &Lpa::default(), &resumed, &mut ());
     assert_eq!(found.unwrap().labels, expected.labels);
+}
+
+/// Whoever is done first leaves the other what it still reads.
+#[test]
+fn two_runs_at_once() {
+    let edges = web(1200);
+    let graph = edges.stored(MAX_SHARD_ARCS, Storage::Plain);
+    let expected = CpuExecutor::new(Some(1)).unwrap();
+    std::thread::scope(|scope| {
+        for rounds in [2, 8] {
+            let settings = Settings { stop: Stop::after(rounds), ..settings(Schedule::sync()) };
+            let (graph, expected) = (graph.view(), &expected);
+            scope.spawn(move || {
+                for share in [0.1, 0.4] {
+                    let (found, _) = run(share, graph, &Lpa::default(), &settings, &mut ());
+                    let expected = expected.run(graph, &Lpa::default(), &settings, &mut ());
+                    assert_eq!(found.unwrap().labels, expected.unwrap().labels);
+                }
+            });
+        }
+    });
 }
 
 #[test]

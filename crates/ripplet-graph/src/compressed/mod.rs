@@ -18,8 +18,8 @@
 //!           n · E    where each list ends, in bits from the first one's begin
 //!           the lists, one behind the other
 //!
-//! list      of a degree above 1024: (s − 1) · E, where each of its s segments but the last ends, in bits
-//!           from the list's begin; a segment has the next 1024 neighbours, the last one what is left
+//! list      of a degree above 256: (s − 1) · E, where each of its s segments but the last ends, in bits
+//!           from the list's begin; a segment has the next 256 neighbours, the last one what is left
 //!           the segments
 //!
 //! segment   of n neighbours: if the code has runs and n > 3, the number of tokens m, in as many bits as n
@@ -54,7 +54,7 @@
 //!
 //! # Memory
 //! 8 bytes for 32 vertices, and the words: from 18 to 24 bits a vertex in all for what finds a list, on the
-//! graphs that were measured, and the lists. Encoding takes 5 KiB a thread beside, decoding allocates
+//! graphs that were measured, and the lists. Encoding takes 1.3 KiB a thread beside, decoding allocates
 //! nothing.
 //!
 //! # Damage
@@ -81,8 +81,8 @@ use std::ops::Range;
 
 /// Vertices of a block: the lanes of a warp.
 pub const BLOCK: usize = 32;
-/// Neighbours of a segment.
-const SEGMENT: usize = 1024;
+/// Neighbours of a segment, so few that a list of some thousand has one for each warp of a block (`docs/adr/0012`).
+pub const SEGMENT: usize = 256;
 /// The shortest run: 2, 3 and 4 make a difference of less than a percent (`docs/adr/0012`).
 const LEAST_RUN: u32 = 3;
 /// Bits of each of a block's two widths.

@@ -86,14 +86,14 @@ fn by_the_book(encoded: &CompressedAdjacency, local: u64) -> (Vec<u32>, Vec<u32>
     let ends = at + 12 + lanes * d;
     let end = |lane: u64| warp.bits(ends + lane * e, e);
     let list = ends + lanes * e + if lane == 0 { 0 } else { end(lane - 1) };
-    let segments = degree.div_ceil(1024);
+    let segments = degree.div_ceil(256);
     let (mut neighbors, mut weights, mut last) = (Vec::new(), Vec::new(), list);
     for segment in 0..segments {
         let at = match segment {
             0 => list + (segments - 1) * e,
             _ => list + warp.bits(list + (segment - 1) * e, e),
         };
-        let n = (degree - 1024 * segment).min(1024);
+        let n = (degree - 256 * segment).min(256);
         let counted = if code.runs && n > 3 { u64::from(n.ilog2()) + 1 } else { 0 };
         let m = if counted > 0 { warp.bits(at, counted) } else { n };
         let (tokens, after) = warp.values(at + counted, m);
@@ -204,7 +204,7 @@ fn lists_of_every_kind() {
         vec![vec![0, far]],
         vec![vec![0, 0, 0, far, far]],
         vec![vec![], vec![1, 1, 1, 1, 1], vec![2]],
-        vec![(0..1024).collect(), (0..1025).collect(), (5..3000).collect(), vec![]],
+        vec![(0..256).collect(), (0..257).collect(), (5..3000).collect(), vec![]],
         vec![(0..5000).map(|v| v * 800_000).collect()],
         vec![vec![7; 2500], (0..2049).map(|v| v / 2).collect()],
         (0..70).map(|v| if v % 33 == 32 { (0..4000).collect() } else { vec![v] }).collect(),

@@ -164,7 +164,7 @@ fn errors_say_what_is_wrong() {
     };
     assert!(with(0, b'P').contains("not an .rgz file"));
     let version = with(8, 9);
-    assert!(version.contains("version 9") && version.contains("reads version 1"), "{version}");
+    assert!(version.contains("version 9") && version.contains("reads version 2"), "{version}");
     let index = word(&bytes, bytes.len() - 64);
     let second = word(&bytes, index + 16);
     let damaged = with(second + 130, !bytes[second + 130]);
