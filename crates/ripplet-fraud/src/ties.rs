@@ -14,7 +14,7 @@
 //! κ = (d(u) − 1) · (d(v) − 1) / Σ d · (Σ d(z) · (d(z) − 1) over all who are no hubs) / Σ d
 //! ```
 //!
-//! where d counts partners, and [`surprise`] is −ln P(Poisson ≥ …). λ and κ are what is expected where partners are
+//! where d counts partners, and [`surprise`](crate::surprise::surprise) is −ln P(Poisson ≥ …). λ and κ are what is expected where partners are
 //! drawn at random and everybody deals as much as they do (the configuration model). φ makes weights of any unit
 //! counts: a compound Poisson variable of weights w has this dispersion. Where everybody deals with everybody many
 //! times, φ is large and nobody stands out.

@@ -163,7 +163,7 @@ impl Default for Definitions {
                 "Score",
                 "How suspicious it is, in nats: how little chance explains its strongest tie, and how near known \
                  bad ones are. 0 is a known bad one without surprising ties.",
-                "max J(u, v) over its ties + ln max(strength, 2⁻¹⁶)",
+                "max(0, max J(u, v) over its ties − ln ties of the window) + ln max(strength, 2⁻¹⁶)",
                 ScoreForm::Nats,
             ),
             overlap_rule: "Two clusters overlap where they share at least half of the members of the smaller \

@@ -41,6 +41,8 @@ pub struct WindowReport {
     pub clusters: u64,
     /// Members of these.
     pub members: u64,
+    /// The lowest score of a member.
+    pub bottom: f64,
     /// The highest score of a member.
     pub top: f64,
     /// How often each event was.
@@ -157,6 +159,7 @@ impl WindowReport {
         events[DIED] = findings.ended.len() as u64;
         let graph = &window.graph;
         let dealing = (0..graph.vertices()).filter(|&vertex| graph.degree(vertex) > 0).count();
+        let scores = || findings.members.iter().map(|member| member.score);
         let listed = found.clusters().take(limits.clusters);
         let listed = listed.map(|(cluster, members)| found.cluster(cluster, members, limits));
         WindowReport {
@@ -169,7 +172,8 @@ impl WindowReport {
             known_bad: found.known_bad.vertices.len() as u64,
             clusters: findings.clusters.len() as u64,
             members: findings.members.len() as u64,
-            top: findings.members.iter().map(|member| member.score).fold(0.0, f64::max),
+            bottom: scores().reduce(f64::min).unwrap_or_default(),
+            top: scores().reduce(f64::max).unwrap_or_default(),
             events,
             kinds: found.entities.kinds().to_vec(),
             listed: listed.collect(),

@@ -65,6 +65,20 @@ fn listed(page: &mut Browser) -> Vec<String> {
 
 const NOTHING: Vec<String> = Vec::new();
 
+/// Whether a run's report opens in a browser, where there is one, and shows its windows and a cluster.
+pub fn opens(report: &Path, windows: usize) {
+    let Some(mut page) = browser::start() else { return };
+    page.look(1440, 900, "light");
+    page.open(report);
+    let which = page.text("document.getElementById('which').textContent");
+    assert_eq!(which, format!("Window {windows} of {windows}"));
+    assert!(!listed(&mut page).is_empty());
+    let drawn = page.value("document.querySelectorAll('#graph .vertex').length");
+    let rows = column(&mut page, "#members", 1);
+    assert!(drawn.as_u64().unwrap() >= rows.len() as u64 && rows.len() > 1);
+    assert_eq!(page.complaints(), NOTHING);
+}
+
 #[test]
 fn the_evidence_of_a_window_is_what_is_in_its_findings() {
     let windows = market(40, 8);

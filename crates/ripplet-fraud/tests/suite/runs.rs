@@ -160,6 +160,7 @@ fn the_example_runs_from_its_files_to_its_report() {
     assert!(manifest.windows.iter().all(|window| window.clusters > 0 && window.converged));
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("1485907200000000"));
+    crate::report::opens(&out.join("report.html"), manifest.windows.len());
     let folder = RunFolder::open(&out).unwrap();
     for name in ["clusters.parquet", "members.parquet", "edges.parquet", "graph.npz", "report.json"]
     {

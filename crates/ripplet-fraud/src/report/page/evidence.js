@@ -29,7 +29,7 @@ function makeEvidence() {
         figure: true,
         first: 'down',
         value: ({ score }) => score,
-        cell: ({ score }) => (score === null ? EMPTY : meter(shareOfTop(score, graph.detail.window), written(score, doc.member_score.form))),
+        cell: ({ score }) => (score === null ? EMPTY : meter(placeOfScore(score, graph.detail.window), written(score, doc.member_score.form))),
       },
       {
         key: 'share',

@@ -75,7 +75,7 @@ function makeElements(host) {
 }
 
 function heatOf(vertex) {
-  return vertex.standing === KNOWN_BAD ? 1 : shareOfTop(vertex.score, graph.detail.window);
+  return vertex.standing === KNOWN_BAD ? 1 : placeOfScore(vertex.score, graph.detail.window);
 }
 
 function radiusOf(vertex) {
@@ -268,9 +268,10 @@ function drawKinds() {
   const shapes = present.map(({ name, kind }) => key([drawn('path', { class: 'shape', d: shapeOf(kind, 7) })], name));
   const bad = key([drawn('path', { class: 'ring', d: shapeOf(0, 10) }), drawn('path', { class: 'shape', d: shapeOf(0, 6) })], 'known bad', 'bad');
   const outside = key([drawn('path', { class: 'shape', d: shapeOf(0, 7) })], 'not a member', 'outside');
-  const top = graph.detail ? doc.windows[graph.detail.window].top : 0;
+  const { bottom, top } = doc.windows[graph.detail ? graph.detail.window : state.window];
+  const [low, high] = [bottom, top].map((score) => written(score, doc.member_score.form));
+  const warm = make('li', {}, make('span', { class: 'ramp', 'aria-hidden': 'true' }), `score ${low} to ${high}`);
   const hasOutside = graph.vertices.some((vertex) => vertex.outside);
-  const warm = make('li', {}, make('span', { class: 'ramp', 'aria-hidden': 'true' }), `score 0 to ${written(top, doc.member_score.form)}`);
   byId('kinds').replaceChildren(...shapes, ...(graph.vertices.length ? [warm, bad] : []), ...(hasOutside ? [outside] : []));
 }
 

@@ -1,7 +1,15 @@
 // The clusters of the chosen window: sorted, filtered, searched.
 
 function makeRanking() {
-  const highest = memoized((window) => rowsOf(window).reduce((most, { score }) => Math.max(most, score), Number.MIN_VALUE));
+  // From the lowest score of a window to its highest; an empty bar says least, not nothing.
+  const bounds = memoized((window) => {
+    const scores = rowsOf(window).map(({ score }) => score);
+    return [scores.reduce((a, b) => Math.min(a, b), Infinity), scores.reduce((a, b) => Math.max(a, b), -Infinity)];
+  });
+  const place = (score) => {
+    const [low, high] = bounds(state.window);
+    return high > low ? 0.08 + (0.92 * (score - low)) / (high - low) : 1;
+  };
   tables.ranking = new LongTable({
     host: byId('ranking'),
     label: 'Suspicious clusters',
@@ -20,7 +28,7 @@ function makeRanking() {
         figure: true,
         first: 'down',
         value: ({ score }) => score,
-        cell: ({ score }) => meter(score / highest(state.window), written(score, doc.score.form)),
+        cell: ({ score }) => meter(place(score), written(score, doc.score.form)),
       },
       { key: 'size', title: 'Size', hint: 'Members of the cluster', figure: true, first: 'down', value: ({ size }) => size, cell: ({ size }) => grouped.format(size) },
       { key: 'known', title: 'Bad', hint: 'Members on the black list when the window ended', figure: true, first: 'down', value: ({ known }) => known, cell: ({ known }) => grouped.format(known) },

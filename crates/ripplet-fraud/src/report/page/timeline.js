@@ -76,9 +76,10 @@ function ticks(step, middle, width) {
 function life(middle, step) {
   if (!state.cluster) return [];
   const history = historyOf(state.cluster);
-  const tallest = Math.max(...history.map(({ score }) => score), Number.MIN_VALUE);
+  const scores = history.map(({ score }) => score);
+  const [low, high] = [Math.min(0, ...scores), Math.max(...scores)];
   const largest = Math.max(...history.map(({ size }) => size), 1);
-  const y = ({ score }) => LIFE.top + 4 + (1 - Math.max(0, score) / tallest) * (LIFE.height - 8);
+  const y = ({ score }) => LIFE.top + 4 + (high > low ? 1 - (score - low) / (high - low) : 0.5) * (LIFE.height - 8);
   const points = history.map((row) => `${middle(row.window)},${y(row)}`).join(' ');
   const dots = history.map((row) => {
     const r = Math.max(2, Math.min(step * 0.4, 2.5 + 4 * Math.sqrt(row.size / largest)));

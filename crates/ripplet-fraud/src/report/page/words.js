@@ -75,10 +75,10 @@ function badge(event) {
   return make('span', { class: `badge event-${known.key}`, title: known.rule }, known.name);
 }
 
-/** A member's score as a share of the highest in its window. */
-function shareOfTop(score, window) {
-  const { top } = doc.windows[window];
-  return score === null || top <= 0 ? 0 : Math.max(0, Math.min(1, score / top));
+/** Where a member's score lies between the lowest and the highest of its window, from 0 to 1. */
+function placeOfScore(score, window) {
+  const { bottom, top } = doc.windows[window];
+  return score === null || top <= bottom ? 0 : Math.max(0, Math.min(1, (score - bottom) / (top - bottom)));
 }
 
 /** A bar for a share of one, and its number. */
