@@ -5,6 +5,7 @@ use clap::Args;
 use ripplet::fraud::detect::Detection;
 use ripplet::fraud::feed::FeedOptions;
 use ripplet::fraud::source::reader::{Reading, Sources};
+use ripplet::fraud::ties::TieRule;
 use ripplet::fraud::window::Shape;
 use ripplet::fraud::{Mapping, Span};
 use std::path::PathBuf;
@@ -84,15 +85,17 @@ pub struct DetectionArguments {
 impl DetectionArguments {
     /// As the library has it.
     pub fn detection(&self) -> Detection {
-        let mut detection = Detection::default();
-        detection.attenuation = self.attenuation;
-        detection.rounds = self.max_iterations;
-        (detection.min_size, detection.max_size) = (self.min_size, self.max_size);
-        detection.unseeded = !self.seeded_only;
-        detection.ties.hub_degree = self.hub_degree;
-        detection.ties.closure = !self.no_closure;
-        detection.seed = self.seed;
-        detection
+        let ties = TieRule { closure: !self.no_closure, hub_degree: self.hub_degree };
+        Detection {
+            ties,
+            attenuation: self.attenuation,
+            rounds: self.max_iterations,
+            min_size: self.min_size,
+            max_size: self.max_size,
+            unseeded: !self.seeded_only,
+            seed: self.seed,
+            ..Detection::default()
+        }
     }
 }
 
