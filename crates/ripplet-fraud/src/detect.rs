@@ -59,6 +59,8 @@ pub struct Detection {
     pub attenuation: f64,
     /// Rounds of label propagation, at most.
     pub rounds: u32,
+    /// Rounds of one that goes on from the window before, at most: [`Begin`].
+    pub rounds_on: u32,
     /// Members that a cluster has at least.
     pub min_size: u32,
     /// Members that a cluster has at most.
@@ -79,6 +81,7 @@ impl Default for Detection {
             ties: TieRule::default(),
             attenuation: 0.5,
             rounds: 50,
+            rounds_on: 4,
             min_size: 3,
             max_size: 100,
             unseeded: true,
@@ -192,6 +195,8 @@ pub struct Spread {
 /// lists changed, who have a label, and who deal with any of these; others once a neighbour of theirs changes. So what
 /// differs from a run that begins anew is what changes of less than a 64th add up to, ties, and, of those whose dealings
 /// and partners are as they were, labels that came within reach because others' dealings made theirs less usual.
+/// Strengths that are still on their way after [`Detection::rounds_on`] rounds go on in the next window: each round halves
+/// what is left, by the attenuation.
 #[derive(Clone, Copy, Debug)]
 pub struct Begin<'a> {
     /// Where the labels came.
@@ -334,6 +339,9 @@ pub fn spread<E: Executor>(
         (labels[v as usize], strengths[v as usize], fixed[v as usize]) = (NO_LABEL, 0.0, 1);
     }
     let mut settings = settings(detection);
+    if begin.is_some() {
+        settings.stop = Stop::after(detection.rounds_on.min(detection.rounds));
+    }
     match begin.map(|begin| begin.changed) {
         Some(Changed::Some(changed)) => {
             let active = active(graph, &labels, changed)?;

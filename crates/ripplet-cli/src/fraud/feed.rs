@@ -62,6 +62,9 @@ pub struct DetectionArguments {
     /// Rounds of label propagation at most.
     #[arg(long, value_name = "N", default_value_t = Detection::default().rounds)]
     max_iterations: u32,
+    /// Rounds at most where labels go on from the window before.
+    #[arg(long, value_name = "N", default_value_t = Detection::default().rounds_on)]
+    warm_iterations: u32,
     /// Members that a cluster has at least.
     #[arg(long, value_name = "N", default_value_t = Detection::default().min_size)]
     min_size: u32,
@@ -89,6 +92,7 @@ impl DetectionArguments {
             ties: TieRule { closure: !self.no_closure, hub_degree: self.hub_degree },
             attenuation: self.attenuation,
             rounds: self.max_iterations,
+            rounds_on: self.warm_iterations,
             min_size: self.min_size,
             max_size: self.max_size,
             unseeded: !self.seeded_only,

@@ -14,6 +14,7 @@ mod driver;
 #[cfg(target_os = "linux")]
 mod faults;
 mod flow;
+mod fraud;
 #[cfg(target_os = "linux")]
 mod gpu;
 mod graphalytics;
