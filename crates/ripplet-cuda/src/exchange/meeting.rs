@@ -42,7 +42,7 @@ impl<T> Meeting<T> {
     /// Waits for all others. Each of them is a number below the count.
     ///
     /// # Errors
-    /// Where one of them ended it.
+    /// Where one of them ended it, though all may have been there and it ended before this one left.
     pub fn meet(&self, number: usize, brings: T) -> Result<Arc<[T]>, Ended> {
         let mut table = self.table();
         if table.ended_by.is_some() {
@@ -134,7 +134,8 @@ mod tests {
                             return meeting.end(number);
                         }
                     }
-                    assert_eq!(turn, 10);
+                    // Who has not left the last one yet may hear of the end instead.
+                    assert!(turn == 9 || turn == 10, "{turn}");
                 });
             }
         });
