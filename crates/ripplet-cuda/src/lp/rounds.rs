@@ -149,7 +149,7 @@ pub(super) struct DeviceRounds<'a, D: Device> {
     /// Where this device's letters are, and the others', where there are others.
     ranks: Ranks,
     /// The phase at hand, and its arguments: a `Step`, and a `RankStep`.
-    phase: u32,
+    pub(super) phase: u32,
     step: Vec<u8>,
     rank_step: Vec<u8>,
     transfer_seconds: f64,
@@ -771,11 +771,7 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
 impl<D: Device> Rank for DeviceRounds<'_, D> {
     fn choose(&mut self) -> Result<(), RunError> {
         self.forget_stamps().map_err(failed)?;
-        if let Some(mut streaming) = self.streaming.take() {
-            let chosen = self.choose_streamed(&mut streaming, self.phase);
-            self.streaming = Some(streaming);
-            chosen.map_err(failed)?;
-        } else {
+        if !self.with_streaming(Self::choose_streamed)? {
             let Kernels { gather, choose, low, scanned, spread, show, .. } = &self.kernels;
             let some = [choose, low, scanned, spread, show];
             for launch in [gather].into_iter().chain(some.into_iter().flatten()) {
@@ -787,11 +783,7 @@ impl<D: Device> Rank for DeviceRounds<'_, D> {
     }
 
     fn wake(&mut self) -> Result<(), RunError> {
-        if let Some(mut streaming) = self.streaming.take() {
-            let woken = self.wake_streamed(&mut streaming, self.phase);
-            self.streaming = Some(streaming);
-            woken.map_err(failed)?;
-        } else {
+        if !self.with_streaming(Self::wake_streamed)? {
             self.launch(&self.kernels.wake, &self.step).map_err(failed)?;
         }
         self.launch_ranked(|kernels| Some(kernels.tell))

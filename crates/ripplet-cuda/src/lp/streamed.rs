@@ -165,14 +165,24 @@ impl<'a, Mark> Streaming<'a, Mark> {
     }
 }
 
-impl<D: Device> DeviceRounds<'_, D> {
-    /// Has a phase's members of a streamed graph choose.
+impl<'a, D: Device> DeviceRounds<'a, D> {
+    /// Does what is special of a streamed graph; false where the whole graph is on the device.
+    pub(super) fn with_streaming(
+        &mut self,
+        work: impl FnOnce(&mut Self, &mut Streaming<'a, D::Mark>) -> Result<(), DeviceError>,
+    ) -> Result<bool, RunError> {
+        let Some(mut streaming) = self.streaming.take() else { return Ok(false) };
+        let done = work(self, &mut streaming);
+        self.streaming = Some(streaming);
+        done.map(|()| true).map_err(failed)
+    }
+
+    /// Has the phase's members of a streamed graph choose.
     pub(super) fn choose_streamed(
         &mut self,
         streaming: &mut Streaming<'_, D::Mark>,
-        phase: u32,
     ) -> Result<(), DeviceError> {
-        let kernels = *self.kernels();
+        let (kernels, phase) = (*self.kernels(), self.phase);
         streaming.by_range = self.field.phases == 1 && streaming.is_by_range();
         streaming.parts = if streaming.by_range {
             self.choose_by_range(streaming, phase)?
@@ -191,8 +201,8 @@ impl<D: Device> DeviceRounds<'_, D> {
     pub(super) fn wake_streamed(
         &mut self,
         streaming: &mut Streaming<'_, D::Mark>,
-        phase: u32,
     ) -> Result<(), DeviceError> {
+        let phase = self.phase;
         let may_defer = self.field.waking_share > 0 && self.wake != Wake::Always;
         let defers = if self.layout.share.is_ranked() {
             // What all of them know alike.
@@ -397,10 +407,7 @@ impl<D: Device> DeviceRounds<'_, D> {
 
     /// Makes all active who must look again, before somebody asks who is.
     pub(super) fn settle(&mut self) -> Result<(), RunError> {
-        let Some(mut streaming) = self.streaming.take() else { return Ok(()) };
-        let asked = self.ask_now(&mut streaming);
-        self.streaming = Some(streaming);
-        asked.map_err(failed)
+        self.with_streaming(|rounds, streaming| rounds.ask_now(streaming)).map(drop)
     }
 
     /// From here on, steps look at the half of the stage that is a phase's of this number.
