@@ -81,7 +81,7 @@ pub enum Fate {
 
 impl Fate {
     /// The name, as tables have it.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Fate::Born => "born",
             Fate::Grew => "grew",

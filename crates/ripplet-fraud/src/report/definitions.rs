@@ -75,18 +75,7 @@ pub(super) const EVENTS: [Event; 7] = [
 ];
 
 const fn event(fate: Fate, name: &'static str, rule: &'static str) -> Event {
-    Event { key: key_of(fate), name, rule }
-}
-
-const fn key_of(fate: Fate) -> &'static str {
-    match fate {
-        Fate::Born => "born",
-        Fate::Grew => "grew",
-        Fate::Shrank => "shrank",
-        Fate::Stayed => "stayed",
-        Fate::Merged => "merged",
-        Fate::Split => "split",
-    }
+    Event { key: fate.name(), name, rule }
 }
 
 /// The number of a fate among [`EVENTS`].
