@@ -279,6 +279,19 @@ impl Machine {
         Ok(Machine::Cpu(CpuExecutor::new(threads.count())?))
     }
 
+    /// The same, where a run may have so many bytes of the host's memory.
+    pub fn with_host_memory(self, limit: Option<u64>) -> Machine {
+        match self {
+            Machine::Cpu(executor) => Machine::Cpu(executor),
+            Machine::Cuda { number, executor } => {
+                Machine::Cuda { number, executor: Box::new(executor.with_host_memory(limit)) }
+            }
+            Machine::Cudas { numbers, executor } => {
+                Machine::Cudas { numbers, executor: Box::new(executor.with_host_memory(limit)) }
+            }
+        }
+    }
+
     /// What it is called in figures.
     pub fn name(&self) -> String {
         match self {

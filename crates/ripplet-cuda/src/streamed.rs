@@ -1,7 +1,8 @@
 //! A graph whose lists are not all in a device's memory.
 //!
 //! The lists of its first vertices are there. Those of the others stay where they are, in the host's memory, from which
-//! kernels fetch them list by list as they are needed, over the bus (`kernels/streamed.cuh`, `kernels/lp/fetch.cuh`). Where
+//! kernels fetch them list by list as they are needed, over the bus (`kernels/streamed.cuh`, `kernels/lp/fetch.cuh`); or
+//! in a file that the host's memory has no room for, from which the host ferries them to the device. Where
 //! several devices share the graph, so it is with each one's vertices, and of other vertices there are no lists.
 //! What tells where lists are, and how long, is there of all vertices: 4 bytes a vertex, or of compressed lists 3.
 
@@ -99,6 +100,16 @@ impl<'a> Stored<'a> {
         }
     }
 
+    /// The words that a vertex's list is in, and of compressed ones the word behind.
+    fn words_of(self, local: usize) -> Range<u64> {
+        match self {
+            Stored::Plain(lists) => {
+                u64::from(lists.offsets()[local])..u64::from(lists.offsets()[local + 1])
+            }
+            Stored::Compressed(lists) => lists.view().words_of(local),
+        }
+    }
+
     /// The words of the heads of some vertices' blocks.
     fn head_words(self, local: Range<usize>) -> u64 {
         let Stored::Compressed(lists) = self else { return 0 };
@@ -182,9 +193,20 @@ fn vertex_behind(graph: GraphView<'_>, words: u64) -> VertexId {
     graph.vertices()
 }
 
+/// How lists that are not on the device come there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Supply {
+    /// They are locked to their place in the host's memory, where kernels read them.
+    #[default]
+    Locked,
+    /// They may be in a file that the host's memory has no room for: the host reads those that are wanted.
+    Ferried,
+}
+
 /// Which lists are on the device, and how much of it the others may have at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Residence {
+    pub supply: Supply,
     /// The blocks of the device's vertices begin and end here.
     first: VertexId,
     end: VertexId,
@@ -201,7 +223,20 @@ impl Residence {
     pub fn least(graph: GraphView<'_>, part: &Range<VertexId>, regions: u64) -> Residence {
         let first = block_of(graph, part.start).start;
         let end = if part.is_empty() { first } else { block_of(graph, part.end - 1).end };
-        Residence { first, end, near_end: first, regions, stage_words: 0 }
+        Residence { supply: Supply::Locked, first, end, near_end: first, regions, stage_words: 0 }
+    }
+
+    /// The same where the host ferries them: room for those of any block, and for so many words that there are no more
+    /// than so many parts.
+    pub fn least_ferried(graph: GraphView<'_>, part: &Range<VertexId>, parts: u32) -> Residence {
+        let least = Residence::least(graph, part, 1);
+        let arrays = arrays_of(graph);
+        let all = words_before(graph, least.end) - words_before(graph, least.first);
+        // Two parts that follow one another have more words than one may have.
+        let fair = (2 * all).div_ceil((u64::from(parts.max(4)) - 2) * arrays);
+        let largest = largest_block(graph, least.first..least.end).div_ceil(arrays);
+        let words = (fair.max(largest) + spare_words(graph)).next_multiple_of(64);
+        Residence { supply: Supply::Ferried, stage_words: words.min(LARGEST_STAGE), ..least }
     }
 
     /// The best use of so many bytes, where so many vertices have their turn together: one in `phases`.
@@ -212,7 +247,16 @@ impl Residence {
         let words = (bytes / 4).saturating_sub(shards * 4 * (64 + SLACK) + 256);
         let all = words_before(graph, self.end) - before;
         let most = LARGEST_STAGE * arrays * regions;
-        let (near, stage) = if phases > 1 {
+        let (near, stage) = if self.supply == Supply::Ferried {
+            let stage = (words / 4).max(words.min(BUSY_WORDS)).min(all);
+            let more = stage.min(most.saturating_sub(self.stage_words * arrays)) / arrays / 64 * 64;
+            let near_end = vertex_behind(graph, before + (words - more * arrays));
+            return Residence {
+                near_end: near_end.clamp(self.first, self.end),
+                stage_words: self.stage_words + more,
+                ..self
+            };
+        } else if phases > 1 {
             // Room for all lists of a phase that are not on the device, so that none is read where it is, comes first:
             // each on a whole number of 16 bytes, and an eighth more, as phases differ. Of what is left, as
             // much is in the stage as those lists need that are not on the device.
@@ -234,11 +278,19 @@ impl Residence {
         Residence { near_end, stage_words: stage / arrays / regions / 64 * 64, ..self }
     }
 
-    /// The lists before a vertex, or the block it is in, and a small stage.
-    pub fn until(graph: GraphView<'_>, part: &Range<VertexId>, v: VertexId) -> Residence {
-        let least = Residence::least(graph, part, 2);
-        let near_end = block_of(graph, v).start.clamp(least.first, least.end);
-        Residence { near_end, stage_words: 4096, ..least }
+    /// The same with so many words of a region.
+    pub fn with_stage(self, stage_words: u64) -> Residence {
+        Residence { stage_words, ..self }
+    }
+
+    /// The lists before a vertex, or the block it is in.
+    pub fn until(self, graph: GraphView<'_>, v: VertexId) -> Residence {
+        Residence { near_end: block_of(graph, v).start.clamp(self.first, self.end), ..self }
+    }
+
+    /// Parts of the vertices whose lists are not on the device, each of which finds room in the stage.
+    pub fn ferried_parts(self, graph: GraphView<'_>) -> Vec<Range<VertexId>> {
+        self.parts(graph, self.stage_words - spare_words(graph))
     }
 
     /// Parts of the vertices whose lists are not on the device, of so many words each at most, weights not counted,
@@ -254,6 +306,30 @@ impl Residence {
         }
         parts
     }
+}
+
+/// The most words that the lists of a block have, of those of some vertices, weights among them.
+fn largest_block(graph: GraphView<'_>, vertices: Range<VertexId>) -> u64 {
+    let in_shard = |shard: StoredShard<'_>| {
+        let blocks = blocks_of(&(shard.before(vertices.start)..shard.before(vertices.end)));
+        let words_of = |block: usize| {
+            let first = shard.vertices.start + (block * compressed::BLOCK) as VertexId;
+            let end = first.saturating_add(compressed::BLOCK as u32).min(shard.vertices.end);
+            shard.words_before(end) - shard.words_before(first)
+        };
+        blocks.map(words_of).max().unwrap_or(0)
+    };
+    StoredShard::all(graph).map(in_shard).max().unwrap_or(0)
+}
+
+/// Vertices whose lists are ferried together.
+pub(crate) const FERRIED_AT_ONCE: usize = 1 << 18;
+
+/// Words that lists of a part may take beside their own: behind those of each shard and direction, and of each so many
+/// vertices, one is read.
+fn spare_words(graph: GraphView<'_>) -> u64 {
+    let at_once = u64::from(graph.vertices()) / FERRIED_AT_ONCE as u64;
+    2 * (graph.shards() as u64 + at_once) * SLACK + 64
 }
 
 /// The vertices of a vertex's block; none, behind the last, where there is no such vertex.
@@ -362,6 +438,67 @@ pub(crate) fn stretches<D: Device>(
     (all, left_out)
 }
 
+/// Lists that are ferried together: where they are, and where in the stage they will be.
+#[derive(Default)]
+pub(crate) struct Ferry<'a> {
+    /// By direction, of each vertex: the word of the stage.
+    pub places: [Vec<u32>; 2],
+    /// What is copied there, one behind the other; and the same of weights.
+    pub words: Vec<&'a [u32]>,
+    pub weights: Vec<&'a [u32]>,
+}
+
+impl<'a> Ferry<'a> {
+    /// The lists of some vertices, which ascend, to behind so many words of the stage, which become more. Words that
+    /// several lists share are copied once.
+    pub fn load(
+        graph: GraphView<'a>,
+        vertices: &[VertexId],
+        used: &mut u64,
+    ) -> Result<Ferry<'a>, memory::OutOfMemory> {
+        let mut ferry = Ferry::default();
+        for side in 0..2 {
+            for shard in StoredShard::all(graph) {
+                let [from, to] = [shard.vertices.start, shard.vertices.end]
+                    .map(|bound| vertices.partition_point(|&v| v < bound));
+                let Some(stored) = shard.lists[side].filter(|_| from < to) else { continue };
+                // Of what was copied last, the first word, the end, and where in the stage that is.
+                let (mut open, mut place) = (0..0, *used);
+                memory::reserve(&mut ferry.places[side], to - from)?;
+                for &v in &vertices[from..to] {
+                    let its = stored.words_of((v - shard.vertices.start) as usize);
+                    if !(open.start..=open.end).contains(&its.start) {
+                        ferry.close(stored, &open)?;
+                        (open, place) = (its.start..its.start, *used);
+                    }
+                    *used += its.end.saturating_sub(open.end);
+                    open.end = open.end.max(its.end);
+                    ferry.places[side].push((place + (its.start - open.start)) as u32);
+                }
+                ferry.close(stored, &open)?;
+            }
+        }
+        Ok(ferry)
+    }
+
+    /// Some words more, and their weights.
+    fn close(&mut self, stored: Stored<'a>, words: &Range<u64>) -> Result<(), memory::OutOfMemory> {
+        let words = words.start as usize..words.end as usize;
+        if words.is_empty() {
+            return Ok(());
+        }
+        if let Some(weights) = stored.weights() {
+            memory::push(&mut self.weights, &weights[words.clone()])?;
+        }
+        memory::push(&mut self.words, &stored.words()[words])
+    }
+}
+
+/// The error where the host's memory is refused.
+pub(crate) fn refused(what: &str, error: memory::OutOfMemory) -> DeviceError {
+    DeviceError::Failed { what: what.to_owned(), reason: error.to_string() }
+}
+
 /// How a graph was moved.
 pub(crate) struct Moved<L> {
     /// The first shard's compressed lists.
@@ -455,9 +592,9 @@ impl StreamedPlaces {
         graph: GraphView<'a>,
     ) -> Result<Moved<D::Lent<'a>>, DeviceError> {
         let base = device.address(memory);
-        let Residence { first, near_end, end, .. } = self.residence;
+        let Residence { supply, first, near_end, end, .. } = self.residence;
         let mut far = Vec::new();
-        for shard in StoredShard::all(graph) {
+        for shard in StoredShard::all(graph).filter(|_| supply == Supply::Locked) {
             let local = [near_end, end].map(|v| shard.before(v));
             for stored in shard.lists.into_iter().flatten() {
                 let [near, end] = local.map(|local| stored.words_before(local) as usize);
@@ -469,9 +606,13 @@ impl StreamedPlaces {
         }
         let lent = device.lend(&far)?;
         let mut next_lent = 0;
-        let mut lend = || {
-            next_lent += 1;
-            device.lent(&lent, next_lent - 1).0 / 4
+        // Where a list that no kernel can read would be, nothing is: kernels find it in the stage.
+        let mut lend = |near: u64| match supply {
+            Supply::Ferried => 0,
+            Supply::Locked => {
+                next_lent += 1;
+                (device.lent(&lent, next_lent - 1).0 / 4).wrapping_sub(near)
+            }
         };
         let (mut streamed, mut records) = (Vec::new(), Vec::new());
         for (shard, places) in StoredShard::all(graph).zip(&self.lists) {
@@ -487,12 +628,12 @@ impl StreamedPlaces {
                 device.write(memory, its.near.start, near_words)?;
                 let at = &mut lists[side];
                 at.near = (base.plus(its.near.start).0 / 4).wrapping_sub(begin);
-                at.far = lend().wrapping_sub(near);
+                at.far = lend(near);
                 if let Some(weights) = stored.weights() {
                     let near_words = bytemuck::cast_slice(&weights[words]);
                     device.write(memory, its.near_weights.start, near_words)?;
                     at.near_weights = (base.plus(its.near_weights.start).0 / 4).wrapping_sub(begin);
-                    at.far_weights = lend().wrapping_sub(near);
+                    at.far_weights = lend(near);
                 }
                 let Stored::Compressed(coded) = stored else { continue };
                 at.heads = base.plus(its.heads.start);
@@ -538,10 +679,7 @@ fn upload_heads<D: Device>(
     lists: &CompressedAdjacency,
     local: Range<usize>,
 ) -> Result<(), DeviceError> {
-    let refused = |error: memory::OutOfMemory| DeviceError::Failed {
-        what: "copying what tells where lists are".into(),
-        reason: error.to_string(),
-    };
+    let refused = |error| refused("copying what tells where lists are", error);
     let its = blocks_of(&local);
     if its.is_empty() {
         return Ok(());

@@ -51,6 +51,14 @@ impl<T: bytemuck::Pod> Buffer<T> {
     pub fn bytes(&self) -> u64 {
         size_of_val(self.as_slice()) as u64
     }
+
+    /// Bytes of them that are somebody else's.
+    pub fn shared_bytes(&self) -> u64 {
+        match self.0 {
+            Repr::Owned(_) => 0,
+            Repr::Shared { .. } => self.bytes(),
+        }
+    }
 }
 
 impl<T> From<Vec<T>> for Buffer<T> {
@@ -93,11 +101,12 @@ mod tests {
         let owner: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::new(padded);
         let start = (*owner).as_ref().as_ptr().align_offset(4);
         if let Some(view) = Buffer::<u32>::shared(owner.clone(), start..start + 4) {
-            assert_eq!(view.len(), 1);
+            assert_eq!((view.len(), view.bytes(), view.shared_bytes()), (1, 4, 4));
         }
         assert!(Buffer::<u32>::shared(owner.clone(), start + 1..start + 5).is_none(), "unaligned");
         assert!(Buffer::<u32>::shared(owner.clone(), start..start + 3).is_none(), "not whole");
         assert!(Buffer::<u32>::shared(owner, 0..1 << 20).is_none(), "outside");
-        assert_eq!(&*Buffer::from(vec![1u32, 2]), &[1, 2]);
+        let owned = Buffer::from(vec![1u32, 2]);
+        assert_eq!((&*owned, owned.bytes(), owned.shared_bytes()), (&[1, 2][..], 8, 0));
     }
 }

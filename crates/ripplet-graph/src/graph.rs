@@ -446,15 +446,25 @@ impl Graph {
     /// The same, each part for itself.
     pub fn bytes_by_part(&self) -> GraphBytes {
         let mut bytes = GraphBytes { ids: self.ids.bytes(), ..GraphBytes::default() };
-        for lists in
-            self.shards.iter().flat_map(|shard| [Some(&shard.out), shard.incoming.as_ref()])
-        {
-            let Some(Adjacency { offsets, neighbors, weights }) = lists else { continue };
+        for Adjacency { offsets, neighbors, weights } in self.lists() {
             bytes.offsets += offsets.bytes();
             bytes.neighbors += neighbors.bytes();
             bytes.weights += weights.as_ref().map_or(0, Buffer::bytes);
         }
         bytes
+    }
+
+    /// Of the lists' bytes, those that lie in somebody else's memory: a mapped file's, which need not be in memory at once.
+    pub fn shared_bytes(&self) -> u64 {
+        let of = |lists: &Adjacency| {
+            let weights = lists.weights.as_ref().map_or(0, Buffer::shared_bytes);
+            lists.offsets.shared_bytes() + lists.neighbors.shared_bytes() + weights
+        };
+        self.lists().map(of).sum()
+    }
+
+    fn lists(&self) -> impl Iterator<Item = &Adjacency> {
+        self.shards.iter().flat_map(|shard| [Some(&shard.out), shard.incoming.as_ref()]).flatten()
     }
 }
 

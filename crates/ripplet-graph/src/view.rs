@@ -116,7 +116,12 @@ impl<'a> GraphView<'a> {
         of_either!(self, graph => graph.bytes())
     }
 
-    /// The same, each part for itself; of compressed lists, weights are among the neighbours
+    /// Of the lists' bytes, those that lie in somebody else's memory: a mapped file's, which need not be in memory at once.
+    pub fn shared_bytes(self) -> u64 {
+        of_either!(self, graph => graph.shared_bytes())
+    }
+
+    /// The same as [`GraphView::bytes`], each part for itself; of compressed lists, weights are among the neighbours
     /// ([`CompressedGraph::bytes_by_part`]).
     pub fn bytes_by_part(self) -> GraphBytes {
         of_either!(self, graph => graph.bytes_by_part())

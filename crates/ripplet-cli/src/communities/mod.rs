@@ -24,7 +24,8 @@ use crate::machine::Machine;
 use crate::output::{check_place, is_standard, write_json};
 use crate::reading::{Loaded, load_stored};
 use crate::stats::{
-    Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Shape, Stages, Stats, peak_memory,
+    Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Shape, Stages, Stats,
+    available_memory, peak_memory,
 };
 use crate::{interrupt, memory};
 use checkpoint::{Keeping, Store};
@@ -74,7 +75,8 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
         job.settings.initial = Some(io::read_labels(labels, &options, graph.ids())?);
     }
     interrupt::check()?;
-    let machine = opened.start(job.threads, console)?;
+    let host_memory = job.host_memory.map(|size| size.0).or_else(available_memory);
+    let machine = opened.start(job.threads, console)?.with_host_memory(host_memory);
     let settings = std::mem::take(&mut job.settings);
     let Loaded { read, build, .. } = loaded;
     let before = Stages { open, read, build, ..Stages::default() };

@@ -2,7 +2,8 @@
 //
 // A phase's members have theirs fetched, each by itself, in lines of 128 bytes, which is what the bus carries best; while a
 // phase chooses, the lists of those who are active already and have their turn in the next are fetched. Where nearly all
-// have their turn at once, the host copies all lists of a range of vertices, which are then only found.
+// have their turn at once, the host copies all lists of a range of vertices, which are then only found. And where kernels
+// cannot read the host's memory, the host is told whose lists are wanted, and ferries them.
 #pragma once
 
 namespace ripplet {
@@ -205,6 +206,41 @@ RIPPLET_FN void find_copied(const Run& run, const Copied& copied) {
         const u64 word = far_list(field, copied.side, (u32)v).word;
         field.streamed.fetched[copied.side][v] = copied.at + (u32)(word - copied.word);
     }
+}
+
+// Wants the lists of a part's members that wake others.
+RIPPLET_FN void want_changed(const Run& run, Turn turn) {
+    const Field& field = run.field;
+    const u64 threads = (u64)gridDim.x * BLOCK, start = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    // A warp has all its lanes.
+    for (u32 of_class = 0; of_class < LARGE; of_class++) {
+        const Members members(field, of_class);
+        const u32 count = field.tallies->members[turn.parity][of_class];
+        for (u64 at = start; at - start % 32 < count; at += threads) {
+            const u32 v = at < count ? members[(u32)at] : U32_MAX;
+            list_wanted(field, turn, v, v != U32_MAX && may_have_turn(turn, v));
+        }
+    }
+    const u32 count = field.tallies->members[turn.parity][LARGE];
+    for (u64 at = start; at - start % 32 < count; at += threads) {
+        const Large* large = at < count ? &field.large[at] : nullptr;
+        const bool wakes = large && large->done.wakes && may_have_turn(turn, large->vertex);
+        list_wanted(field, turn, wakes ? large->vertex : 0, wakes);
+    }
+}
+
+// Lists of one direction that the host has ferried to the stage: so many of those that were wanted late, from the first on;
+// and where the wanted of the early would be, where in the stage they are.
+struct Ferried {
+    u32 side, first, count;
+};
+
+// Finds them.
+RIPPLET_FN void find_ferried(const Run& run, Ferried ferried) {
+    const Streamed& streamed = run.field.streamed;
+    const u32 threads = gridDim.x * BLOCK;
+    for (u32 at = blockIdx.x * BLOCK + threadIdx.x; at < ferried.count; at += threads)
+        streamed.fetched[ferried.side][streamed.wanted[streamed.most_wanted + ferried.first + at]] = streamed.wanted[ferried.first + at];
 }
 
 }  // namespace ripplet

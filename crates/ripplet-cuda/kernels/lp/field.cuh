@@ -85,8 +85,8 @@ struct Streamed {
     // The stage's first word, as words are counted from address 0, how many it has, and how far behind an arc there its
     // weight is.
     u64 stage, stage_words, weights_behind;
-    // The lists of the vertices before this one are on the device.
-    u32 near_end, most_wanted, most_long_pieces, padding;
+    // The lists of the vertices before this one are on the device; whose vertices begin and end here.
+    u32 near_end, own_first, own_end, most_wanted, most_long_pieces, padding;
 };
 
 // Counts that blocks add to. Those in the first part only grow; the host takes differences.

@@ -51,9 +51,10 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
     u32* counts = (u32*)shared_memory();
     u32* starts = counts + CLASSES;
     const Turns turns(field);
-    // A unit may lie on both sides of a bound. Of other ranks' vertices it is forgotten that they are active; where a
-    // phase has parts, the host has seen to that.
-    const bool forgets = RANKED && (!STREAMED || turn.late > 0);
+    // A unit may lie on both sides of a bound. Of other ranks' vertices it is forgotten that they are active: where a
+    // phase has parts, with the first, or the host has seen to that.
+    const bool forgets = RANKED && (!STREAMED || (turn.late > 0 && turn.part == 0));
+    const u32 own_first = STREAMED ? field.streamed.own_first : turn.first, own_end = STREAMED ? field.streamed.own_end : turn.end;
     const u64 stretch = 8ull * turns.phases, nowhere = forgets ? field.vertices : turn.end;
     u64 scanned = 0;
     u32 visited = 0;
@@ -69,9 +70,9 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
             const u64 first_of_unit = __shfl_sync(ALL_LANES, at, step * 4 + lane_id() / 8);
             const u64 v = first_of_unit + (u64)(lane_id() % 8) * turns.stride;
             ids[step] = (u32)v;
-            const bool is_own = v >= turn.first && v < turn.end;
-            found[step] = is_own && field.active[v];
+            found[step] = v >= turn.first && v < turn.end && field.active[v];
             any |= found[step];
+            const bool is_own = v >= own_first && v < own_end;
             if (forgets && !is_own && v < nowhere && field.active[v]) field.active[v] = 0;
         }
         if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;

@@ -13,6 +13,11 @@ struct Found {
     Run run;
 };
 
+struct FoundFerried {
+    Ferried ferried;
+    Run run;
+};
+
 RIPPLET_FN void choose(const Run& run, Turn turn) {
     Seen seen = {0, 0, 0};
     cast_pieces(run, turn);
@@ -45,6 +50,7 @@ RIPPLET_FN void choose_large(const Run& run, Turn turn) {
 
 }  // namespace ripplet
 
+using ripplet::FoundFerried;
 using ripplet::Fill;
 using ripplet::Found;
 using ripplet::Run;
@@ -61,6 +67,8 @@ RIPPLET_KERNEL(ripplet_fetch, Step, step, 256, 4) { ripplet::fetch(step.run, ste
 RIPPLET_KERNEL(ripplet_fetch_long, Step, step, 256, 4) { ripplet::fetch_long(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_want, Step, step, 256, 4) { ripplet::want(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_find_copied, Found, found, 256, 4) { ripplet::find_copied(found.run, found.copied); }
+RIPPLET_KERNEL(ripplet_want_changed, Step, step, 256, 4) { ripplet::want_changed(step.run, step.turn); }
+RIPPLET_KERNEL(ripplet_find_ferried, FoundFerried, found, 256, 4) { ripplet::find_ferried(found.run, found.ferried); }
 RIPPLET_KERNEL(ripplet_ask, Step, step, 256, 6) { ripplet::ask(step.run, step.turn); }
 #endif
 RIPPLET_KERNEL(ripplet_choose_low, Step, step, 256, 5) { ripplet::choose_lowest(step.run, step.turn); }

@@ -463,10 +463,11 @@ template <class F> RIPPLET_FN void a_warp_each(u32 count, F act) {
     }
 }
 
-RIPPLET_FN void sketch_pieces(const Run& run, u32 pieces) {
+RIPPLET_FN void sketch_pieces(const Run& run, Turn turn, u32 pieces) {
     const Desk desk = Desk::of_warp();
     a_warp_each(pieces, [&](u32 item) {
         const PieceAtWork at(run.field, item);
+        if (!may_have_turn(turn, at.vertex.id)) return;
         VotesCast cast = {0, 0};
         const Slots slots = sketch_arcs(run, desk, at.vertex, at.first, at.end, PIECE_WIDE,
                                         PIECE_PASSES, &cast);
@@ -476,11 +477,12 @@ RIPPLET_FN void sketch_pieces(const Run& run, u32 pieces) {
 
 // As many records as there are groups become one, again and again, until one is left: the vertex's
 // first. For a recount its weights begin at nothing.
-RIPPLET_FN void merge_pieces(const Run& run, u32 count) {
+RIPPLET_FN void merge_pieces(const Run& run, Turn turn, u32 count) {
     const Field& field = run.field;
     const u32 group = lane_id() / GROUP;
     a_warp_each(count, [&](u32 number) {
         const Large& large = field.large[number];
+        if (!may_have_turn(turn, large.vertex)) return;
         u32 left = large.pieces;
         do {
             u32 done = 0;
@@ -499,11 +501,12 @@ RIPPLET_FN void merge_pieces(const Run& run, u32 count) {
     });
 }
 
-RIPPLET_FN void recount_pieces(const Run& run, u32 pieces) {
+RIPPLET_FN void recount_pieces(const Run& run, Turn turn, u32 pieces) {
     const Field& field = run.field;
     const Desk desk = Desk::of_warp();
     a_warp_each(pieces, [&](u32 item) {
         const PieceAtWork at(field, item);
+        if (!may_have_turn(turn, at.vertex.id)) return;
         const Record record = Record::of(field, field.large[at.owner].first_piece);
         // Weights are others' to add to by now.
         Slots slots = Slots::nothing();
@@ -519,10 +522,11 @@ RIPPLET_FN void recount_pieces(const Run& run, u32 pieces) {
 }
 
 // Writes down the verdict on each vertex as if each piece had come to one, as `verdict_on` reads it.
-RIPPLET_FN void judge_large_sketched(const Run& run, u32 count) {
+RIPPLET_FN void judge_large_sketched(const Run& run, Turn turn, u32 count) {
     const Field& field = run.field;
     a_warp_each(count, [&](u32 number) {
         Large& large = field.large[number];
+        if (!may_have_turn(turn, large.vertex)) return;
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const Slots slots = Record::of(field, large.first_piece).read(lane_id() < GROUP);
         const VotesCast cast = {large.cast, large.own};
@@ -544,15 +548,15 @@ RIPPLET_FN void choose_large_sketched(const Run& run, Turn turn) {
     if (count == 0) return;
     Barrier* barrier = &field.tallies->barrier;
     Seen seen = {0, 0, 0};
-    sketch_pieces(run, pieces);
+    sketch_pieces(run, turn, pieces);
     grid_barrier(barrier);
-    merge_pieces(run, count);
+    merge_pieces(run, turn, count);
     grid_barrier(barrier);
     if (RECOUNTS) {
-        recount_pieces(run, pieces);
+        recount_pieces(run, turn, pieces);
         grid_barrier(barrier);
     }
-    judge_large_sketched(run, count);
+    judge_large_sketched(run, turn, count);
     grid_barrier(barrier);
     if (CARRIES) {
         carry_pieces(run, turn, 0);

@@ -15,7 +15,8 @@ RIPPLET_FN void lay_out_tables(const Field& field, Turn turn) {
     u64 batch = 0, used = 0;
     for (u32 first = 0; first < count; first += 32) {
         const u32 number = first + lane_id();
-        const u32 wanted = number < count && field.large[number].open ? field.large[number].slots : 0;
+        const bool is_open = number < count && field.large[number].open && may_have_turn(turn, field.large[number].vertex);
+        const u32 wanted = is_open ? field.large[number].slots : 0;
         u64 mine = 0;
         for (u32 open = __ballot_sync(ALL_LANES, wanted > 0); open != 0; open &= open - 1) {
             const u32 lane = (u32)__ffs(open) - 1, slots = __shfl_sync(ALL_LANES, wanted, lane);
@@ -40,8 +41,8 @@ RIPPLET_FN GlobalTable table_of(const Field& field, const Large& large, u32 part
                        (u32)(slots * (part + 1) / parts - first)};
 }
 
-RIPPLET_FN bool is_in_batch(const Field& field, const Large& large, u32 batch) {
-    return large.open && large.region / field.region_slots == batch;
+RIPPLET_FN bool is_in_batch(const Field& field, Turn turn, const Large& large, u32 batch) {
+    return large.open && large.region / field.region_slots == batch && may_have_turn(turn, large.vertex);
 }
 
 // Adds the labels of one piece to the vertex's table.
@@ -79,7 +80,7 @@ RIPPLET_FN void count_pieces(const Run& run, Turn turn, u32 batch) {
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
         const Piece piece = field.pieces[item];
         Large& large = field.large[piece.owner];
-        if (!is_in_batch(field, large, batch)) continue;
+        if (!is_in_batch(field, turn, large, batch)) continue;
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const Place place = place_of(field, v.id);
         Vote votes[HELD];
@@ -114,7 +115,7 @@ RIPPLET_FN void judge_pieces(const Run& run, Turn turn, u32 batch) {
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
         const Piece piece = field.pieces[item];
         const Large& large = field.large[piece.owner];
-        if (!is_in_batch(field, large, batch)) continue;
+        if (!is_in_batch(field, turn, large, batch)) continue;
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const GlobalTable part = table_of(field, large, piece.index, large.pieces);
         bool nan = false;
@@ -149,7 +150,7 @@ RIPPLET_FN void carry_pieces(const Run& run, Turn turn, u32 batch) {
     for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
         const Piece piece = field.pieces[item];
         Large& large = field.large[piece.owner];
-        if (!is_in_batch(field, large, batch)) continue;
+        if (!is_in_batch(field, turn, large, batch)) continue;
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         // Each warp finds the winner again rather than wait for one that writes it down.
         const Verdict verdict = verdict_on(v, large);
@@ -167,7 +168,7 @@ RIPPLET_FN void end_turns(const Run& run, Turn turn, u32 batch, Seen* seen) {
     const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
     for (u32 number = warp; number < count; number += warps) {
         Large& large = field.large[number];
-        if (!is_in_batch(field, large, batch)) continue;
+        if (!is_in_batch(field, turn, large, batch)) continue;
         const Chooser v(run, large.vertex, field.labels[large.vertex]);
         const Ended end = {verdict_on(v, large), large.cast, large.carried};
         if (lane_id() != 0) continue;

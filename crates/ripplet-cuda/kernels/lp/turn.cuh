@@ -47,6 +47,9 @@ RIPPLET_FN Takers& takers(const Field& field, Turn turn) {
     return STREAMED ? field.streamed.parts[turn.part].takers : field.tallies->takers;
 }
 
+// Whether a vertex may have its turn: in a streamed graph, a step may be for some vertices alone.
+RIPPLET_FN bool may_have_turn(Turn turn, u32 v) { return !STREAMED || (v >= turn.first && v < turn.end); }
+
 // A bit for each listed class that has members; a warp asks together.
 RIPPLET_FN u32 classes_with_members(const Field& field, Turn turn) {
     const bool is_listed = lane_id() < LARGE;

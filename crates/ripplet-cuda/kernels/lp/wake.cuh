@@ -64,7 +64,8 @@ RIPPLET_FN void wake_by_lanes(const Field& field, Turn turn, u32 of_class, u32 w
     const u32 warp = (u32)((start + blockIdx.x * (BLOCK / 32) + threadIdx.x / 32) % warps);
     for (u64 first = (u64)warp * together; first < count; first += (u64)warps * together) {
         const bool is_here = lane_id() < together && first + lane_id() < count;
-        const u32 v = is_here ? members[(u32)first + lane_id()] : U32_MAX;
+        u32 v = is_here ? members[(u32)first + lane_id()] : U32_MAX;
+        if (!may_have_turn(turn, v)) v = U32_MAX;
         const u32 wakers = __ballot_sync(ALL_LANES, v != U32_MAX);
         if (v != U32_MAX)
             all[__popc(wakers & ((1u << lane_id()) - 1))] = Changed{v, field.labels[v]};
@@ -82,7 +83,7 @@ RIPPLET_FN void wake_by_blocks(const Field& field, Turn turn, u32 of_class) {
     const u32 count = field.tallies->members[turn.parity][of_class];
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
         const u32 v = Members(field, of_class)[item];
-        if (v == U32_MAX) continue;
+        if (v == U32_MAX || !may_have_turn(turn, v)) continue;
         const Place place = place_of(field, v);
         wake_neighbours(field, turn, field.labels[v], place, 0, place.degree(), threadIdx.x, BLOCK);
     }
@@ -94,7 +95,7 @@ RIPPLET_FN void wake_by_pieces(const Field& field, Turn turn) {
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
         const Piece piece = field.pieces[item];
         const Large& large = field.large[piece.owner];
-        if (!large.done.wakes) continue;
+        if (!large.done.wakes || !may_have_turn(turn, large.vertex)) continue;
         const Place place = place_of(field, large.vertex);
         const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
         const u32 label = field.labels[large.vertex];

@@ -28,6 +28,8 @@ pub struct DevicesExecutor<D: Peer> {
     tuning: Tuning,
     /// Bytes of each device's memory that a run may have, where not all that is free.
     limit: Option<u64>,
+    /// Bytes of the host's memory that it may have.
+    host_limit: Option<u64>,
     notes: Vec<String>,
     /// Bytes that devices told one another in the last run.
     exchanged: AtomicU64,
@@ -57,8 +59,16 @@ impl<D: Peer> DevicesExecutor<D> {
         let name = |(number, device): (usize, &D)| format!("{number} {}", device.properties().name);
         let names = devices.iter().enumerate().map(name).collect();
         let notes = note.into_iter().collect();
-        let (tuning, limit, exchanged) = (Tuning::default(), None, AtomicU64::new(0));
-        Ok(DevicesExecutor { devices, names, tuning, limit, route, notes, exchanged })
+        Ok(DevicesExecutor {
+            route,
+            devices,
+            names,
+            tuning: Tuning::default(),
+            limit: None,
+            host_limit: None,
+            notes,
+            exchanged: AtomicU64::new(0),
+        })
     }
 
     /// The same, with these names for the devices in errors.
@@ -77,6 +87,14 @@ impl<D: Peer> DevicesExecutor<D> {
     #[must_use]
     pub fn with_memory(self, limit: Option<u64>) -> Self {
         DevicesExecutor { limit, ..self }
+    }
+
+    /// The same, with so many bytes of the host's memory at most: see [`DeviceExecutor::with_host_memory`].
+    ///
+    /// [`DeviceExecutor::with_host_memory`]: super::DeviceExecutor::with_host_memory
+    #[must_use]
+    pub fn with_host_memory(self, host_limit: Option<u64>) -> Self {
+        DevicesExecutor { host_limit, ..self }
     }
 
     /// The devices.
@@ -145,6 +163,15 @@ impl<D: Peer> DevicesExecutor<D> {
     /// take what is left. Where that does not end, the graph does not fit: then each has as much work as every
     /// other, and those lists that do not fit are fetched from the host's memory.
     fn shared<P: Program>(&self, task: Task<'_, P>) -> Vec<Layout> {
+        let layouts = self.shared_as(task);
+        match layouts.iter().any(|layout| layout.exceeds(self.host_limit, task.graph)) {
+            true => self.shared_as(task.ferried()),
+            false => layouts,
+        }
+    }
+
+    /// The same, where lists come as the tuning says.
+    fn shared_as<P: Program>(&self, task: Task<'_, P>) -> Vec<Layout> {
         const TRIES: usize = 8;
         let loads = Loads::of(task.graph, SHARE_FROM);
         let rooms = self.rooms();

@@ -1,5 +1,6 @@
 //! What a run keeps on a device, and where: one block of memory, planned before it is reserved.
 
+use super::ferried;
 use super::ranks::{RankPlaces, Share};
 use super::rounds::Task;
 use super::source::Resident;
@@ -7,7 +8,7 @@ use super::tuning::{self, Tuning};
 use crate::device::Address;
 use crate::places::Places;
 use crate::resident::{Compressed, CompressedShard, Lists, ShardStart, StoredPlaces};
-use crate::streamed::{Copied, LONG_PIECE_BYTES, Residence, StreamedShard};
+use crate::streamed::{Copied, LONG_PIECE_BYTES, Residence, StreamedShard, Supply};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::GraphView;
@@ -60,9 +61,27 @@ pub struct Turn {
     pub late: u32,
 }
 
-/// As `PhasePart` there, of which the device keeps the values, and `StageUse`.
+/// As `Ferried` in `fetch.cuh`.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Ferried {
+    pub side: u32,
+    pub first: u32,
+    pub count: u32,
+}
+
+/// As `StageUse` in `field.cuh`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct StageUse {
+    pub words: u64,
+    pub wanted: [u32; 2],
+    pub long_pieces: [u32; 2],
+}
+
+pub const USE_BYTES: u64 = size_of::<StageUse>() as u64;
+/// As `PhasePart` there, of which the device keeps the values.
 const PART_BYTES: u64 = 96;
-pub const USE_BYTES: u64 = 24;
 /// The most parts of a phase: one of the lists that are on the device, the others of those that are not.
 pub fn most_parts(arcs: u64) -> u32 {
     1 + (arcs >> 8).clamp(4, 1 << 10) as u32
@@ -83,6 +102,8 @@ pub struct Streamed {
     pub stage_words: u64,
     pub weights_behind: u64,
     pub near_end: u32,
+    pub own_first: u32,
+    pub own_end: u32,
     pub most_wanted: u32,
     pub most_long_pieces: u32,
     pub padding: u32,
@@ -179,6 +200,7 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("StageUse", USE_BYTES),
         ("LongPiece", LONG_PIECE_BYTES),
         ("Copied", size_of::<Copied>() as u64),
+        ("Ferried", size_of::<Ferried>() as u64),
     ];
     let equal = |(name, bytes)| {
         format!(
@@ -359,24 +381,32 @@ impl Layout {
         let Task { graph, settings, tuning, .. } = task;
         let own = share.vertices();
         let layout = |residence| Layout::new(classes, Some(residence), share.clone(), task);
+        let ferried = || Residence::least_ferried(graph, &own, most_parts(graph.arcs()));
         if let Some(v) = tuning.streamed_from {
-            return layout(Residence::until(graph, &own, v));
+            let least = match tuning.supply {
+                Supply::Ferried => ferried(),
+                Supply::Locked => Residence::least(graph, &own, 2).with_stage(4096),
+            };
+            return layout(least.until(graph, v));
         }
         // What the next phase needs comes while one is at work, where there is room, but not where each phase has all
         // vertices.
-        let with = |regions| layout(Residence::least(graph, &own, regions));
-        let least = with(1);
-        let twice = if settings.schedule.order == Order::Sync { None } else { Some(with(2)) };
-        let (regions, least) = match twice {
-            Some(twice) if twice.bytes <= room => (2, twice),
-            _ => (1, least),
+        let with = |residence: Residence| (residence, layout(residence));
+        let once = || with(Residence::least(graph, &own, 1));
+        let twice = || with(Residence::least(graph, &own, 2));
+        let (start, least) = match (tuning.supply, settings.schedule.order) {
+            (Supply::Ferried, _) => with(ferried()),
+            (Supply::Locked, Order::Sync) => once(),
+            (Supply::Locked, _) => {
+                Some(twice()).filter(|it| it.1.bytes <= room).unwrap_or_else(once)
+            }
         };
         let left = room.saturating_sub(least.bytes);
         let phases = match settings.schedule.order {
             Order::Phased { phases } => u64::from(phases.max(1)),
             Order::Sync | Order::Async { .. } => 1,
         };
-        let best = layout(Residence::least(graph, &own, regions).within(graph, left, phases));
+        let best = layout(start.within(graph, left, phases));
         if best.bytes <= room { best } else { least }
     }
 
@@ -410,7 +440,8 @@ impl Layout {
         let regions = residence.map_or(0, |residence| residence.regions);
         // Where all vertices have their turn at once, lists of many are copied by range, and not wanted one by one.
         let own = share.vertices().len() as u64;
-        let wanted = if phase == own { phase.div_ceil(16) } else { phase };
+        let is_locked = residence.is_some_and(|residence| residence.supply == Supply::Locked);
+        let wanted = if phase == own && is_locked { phase.div_ceil(16) } else { phase };
         to.wanted = places.take(4, 2 * regions * wanted);
         let graph_bytes = places.bytes;
 
@@ -478,19 +509,29 @@ impl Layout {
 
         to.ranks = RankPlaces::new(&mut places, &share, drafted, at_once);
 
-        let mut plan =
-            Plan { graph_host: graph.bytes(), graph_device: graph_bytes, ..Plan::default() }
-                .with_streamed(to.graph.streamed().map_or(0, |streamed| streamed.far_bytes))
-                .with_device("labels and active vertices", state - graph_bytes)
-                .with_device("label totals", totals - state)
-                .with_device("columns", columns - totals)
-                .with_device("lists of vertices and what they choose", lists - columns)
-                .with_device("tables of large vertices", tables - lists)
-                .with_device("letters to and from other GPUs", places.bytes - tables);
+        // What the host ferries to a device need not be in memory at once.
+        let mapped = if tuning.supply == Supply::Ferried { graph.shared_bytes() } else { 0 };
+        let graph_host = graph.bytes() - mapped;
+        let mut plan = Plan { graph_host, graph_device: graph_bytes, ..Plan::default() }
+            .with_streamed(to.graph.streamed().map_or(0, |streamed| streamed.far_bytes))
+            .with_device("labels and active vertices", state - graph_bytes)
+            .with_device("label totals", totals - state)
+            .with_device("columns", columns - totals)
+            .with_device("lists of vertices and what they choose", lists - columns)
+            .with_device("tables of large vertices", tables - lists)
+            .with_device("letters to and from other GPUs", places.bytes - tables);
         plan.device_items.retain(|item| item.bytes > 0);
+        if residence.is_some_and(|residence| residence.supply == Supply::Ferried) {
+            plan = plan.with("lists on their way", 4 * wanted + ferried::BYTES);
+        }
         to.bytes = places.bytes;
         to.plan = host_plan(plan, graph, settings, &specs, shares);
         to
+    }
+
+    /// Whether the host's memory has less room than this, though it may have more for the graph, as that is in a file.
+    pub fn exceeds(&self, host_limit: Option<u64>, graph: GraphView<'_>) -> bool {
+        host_limit.is_some_and(|limit| self.plan.total_host() > limit) && graph.shared_bytes() > 0
     }
 
     /// Whether the whole graph is on the device.
@@ -550,6 +591,8 @@ impl Layout {
             weights_behind: places.weights_behind,
             wanted: at(&self.wanted),
             near_end: places.residence.near_end,
+            own_first: self.share.vertices().start,
+            own_end: self.share.vertices().end,
             most_wanted: (len(&self.wanted) / 4 / 2 / places.residence.regions) as u32,
             most_long_pieces: (len(&places.long_pieces)
                 / LONG_PIECE_BYTES

@@ -2,6 +2,7 @@
 //! `async`.
 
 mod devices;
+mod ferried;
 mod layout;
 mod profile;
 mod ranks;
@@ -10,6 +11,7 @@ mod source;
 mod streamed;
 mod tuning;
 
+pub use crate::streamed::Supply;
 pub use devices::DevicesExecutor;
 pub use profile::{Iteration, Part, Profile};
 pub use ranks::MOST_RANKS;
@@ -32,12 +34,14 @@ pub struct DeviceExecutor<D> {
     tuning: Tuning,
     /// Bytes of the device's memory that a run may have, where not all that is free.
     limit: Option<u64>,
+    /// Bytes of the host's memory that it may have.
+    host_limit: Option<u64>,
 }
 
 impl<D: Device> DeviceExecutor<D> {
     /// An executor on this device.
     pub fn new(device: D) -> Self {
-        DeviceExecutor { device, tuning: Tuning::default(), limit: None }
+        DeviceExecutor { device, tuning: Tuning::default(), limit: None, host_limit: None }
     }
 
     /// The same with another tuning.
@@ -52,6 +56,13 @@ impl<D: Device> DeviceExecutor<D> {
         DeviceExecutor { limit, ..self }
     }
 
+    /// The same, with so many bytes of the host's memory at most: a graph in a mapped file that has no room there is read from
+    /// the file as it is needed, which is slower; otherwise it is not noticed.
+    #[must_use]
+    pub fn with_host_memory(self, host_limit: Option<u64>) -> Self {
+        DeviceExecutor { host_limit, ..self }
+    }
+
     /// The device.
     pub fn device(&self) -> &D {
         &self.device
@@ -60,7 +71,12 @@ impl<D: Device> DeviceExecutor<D> {
     fn layout<P: Program>(&self, graph: GraphView<'_>, program: &P, settings: &Settings) -> Layout {
         // Where the device does not tell, the run finds out what is wrong with it.
         let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
-        Layout::within(room, Task { graph, program, settings, tuning: self.tuning })
+        let task = Task { graph, program, settings, tuning: self.tuning };
+        let layout = Layout::within(room, task);
+        match layout.exceeds(self.host_limit, graph) {
+            true => Layout::within(room, task.ferried()),
+            false => layout,
+        }
     }
 
     /// Bytes of the device's memory that a run may have, and that are free, where so many are given back before.

@@ -7,6 +7,7 @@ use super::source::Resident;
 use super::streamed::{Streaming, blocks_beside};
 use super::tuning::{BLOCK, HUB, PIECE, SCAN_BLOCK, SHARED, Tuning};
 use crate::device::{Address, Device, DeviceError, Launch};
+use crate::streamed::Supply;
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::memory;
@@ -87,6 +88,13 @@ pub(super) struct Task<'t, P> {
     pub program: &'t P,
     pub settings: &'t Settings,
     pub tuning: Tuning,
+}
+
+impl<P> Task<'_, P> {
+    /// The same, whose lists are read from their file as they are needed.
+    pub fn ferried(self) -> Self {
+        Task { tuning: Tuning { supply: Supply::Ferried, ..self.tuning }, ..self }
+    }
 }
 
 impl<P> Clone for Task<'_, P> {
@@ -417,7 +425,18 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// The same, of a phase whose members get their lists when they are gathered.
     pub(super) fn late_step_of(&self, phase: u32, vertices: Range<VertexId>) -> Vec<u8> {
-        self.whole_step(phase, vertices, 0, Flags { late: true, ..Flags::default() }, self.turns)
+        self.late_step_of_part(phase, vertices, 0)
+    }
+
+    /// The same of a part of a phase.
+    pub(super) fn late_step_of_part(
+        &self,
+        phase: u32,
+        vertices: Range<VertexId>,
+        part: u32,
+    ) -> Vec<u8> {
+        let flags = Flags { late: true, ..Flags::default() };
+        self.whole_step(phase, vertices, part, flags, self.turns)
     }
 
     /// The same; who changed may leave it to the sleeping to ask.

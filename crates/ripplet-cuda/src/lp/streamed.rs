@@ -7,17 +7,19 @@
 //! active already and have their turn in the next phase are fetched to the other half of the stage.
 //!
 //! *By range*: where all vertices have their turn in one phase, and many of them are active, the lists of a range of
-//! vertices are copied as they lie, while those of the range before choose. Whom a change wakes is then found when the
+//! vertices are copied as they lie, while those of the range before choose. Rounds go forwards and backwards in turns, so that
+//! what came last is there when the next begins. Whom a change wakes is then found when the
 //! lists are there the next time: the sleeping ask. Devices that share a run all do so, or none: by what all of them
 //! looked at in the round before.
 //!
-//! A list that is in the stage in neither way is read where it is, which is slower and nothing else.
+//! A list that is in the stage in neither way is read where it is, which is slower and nothing else. Where kernels cannot
+//! read the host's memory, none is: `ferried.rs`.
 
 use super::failed;
 use super::layout::{Layout, Tallies, USE_BYTES, most_parts};
 use super::rounds::DeviceRounds;
 use crate::device::{Device, DeviceError, Launch, Queue};
-use crate::streamed::{self, Residence, Stretch, arrays_of};
+use crate::streamed::{self, Residence, Stretch, Supply, arrays_of};
 use ripplet_graph::{Direction, GraphView, VertexId};
 use ripplet_lp::{ListsMoved, RunError, Wake};
 use std::ops::Range;
@@ -37,20 +39,25 @@ pub(super) fn blocks_beside(multiprocessors: u32) -> u32 {
 
 /// What is known of a streamed graph's phases.
 pub(super) struct Streaming<'a, Mark> {
-    graph: GraphView<'a>,
+    pub(super) graph: GraphView<'a>,
     residence: Residence,
     /// Words of the lists that are not on the device, by array.
     far_words: u64,
     arcs: u64,
-    begin_part: Launch,
+    pub(super) begin_part: Launch,
     fetch: Launch,
     /// None where no list is long.
     fetch_long: Option<Launch>,
     want: Launch,
     find_copied: Launch,
+    pub(super) want_changed: Launch,
+    pub(super) find_ferried: Launch,
     ask: Launch,
-    /// Ranges whose lists are copied together.
+    /// Ranges whose lists are copied together; they have their turns from the first to the last, or backwards.
     ranges: Vec<Range<VertexId>>,
+    backwards: bool,
+    /// The last ranges that were copied, as long as they are there, in this order.
+    kept: Vec<Kept>,
     /// The share of all arcs that was looked at in the last round.
     share: f64,
     /// Parts of the phase at hand, and whether their lists were copied by range.
@@ -60,18 +67,25 @@ pub(super) struct Streaming<'a, Mark> {
     ahead: Option<(u32, [Mark; 2])>,
     /// The phase after which the sleeping have not asked yet: the last.
     unasked: Option<u32>,
-    times: Vec<Fetched<Mark>>,
+    pub(super) times: Vec<Fetched<Mark>>,
     moved: Vec<ListsMoved>,
     /// Words that were copied by range in this round, and those that did not fit.
-    copied_words: [u64; 2],
+    pub(super) copied_words: [u64; 2],
+}
+
+/// A range whose lists are in the stage: in which slot, and how many words of them did not fit.
+#[derive(Clone, Copy)]
+struct Kept {
+    slot: usize,
+    left_out: u64,
 }
 
 /// When lists came, and when they were waited for.
-struct Fetched<Mark> {
-    begin: Mark,
-    end: Mark,
+pub(super) struct Fetched<Mark> {
+    pub begin: Mark,
+    pub end: Mark,
     /// None where it was when they began to come.
-    wanted: Option<Mark>,
+    pub wanted: Option<Mark>,
 }
 
 impl<'a, Mark> Streaming<'a, Mark> {
@@ -89,7 +103,10 @@ impl<'a, Mark> Streaming<'a, Mark> {
         // Of few words, there would be more than can be told apart: two that follow one another have more than as many.
         let far_words = places.far_bytes / 4 / arrays_of(graph);
         let least = far_words.div_ceil(u64::from(most_parts(graph.arcs())) / 4);
-        let ranges = residence.parts(graph, slot.saturating_sub(64).max(least));
+        let ranges = match residence.supply {
+            Supply::Locked => residence.parts(graph, slot.saturating_sub(64).max(least)),
+            Supply::Ferried => residence.ferried_parts(graph),
+        };
         let long = !places.long_pieces.is_empty();
         let beside =
             |kernel| Ok(Launch { blocks: blocks_beside(multiprocessors), ..launch(kernel)? });
@@ -103,8 +120,12 @@ impl<'a, Mark> Streaming<'a, Mark> {
             fetch_long: long.then(|| beside("ripplet_fetch_long")).transpose()?,
             want: launch("ripplet_want")?,
             find_copied: launch("ripplet_find_copied")?,
+            want_changed: launch("ripplet_want_changed")?,
+            find_ferried: launch("ripplet_find_ferried")?,
             ask: launch("ripplet_ask")?,
             ranges,
+            backwards: false,
+            kept: Vec::new(),
             share: 1.0,
             parts: 1,
             by_range: false,
@@ -114,6 +135,13 @@ impl<'a, Mark> Streaming<'a, Mark> {
             moved: Vec::new(),
             copied_words: [0; 2],
         }))
+    }
+
+    /// The parts of a phase: the vertices whose lists are on the device, and each range of others. The first and the last may
+    /// begin and end within others' vertices, as blocks do.
+    pub fn parts(&self, own: &Range<VertexId>) -> Vec<Range<VertexId>> {
+        let near = own.start..self.residence.near_end;
+        std::iter::once(near).chain(self.ranges.iter().cloned()).collect()
     }
 
     /// Whether lists are to be copied by range in a round like the last.
@@ -180,9 +208,14 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     /// Has the phase's members of a streamed graph choose.
     pub(super) fn choose_streamed(
         &mut self,
-        streaming: &mut Streaming<'_, D::Mark>,
+        streaming: &mut Streaming<'a, D::Mark>,
     ) -> Result<(), DeviceError> {
         let (kernels, phase) = (*self.kernels(), self.phase);
+        if streaming.residence.supply == Supply::Ferried {
+            streaming.parts = self.choose_ferried(streaming, phase)?;
+            let step = self.step_of(phase, self.layout.share.vertices(), streaming.parts - 1);
+            return kernels.show.map_or(Ok(()), |show| self.launch(&show, &step));
+        }
         streaming.by_range = self.field.phases == 1 && streaming.is_by_range();
         streaming.parts = if streaming.by_range {
             self.choose_by_range(streaming, phase)?
@@ -200,8 +233,11 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     /// Wakes who must look again because they changed, or leaves it to these to ask.
     pub(super) fn wake_streamed(
         &mut self,
-        streaming: &mut Streaming<'_, D::Mark>,
+        streaming: &mut Streaming<'a, D::Mark>,
     ) -> Result<(), DeviceError> {
+        if streaming.residence.supply == Supply::Ferried {
+            return self.wake_ferried(streaming);
+        }
         let phase = self.phase;
         let may_defer = self.field.waking_share > 0 && self.wake != Wake::Always;
         let defers = if self.layout.share.is_ranked() {
@@ -229,6 +265,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let (device, kernels) = (self.device, *self.kernels());
         let vertices = self.layout.share.vertices();
         self.ask_now(streaming)?;
+        streaming.kept.clear();
         self.turn_stage(self.turns);
         match streaming.ahead.take() {
             Some((turn, [begin, end])) if turn == self.turns => {
@@ -306,10 +343,14 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     ) -> Result<u32, DeviceError> {
         let (device, kernels) = (self.device, *self.kernels());
         let own = self.layout.share.vertices();
-        let near = own.start..streaming.residence.near_end;
-        let parts: Vec<Range<VertexId>> =
-            [near].into_iter().chain(streaming.ranges.iter().cloned()).collect();
-        // Blocks may begin and end within others' vertices.
+        // The last come first, as some of them are still there.
+        let mut kept = std::mem::take(&mut streaming.kept);
+        kept.reverse();
+        streaming.backwards = !kept.is_empty() && !streaming.backwards;
+        let mut parts = streaming.parts(&own);
+        if streaming.backwards {
+            parts[1..].reverse();
+        }
         let own_of = |part: &Range<VertexId>| {
             part.start.clamp(own.start, own.end)..part.end.clamp(own.start, own.end)
         };
@@ -318,23 +359,30 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         streaming.ahead = None;
         device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
         self.turn_stage(0);
-        self.clear_stage(Queue::Main, 0)?;
+        if kept.is_empty() {
+            self.clear_stage(Queue::Main, 0)?;
+        }
         device.follow(Queue::Side, &device.mark(Queue::Main)?)?;
         let mut chosen: Vec<D::Mark> = Vec::with_capacity(parts.len());
         let mut copied: Option<[D::Mark; 2]> = None;
         for (part, vertices) in parts.iter().enumerate() {
             let next = part + 1;
-            let behind = match parts.get(next) {
-                None => None,
-                Some(vertices) => {
+            let behind = match (parts.get(next), kept.get(part)) {
+                (None, _) => None,
+                (Some(_), Some(kept)) => {
+                    streaming.copied_words[1] += kept.left_out;
+                    None
+                }
+                (Some(vertices), None) => {
                     if next > SLOTS {
                         // Its place must be free, and nobody look there any more.
                         device.follow(Queue::Side, &chosen[next - SLOTS])?;
-                        self.forget(&parts[next - SLOTS])?;
+                        self.forget(Queue::Side, &parts[next - SLOTS])?;
                     }
                     let begin = device.mark(Queue::Side)?;
-                    let slot = (next - 1) % SLOTS;
+                    let slot = part.checked_sub(SLOTS).map_or(part, |before| kept[before].slot);
                     let [copied, left_out] = self.copy_range(streaming, slot, vertices)?;
+                    kept.push(Kept { slot, left_out });
                     streaming.copied_words[0] += copied;
                     streaming.copied_words[1] += left_out;
                     Some([begin, device.mark(Queue::Side)?])
@@ -355,6 +403,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             }
             chosen.push(device.mark(Queue::Main)?);
         }
+        kept.drain(..kept.len().saturating_sub(SLOTS));
+        streaming.kept = kept;
         Ok(parts.len() as u32)
     }
 
@@ -411,7 +461,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// From here on, steps look at the half of the stage that is a phase's of this number.
-    fn turn_stage(&mut self, turn: u32) {
+    pub(super) fn turn_stage(&mut self, turn: u32) {
         let Some(places) = self.layout.graph.streamed() else { return };
         let region = u64::from(turn) % places.residence.regions;
         let base = self.device.address(&self.memory);
@@ -427,7 +477,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// Nothing is in that half any more.
-    fn clear_stage(&self, queue: Queue, turn: u32) -> Result<(), DeviceError> {
+    pub(super) fn clear_stage(&self, queue: Queue, turn: u32) -> Result<(), DeviceError> {
         let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
         let region = u64::from(turn) % places.residence.regions;
         let used = self.layout.stage_use.start + region * USE_BYTES;
@@ -444,11 +494,15 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// Nobody is to look in the stage any more for the lists of a range.
-    fn forget(&self, vertices: &Range<VertexId>) -> Result<(), DeviceError> {
+    pub(super) fn forget(
+        &self,
+        queue: Queue,
+        vertices: &Range<VertexId>,
+    ) -> Result<(), DeviceError> {
         let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
         let (start, length) = (4 * u64::from(vertices.start), 4 * vertices.len() as u64);
         places.fetched[0].iter().filter(|place| !place.is_empty()).try_for_each(|place| {
-            self.device().fill_in(Queue::Side, &self.memory, place.start + start, length, u8::MAX)
+            self.device().fill_in(queue, &self.memory, place.start + start, length, u8::MAX)
         })
     }
 

@@ -1,5 +1,6 @@
 //! Bounds between degree classes. Those that `field.cuh` has as well are part of the kernels.
 
+use crate::streamed::Supply;
 use ripplet_lp::Order;
 
 /// The largest degree of each class but the last.
@@ -60,6 +61,8 @@ pub struct Tuning {
     /// Where given, lists of vertices from this one on, or some before it, stay in the host's memory though there may be
     /// room: for tests, whose graphs are small.
     pub streamed_from: Option<u32>,
+    /// How lists come from there.
+    pub supply: Supply,
 }
 
 impl Tuning {
@@ -108,6 +111,7 @@ impl Default for Tuning {
             async_crowd: 1 << 22,
             counting: Counting::Packed,
             streamed_from: None,
+            supply: Supply::Locked,
         }
     }
 }

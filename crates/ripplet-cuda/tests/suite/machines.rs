@@ -3,7 +3,7 @@
 
 use crate::graphs::{Edges, Storage};
 use crate::oracle::{self, Rules, Total, Variant, Wake};
-use ripplet_cuda::lp::{Counting, Tuning};
+use ripplet_cuda::lp::{Counting, Supply, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
 use ripplet_graph::GraphView;
@@ -125,8 +125,10 @@ pub fn machines() -> Vec<Machine> {
     let compressed = machine(1, Tuning::default());
     let name = format!("{}, compressed lists", compressed.name);
     all.push(Machine { name, storage: Storage::Compressed, is_sampled: true, ..compressed });
-    for storage in [Storage::Plain, Storage::Compressed] {
-        let streamed = Tuning { streamed_from: Some(40), ..Tuning::default() };
+    for (storage, supply) in
+        [(Storage::Plain, Supply::Locked), (Storage::Compressed, Supply::Ferried)]
+    {
+        let streamed = Tuning { streamed_from: Some(40), supply, ..Tuning::default() };
         let Machine { name, executor, .. } = machine(1, streamed);
         let name = format!("{name}, {storage:?} lists");
         all.push(Machine { name, executor, storage, is_sampled: true });

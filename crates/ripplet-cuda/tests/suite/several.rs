@@ -5,7 +5,7 @@ use crate::graphs::{Edges, Storage, cliques};
 use crate::large::all_classes;
 use ripplet_cuda::device::{Device, DeviceError};
 use ripplet_cuda::exchange::Way;
-use ripplet_cuda::lp::Tuning;
+use ripplet_cuda::lp::{Supply, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet_graph::MAX_SHARD_ARCS;
@@ -258,24 +258,37 @@ fn devices_of_unequal_memory() {
 fn lists_that_stay_in_the_hosts_memory() {
     let (edges, lpa) = (web(9), Lpa::default());
     let vertices = edges.vertices;
-    let with = |count, way, from| {
-        let tuning = Tuning { streamed_from: Some(from), ..Tuning::default() };
+    let with = |count, way, (from, supply)| {
+        let tuning = Tuning { streamed_from: Some(from), supply, ..Tuning::default() };
         devices(count, way).with_tuning(tuning)
     };
-    for (way, from) in WAYS.into_iter().zip([0, vertices / 3, vertices / 2 + 17]) {
-        let executor = with(2, way, from);
+    let places = [
+        (0, Supply::Ferried),
+        (vertices / 3, Supply::Locked),
+        (vertices / 2 + 17, Supply::Ferried),
+    ];
+    for (way, place) in WAYS.into_iter().zip(places) {
+        let executor = with(2, way, place);
         for settings in [settings(Schedule::sync()), in_phases(3)] {
             check(&executor, &edges, Storage::Plain, &lpa, &settings);
             check(&executor, &edges, Storage::Compressed, &lpa, &settings);
         }
     }
     let edges = with_all(all_classes());
-    for storage in [Storage::Plain, Storage::Compressed] {
-        let executor = with(3, Way::Direct, edges.vertices / 2);
+    for (storage, supply) in
+        [(Storage::Plain, Supply::Ferried), (Storage::Compressed, Supply::Locked)]
+    {
+        let executor = with(3, Way::Direct, (edges.vertices / 2, supply));
         check(&executor, &edges, storage, &Modest {}, &settings(Schedule::sync()));
         check(&executor, &edges, storage, &Modest {}, &in_phases(2));
     }
-    check(&with(4, Way::Direct, 9), &cliques(9, 8), Storage::Plain, &lpa, &in_phases(2));
+    check(
+        &with(4, Way::Direct, (9, Supply::Locked)),
+        &cliques(9, 8),
+        Storage::Plain,
+        &lpa,
+        &in_phases(2),
+    );
 }
 
 /// What two devices together have no room for stays in the host's memory, within what each may have.

@@ -3,16 +3,19 @@
 use crate::graphs::{Edges, Storage};
 use crate::machines::on_gpu;
 use ripplet_cuda::device::Device;
-use ripplet_cuda::lp::Tuning;
+use ripplet_cuda::lp::{Supply, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
-use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
+use ripplet_graph::{
+    Adjacency, Buffer, Direction, Graph, GraphView, MAX_SHARD_ARCS, Shard, WeightScale,
+};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Lpa, Resolution, Slpa};
 use ripplet_lp::{
     Checkpoint, Counter, Executor, Keeper, NotKept, Observer, Order, Outcome, Plan, Program, Round,
     RunError, Schedule, Settings, State, Stop,
 };
+use std::sync::Arc;
 
 /// Communities with edges between them, and two vertices that many know.
 fn web(vertices: u32) -> Edges {
@@ -68,9 +71,12 @@ fn gpu(limit: Option<u64>) -> DeviceExecutor<CudaDevice> {
     DeviceExecutor::new(CudaDevice::new(0).unwrap()).with_memory(limit)
 }
 
+/// How lists come that are not on the device, and the share of its memory that is not needed least.
+type Room = (Supply, f64);
+
 /// Runs on the GPU where there is one, and on the shim otherwise, with a share of what is not needed least.
 fn run<P: Program>(
-    share: f64,
+    room: Room,
     graph: GraphView<'_>,
     program: &P,
     settings: &Settings,
@@ -78,21 +84,23 @@ fn run<P: Program>(
 ) -> (Result<Outcome, RunError>, Plan) {
     fn on<P: Program, D: Device>(
         executor: impl Fn(Option<u64>) -> DeviceExecutor<D>,
-        share: f64,
+        (supply, share): Room,
         graph: GraphView<'_>,
         program: &P,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> (Result<Outcome, RunError>, Plan) {
-        let budget = budget(&executor, share, graph, program, settings);
+        let tuning = Tuning { supply, ..Tuning::default() };
+        let executor = |limit| executor(limit).with_tuning(tuning);
+        let budget = budget(executor, share, graph, program, settings);
         let executor = executor(Some(budget));
         let plan = executor.plan(graph, program, settings);
         assert!(plan.total_device() <= budget && plan.graph_streamed > 0, "{budget}: {plan:?}");
         (executor.run(graph, program, settings, observer), plan)
     }
     match on_gpu() {
-        true => on(gpu, share, graph, program, settings, observer),
-        false => on(shim, share, graph, program, settings, observer),
+        true => on(gpu, room, graph, program, settings, observer),
+        false => on(shim, room, graph, program, settings, observer),
     }
 }
 
@@ -110,17 +118,22 @@ fn check<P: Program>(
 ) {
     let expected = CpuExecutor::new(Some(2)).unwrap();
     let expected = expected.run(&edges.graph(MAX_SHARD_ARCS), program, settings, &mut ()).unwrap();
-    for (shard_arcs, &share) in [MAX_SHARD_ARCS, 3000].into_iter().cycle().zip(shares) {
+    let rooms =
+        shares.iter().flat_map(|&share| [(Supply::Locked, share), (Supply::Ferried, share)]);
+    for (shard_arcs, room) in [MAX_SHARD_ARCS, 3000, 3000].into_iter().cycle().zip(rooms) {
         let graph = edges.stored(shard_arcs, storage);
-        let (found, plan) = run(share, graph.view(), program, settings, &mut ());
+        let (found, plan) = run(room, graph.view(), program, settings, &mut ());
         let (found, name) =
-            (found.unwrap(), format!("{share} {storage:?} {:?}", settings.schedule));
+            (found.unwrap(), format!("{room:?} {storage:?} {:?}", settings.schedule));
         assert_eq!(found.labels, expected.labels, "{name}");
         assert_eq!(found.columns, expected.columns, "{name}");
         assert_eq!(counts(&found), counts(&expected), "{name}");
         assert_eq!(found.lists_moved.len(), found.rounds.len());
         let moved: u64 = found.lists_moved.iter().map(|moved| moved.fetched + moved.unstaged).sum();
         assert!(moved > plan.graph_streamed / 2, "{name}: {moved} bytes of {plan:?}");
+        if room.0 == Supply::Ferried {
+            assert!(found.lists_moved.iter().all(|moved| moved.unstaged == 0), "{name}");
+        }
     }
 }
 
@@ -156,16 +169,82 @@ fn sketches_and_columns() {
     check(&edges, Storage::Plain, &Slpa::default(), &settings(Schedule::sync()), &[0.3]);
 }
 
+/// Rounds go forwards and backwards in turns: what is there when a round ends need not come again.
+#[test]
+fn what_is_there_is_used_first() {
+    let graph = web(1500).stored(MAX_SHARD_ARCS, Storage::Plain);
+    let room = (Supply::Locked, 0.3);
+    let (found, _) = run(room, graph.view(), &Cdlp, &settings(Schedule::sync()), &mut ());
+    let [first, second, third] =
+        &found.unwrap().lists_moved.iter().map(|moved| moved.fetched).collect::<Vec<_>>()[..]
+    else {
+        panic!("three rounds")
+    };
+    assert!(second < first && third < first, "{first}, {second}, {third}");
+}
+
 /// Lists so long that they are fetched by the piece, and counted by many blocks.
 #[test]
 fn long_lists() {
-    let (ring, hub) = ((1..9000u32).map(|v| (v, v % 8999 + 1)), (1..9000).map(|v| (0, v)));
+    let near = |v: u32| (0..6).map(move |step| (v, (v + step) % 8999 + 1));
+    let (ring, hub) = ((1..9000u32).flat_map(near), (1..9000).map(|v| (0, v)));
     let second = (2..9000).step_by(2).map(|v| (1, v));
     let edges = Edges::new(9000, ring.chain(hub).chain(second));
     for schedule in [phased(2), Schedule::sync()] {
         let settings = Settings { stop: Stop::after(2), ..settings(schedule) };
         check(&edges, Storage::Plain, &Lpa::default(), &settings, &[0.0, 0.4]);
     }
+    let sketched = Settings { counter: "mg:8".parse::<Counter>().unwrap(), ..settings(phased(2)) };
+    check(&edges, Storage::Plain, &Lpa::default(), &sketched, &[0.0]);
+}
+
+/// Words of somebody else's, as a mapped file's are.
+struct Elsewhere(Vec<u32>);
+
+impl AsRef<[u8]> for Elsewhere {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+fn elsewhere(words: &[u32]) -> Buffer<u32> {
+    Buffer::shared(Arc::new(Elsewhere(words.to_vec())), 0..4 * words.len()).unwrap()
+}
+
+/// A graph in a file, which has more bytes than the host's memory has room for, is read from there.
+#[test]
+fn a_file_that_the_host_has_no_room_for() {
+    let here = web(1200).graph(3000);
+    let shards = here.shards().iter().map(|shard| {
+        let lists = Adjacency::new(
+            elsewhere(shard.out().offsets()),
+            elsewhere(shard.out().neighbors()),
+            shard.out().weights().map(elsewhere),
+        );
+        Shard::new(shard.vertices(), lists, None)
+    });
+    let (ids, scale) = (here.ids().clone(), WeightScale::ONE);
+    let graph = Graph::from_shards(ids, Direction::Undirected, scale, shards.collect()).unwrap();
+    assert_eq!((here.shared_bytes(), graph.shared_bytes() > 100_000), (0, true));
+    let (program, settings) = (Lpa::default(), settings(phased(3)));
+    let [whole, least] = [None, Some(0)].map(|limit| shim(limit).plan(&graph, &program, &settings));
+    let limit = (least.total_device() + whole.total_device()) / 2;
+    let with = |host, graph: &Graph| {
+        let executor = shim(Some(limit)).with_host_memory(host);
+        (executor.plan(graph, &program, &settings), executor)
+    };
+    let (roomy, _) = with(Some(least.total_host()), &graph);
+    let (narrow, executor) = with(Some(least.total_host() - 1), &graph);
+    assert_eq!(roomy.graph_host, graph.bytes());
+    assert_eq!(narrow.graph_host, graph.bytes() - graph.shared_bytes());
+    assert!(narrow.items.iter().any(|item| item.purpose == "lists on their way"), "{narrow:?}");
+    assert!(narrow.graph_streamed > 0 && narrow.total_device() <= limit, "{narrow:?}");
+    // What is in memory already has its room.
+    assert_eq!(with(Some(0), &here).0.graph_host, here.bytes());
+    let found = executor.run(&graph, &program, &settings, &mut ()).unwrap();
+    let expected = CpuExecutor::new(Some(2)).unwrap();
+    let expected = expected.run(&graph, &program, &settings, &mut ()).unwrap();
+    assert_eq!(found.labels, expected.labels);
 }
 
 #[test]
@@ -173,13 +252,15 @@ fn in_place() {
     let edges = web(1200);
     let asynchronous = Settings { stop: Stop::after(8), ..settings(Schedule::asynchronous()) };
     let graph = edges.stored(MAX_SHARD_ARCS, Storage::Plain);
-    let (found, _) = run(0.3, graph.view(), &Lpa::default(), &asynchronous, &mut ());
-    let found = found.unwrap();
-    // It differs from run to run; but communities are found.
-    let mut labels = found.labels.clone();
-    labels.sort_unstable();
-    labels.dedup();
-    assert!(labels.len() < 600, "{} labels", labels.len());
+    for supply in [Supply::Locked, Supply::Ferried] {
+        let room = (supply, 0.3);
+        let (found, _) = run(room, graph.view(), &Lpa::default(), &asynchronous, &mut ());
+        // It differs from run to run; but communities are found.
+        let mut labels = found.unwrap().labels;
+        labels.sort_unstable();
+        labels.dedup();
+        assert!(labels.len() < 600, "{supply:?}: {} labels", labels.len());
+    }
 }
 
 /// Keeps the state after a round.
@@ -213,7 +294,8 @@ fn a_state_is_whole() {
     let graph = edges.stored(MAX_SHARD_ARCS, Storage::Plain);
     let settings = settings(Schedule::sync());
     let [mut here, mut there] = [After(2, None), After(2, None)];
-    run(0.2, graph.view(), &Lpa::default(), &settings, &mut here).0.unwrap();
+    let room = (Supply::Locked, 0.2);
+    run(room, graph.view(), &Lpa::default(), &settings, &mut here).0.unwrap();
     let cpu = CpuExecutor::new(Some(1)).unwrap();
     let expected = cpu.run(graph.view(), &Lpa::default(), &settings, &mut there).unwrap();
     let (here, there) = (here.1.unwrap(), there.1.unwrap());
@@ -229,7 +311,8 @@ fn a_state_is_whole() {
     assert_eq!(shared.active, there.active);
     assert_eq!(shared.labels, there.labels);
     let resumed = Settings { resume: Some(here), ..settings };
-    let (found, _) = run(0.2, graph.view(), &Lpa::default(), &resumed, &mut ());
+    let room = (Supply::Ferried, 0.2);
+    let (found, _) = run(room, graph.view(), &Lpa::default(), &resumed, &mut ());
     assert_eq!(found.unwrap().labels, expected.labels);
 }
 
@@ -245,7 +328,8 @@ fn two_runs_at_once() {
             let (graph, expected) = (graph.view(), &expected);
             scope.spawn(move || {
                 for share in [0.1, 0.4] {
-                    let (found, _) = run(share, graph, &Lpa::default(), &settings, &mut ());
+                    let room = (Supply::Locked, share);
+                    let (found, _) = run(room, graph, &Lpa::default(), &settings, &mut ());
                     let expected = expected.run(graph, &Lpa::default(), &settings, &mut ());
                     assert_eq!(found.unwrap().labels, expected.unwrap().labels);
                 }

@@ -141,6 +141,19 @@ impl<'a> CompressedNeighbors<'a> {
         self.degree_in(&self.block(local), local % BLOCK)
     }
 
+    /// The words of [`CompressedAdjacency::words`] that vertex `local`'s list is in, and the one behind them, at which whoever
+    /// takes its last values looks; none of an empty list.
+    pub fn words_of(&self, local: usize) -> Range<u64> {
+        let (block, lane) = (self.block(local), local % BLOCK);
+        let bit = |lane| block.lists.wrapping_add(self.end_before(&block, lane));
+        let (begin, end) = (bit(lane), bit(lane + 1));
+        let most = self.words.len() as u64;
+        match begin < end {
+            true => (begin / 32).min(most)..(end.div_ceil(32) + 1).min(most),
+            false => 0..0,
+        }
+    }
+
     /// The neighbours of vertex `local`, ascending.
     #[inline]
     pub fn of(&self, local: usize) -> ListNeighbors<'a> {

@@ -227,6 +227,12 @@ impl CompressedGraph {
         bytes
     }
 
+    /// Of the lists' bytes, those that lie in somebody else's memory: a mapped file's, which need not be in memory at once.
+    pub fn shared_bytes(&self) -> u64 {
+        let lists = self.shards.iter().flat_map(CompressedShard::lists);
+        lists.map(CompressedAdjacency::shared_bytes).sum()
+    }
+
     /// Compresses a graph's lists, in parallel, and takes over its ids. Memory: both graphs' lists.
     ///
     /// # Errors

@@ -206,6 +206,11 @@ impl CompressedAdjacency {
         self.begins.bytes() + self.words.bytes()
     }
 
+    /// Bytes of them that are somebody else's: [`Buffer::shared_bytes`].
+    pub fn shared_bytes(&self) -> u64 {
+        self.begins.shared_bytes() + self.words.shared_bytes()
+    }
+
     /// The arrays as plain slices.
     pub fn view(&self) -> CompressedNeighbors<'_> {
         CompressedNeighbors {
