@@ -1,15 +1,21 @@
 //! Measures label propagation on a graph that is not all in a GPU's memory: `measure_streamed web 22 [share…]`, for web,
 //! social, rmat, road. Prints a line of JSON for each run: plain and compressed lists, phased and synchronous, the whole
 //! graph on the device and with these shares of its bytes (a quarter by default) beside what must be there; and whether
-//! the labels are those of the whole graph.
+//! the labels are those of the whole graph. Each share is run twice: with lists locked in the host's memory, and ferried by
+//! the host as where they are in a file. Of the synchronous ones, the host's cores and the GPU are also measured at work at
+//! the same time, each on the whole graph: what sharing a round between them (GLP's hybrid mode) could bring at most.
 
 use ripplet_bench::{Result, family};
+use ripplet_cuda::lp::{Supply, Tuning};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{GraphBuilder, GraphView};
+use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Lpa};
 use ripplet_lp::{Executor, Outcome, Program, Schedule, Settings, Stop};
 use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// Runs of which the one of the median time is told.
 const RUNS: usize = 3;
@@ -41,6 +47,7 @@ fn main() -> Result<()> {
             });
             if sync {
                 measure(&mut executor, view, &Cdlp, &settings, &shares, &of)?;
+                beside(&mut executor, view, &settings, shares[0], &of)?;
             } else {
                 measure(&mut executor, view, &Lpa::default(), &settings, &shares, &of)?;
             }
@@ -57,8 +64,11 @@ fn measure<P: Program>(
     shares: &[f64],
     of: &serde_json::Value,
 ) -> Result<()> {
-    let mut with = |limit: Option<u64>| -> Result<(Outcome, ripplet_lp::Plan)> {
-        let on = executor.take().ok_or("no executor")?.with_memory(limit);
+    let mut with = |limit: Option<u64>, supply| -> Result<(Outcome, ripplet_lp::Plan)> {
+        let tuning = Tuning { supply, ..Tuning::default() };
+        let on = executor.take().ok_or("no executor")?.with_memory(Some(0)).with_tuning(tuning);
+        let least = on.plan(view, program, settings).total_device();
+        let on = on.with_memory(limit.map(|limit| limit.max(least)));
         let plan = on.plan(view, program, settings);
         let mut runs = Vec::new();
         for _ in 0..RUNS {
@@ -68,14 +78,67 @@ fn measure<P: Program>(
         runs.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
         Ok((runs.swap_remove(RUNS / 2), plan))
     };
-    let (whole, plan) = with(None)?;
-    tell(of, 1.0, &plan, &whole, true);
-    let beside = plan.total_device() - plan.graph_device;
+    let (whole, plan) = with(None, Supply::Locked)?;
+    tell(of, (1.0, "all there"), &plan, &whole, true);
     for &share in shares {
-        let budget = beside + (plan.graph_device as f64 * share) as u64;
-        let (found, plan) = with(Some(budget))?;
-        tell(of, share, &plan, &found, found.labels == whole.labels);
+        for (supply, name) in [(Supply::Locked, "locked"), (Supply::Ferried, "ferried")] {
+            let (found, plan) = with(Some(budget(&plan, share)), supply)?;
+            tell(of, (share, name), &plan, &found, found.labels == whole.labels);
+        }
     }
+    Ok(())
+}
+
+/// Bytes of the device's memory for this share of the graph's, beside what must be there.
+fn budget(whole: &ripplet_lp::Plan, share: f64) -> u64 {
+    whole.total_device() - whole.graph_device + (whole.graph_device as f64 * share) as u64
+}
+
+/// Seconds of the host's cores alone, of the GPU alone, and of both at the same time.
+fn beside(
+    executor: &mut Option<DeviceExecutor<CudaDevice>>,
+    view: GraphView<'_>,
+    settings: &Settings,
+    share: f64,
+    of: &serde_json::Value,
+) -> Result<()> {
+    let on = executor.take().ok_or("no executor")?;
+    let on = on.with_tuning(Tuning::default()).with_memory(None);
+    let limit = budget(&on.plan(view, &Cdlp, settings), share);
+    let on = on.with_memory(Some(limit));
+    let host = CpuExecutor::new(None)?;
+    let host_alone = seconds(&host.run(view, &Cdlp, settings, &mut ())?);
+    let gpu_alone = seconds(&on.run(view, &Cdlp, settings, &mut ())?);
+    let is_over = AtomicBool::new(false);
+    let (host_beside, gpu_beside) = std::thread::scope(|scope| {
+        // The GPU's runs until the host's is done, and the median of them.
+        let gpu = scope.spawn(|| -> std::result::Result<Vec<f64>, String> {
+            let mut all = Vec::new();
+            while !is_over.load(Ordering::Relaxed) || all.is_empty() {
+                let run = on.run(view, &Cdlp, settings, &mut ());
+                all.push(seconds(&run.map_err(|error| error.to_string())?));
+            }
+            all.sort_by(f64::total_cmp);
+            Ok(all)
+        });
+        let start = Instant::now();
+        let found = host.run(view, &Cdlp, settings, &mut ());
+        is_over.store(true, Ordering::Relaxed);
+        let host = found.map(|run| seconds(&run).min(start.elapsed().as_secs_f64()));
+        (host, gpu.join())
+    });
+    let gpu_beside = gpu_beside.map_err(|_| "the GPU's thread panicked")??;
+    let mut line = of.clone();
+    let said = json!({
+        "beside": true, "share": share, "threads": std::thread::available_parallelism()?.get(),
+        "host_alone": host_alone, "gpu_alone": gpu_alone, "host_beside": host_beside?,
+        "gpu_beside": gpu_beside[gpu_beside.len() / 2], "gpu_runs": gpu_beside.len(),
+    });
+    if let (Some(line), Some(said)) = (line.as_object_mut(), said.as_object()) {
+        line.extend(said.clone());
+    }
+    println!("{line}");
+    *executor = Some(on);
     Ok(())
 }
 
@@ -83,7 +146,13 @@ fn seconds(outcome: &Outcome) -> f64 {
     outcome.rounds.iter().map(|round| round.seconds).sum()
 }
 
-fn tell(of: &serde_json::Value, share: f64, plan: &ripplet_lp::Plan, run: &Outcome, equal: bool) {
+fn tell(
+    of: &serde_json::Value,
+    (share, lists): (f64, &str),
+    plan: &ripplet_lp::Plan,
+    run: &Outcome,
+    equal: bool,
+) {
     let moved =
         |get: &dyn Fn(&ripplet_lp::ListsMoved) -> f64| run.lists_moved.iter().map(get).sum::<f64>();
     let rounds: Vec<_> = run
@@ -101,7 +170,7 @@ fn tell(of: &serde_json::Value, share: f64, plan: &ripplet_lp::Plan, run: &Outco
         .collect();
     let mut line = of.clone();
     let said = json!({
-        "share": share, "planned_device": plan.total_device(), "streamed_bytes": plan.graph_streamed,
+        "share": share, "lists": lists, "planned_device": plan.total_device(), "streamed_bytes": plan.graph_streamed,
         "milliseconds": 1e3 * seconds(run), "fetched": moved(&|m| m.fetched as f64),
         "unstaged": moved(&|m| m.unstaged as f64), "fetching": 1e3 * moved(&|m| m.fetching),
         "waiting": 1e3 * moved(&|m| m.waiting), "transfer_seconds": run.device_seconds.transfer,

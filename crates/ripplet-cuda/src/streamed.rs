@@ -10,6 +10,7 @@ use crate::device::{Address, Device, DeviceError};
 use crate::places::Places;
 use crate::resident::{Compressed, CompressedShard, Lists};
 use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 use ripplet_graph::compressed::{self, CompressedAdjacency};
 use ripplet_graph::{Direction, GraphView, Neighbors, VertexId, memory};
 use std::ops::Range;
@@ -322,14 +323,13 @@ fn largest_block(graph: GraphView<'_>, vertices: Range<VertexId>) -> u64 {
     StoredShard::all(graph).map(in_shard).max().unwrap_or(0)
 }
 
-/// Vertices whose lists are ferried together.
-pub(crate) const FERRIED_AT_ONCE: usize = 1 << 18;
+/// Vertices of a load.
+const LOAD: usize = 2048;
 
-/// Words that lists of a part may take beside their own: behind those of each shard and direction, and of each so many
-/// vertices, one is read.
+/// Words that lists of a part may take beside their own: behind those of each load, one is read, which may be another's too.
 fn spare_words(graph: GraphView<'_>) -> u64 {
-    let at_once = u64::from(graph.vertices()) / FERRIED_AT_ONCE as u64;
-    2 * (graph.shards() as u64 + at_once) * SLACK + 64
+    let loads = graph.shards() as u64 + u64::from(graph.vertices()) / LOAD as u64;
+    2 * loads * SLACK + 64
 }
 
 /// The vertices of a vertex's block; none, behind the last, where there is no such vertex.
@@ -438,59 +438,71 @@ pub(crate) fn stretches<D: Device>(
     (all, left_out)
 }
 
-/// Lists that are ferried together: where they are, and where in the stage they will be.
-#[derive(Default)]
-pub(crate) struct Ferry<'a> {
-    /// By direction, of each vertex: the word of the stage.
-    pub places: [Vec<u32>; 2],
-    /// What is copied there, one behind the other; and the same of weights.
-    pub words: Vec<&'a [u32]>,
-    pub weights: Vec<&'a [u32]>,
+/// Lists of one direction that one thread ferries to the stage.
+pub(crate) struct Load<'a, 'v> {
+    stored: Stored<'a>,
+    /// The shard's first vertex.
+    first: VertexId,
+    vertices: &'v [VertexId],
+    /// Words of all lists, each once where several share it.
+    pub words: u64,
 }
 
-impl<'a> Ferry<'a> {
-    /// The lists of some vertices, which ascend, to behind so many words of the stage, which become more. Words that
-    /// several lists share are copied once.
-    pub fn load(
-        graph: GraphView<'a>,
-        vertices: &[VertexId],
-        used: &mut u64,
-    ) -> Result<Ferry<'a>, memory::OutOfMemory> {
-        let mut ferry = Ferry::default();
-        for side in 0..2 {
-            for shard in StoredShard::all(graph) {
-                let [from, to] = [shard.vertices.start, shard.vertices.end]
-                    .map(|bound| vertices.partition_point(|&v| v < bound));
-                let Some(stored) = shard.lists[side].filter(|_| from < to) else { continue };
-                // Of what was copied last, the first word, the end, and where in the stage that is.
-                let (mut open, mut place) = (0..0, *used);
-                memory::reserve(&mut ferry.places[side], to - from)?;
-                for &v in &vertices[from..to] {
-                    let its = stored.words_of((v - shard.vertices.start) as usize);
-                    if !(open.start..=open.end).contains(&its.start) {
-                        ferry.close(stored, &open)?;
-                        (open, place) = (its.start..its.start, *used);
-                    }
-                    *used += its.end.saturating_sub(open.end);
-                    open.end = open.end.max(its.end);
-                    ferry.places[side].push((place + (its.start - open.start)) as u32);
-                }
-                ferry.close(stored, &open)?;
-            }
-        }
-        Ok(ferry)
+impl<'a, 'v> Load<'a, 'v> {
+    /// Those of some vertices, which ascend.
+    pub fn all(graph: GraphView<'a>, side: usize, vertices: &'v [VertexId]) -> Vec<Load<'a, 'v>> {
+        let of_shard = |shard: StoredShard<'a>| {
+            let stored = shard.lists[side]?;
+            let Range { start, end } = shard.vertices;
+            let [from, to] = [start, end].map(|bound| vertices.partition_point(|&v| v < bound));
+            let load = move |vertices| {
+                let load = Load { stored, first: start, vertices, words: 0 };
+                Load { words: load.visit(|_, _| {}, |_, _| {}), ..load }
+            };
+            Some(vertices[from..to].par_chunks(LOAD).map(load).collect::<Vec<_>>())
+        };
+        StoredShard::all(graph).filter_map(of_shard).flatten().collect()
     }
 
-    /// Some words more, and their weights.
-    fn close(&mut self, stored: Stored<'a>, words: &Range<u64>) -> Result<(), memory::OutOfMemory> {
-        let words = words.start as usize..words.end as usize;
-        if words.is_empty() {
-            return Ok(());
+    /// How many vertices' lists it has.
+    pub fn len(&self) -> usize {
+        self.vertices.len()
+    }
+
+    /// Arrays that they are in: words, and of plain lists with weights these.
+    pub fn arrays(&self) -> impl Iterator<Item = &'a [u32]> {
+        [Some(self.stored.words()), self.stored.weights()].into_iter().flatten()
+    }
+
+    /// Where in the stage each list is, if the first is at `at`.
+    pub fn place(&self, at: u64, places: &mut [u32]) {
+        self.visit(|number, word| places[number] = (at + word) as u32, |_, _| {});
+    }
+
+    /// Shows each stretch of words that lie together, with how many come before.
+    pub fn each_stretch(&self, stretch: impl FnMut(Range<usize>, u64)) {
+        self.visit(|_, _| {}, stretch);
+    }
+
+    /// Tells the place of each list, and stretches as they end; how many words there are.
+    fn visit(
+        &self,
+        mut list: impl FnMut(usize, u64),
+        mut stretch: impl FnMut(Range<usize>, u64),
+    ) -> u64 {
+        let (mut words, mut open, mut place) = (0, 0..0, 0);
+        for (number, &v) in self.vertices.iter().enumerate() {
+            let its = self.stored.words_of((v - self.first) as usize);
+            if !(open.start..=open.end).contains(&its.start) {
+                stretch(open.start as usize..open.end as usize, place);
+                (open, place) = (its.start..its.start, words);
+            }
+            words += its.end.saturating_sub(open.end);
+            open.end = open.end.max(its.end);
+            list(number, place + (its.start - open.start));
         }
-        if let Some(weights) = stored.weights() {
-            memory::push(&mut self.weights, &weights[words.clone()])?;
-        }
-        memory::push(&mut self.words, &stored.words()[words])
+        stretch(open.start as usize..open.end as usize, place);
+        words
     }
 }
 

@@ -6,22 +6,23 @@
 //! wake others have their lists ferried once more. Lists are copied in the order of the file, so that it is read from its
 //! beginning to its end, and of it no more than what is looked at.
 //!
-//! Memory of the host: 4 bytes for each vertex that has its turn at once, and a few tens of megabytes ([`BYTES`]).
+//! Memory of the host: 4 bytes for each vertex that has its turn at once, and 40 MiB ([`BYTES`]).
 
 use super::layout::{Ferried, StageUse};
 use super::rounds::DeviceRounds;
 use super::streamed::{Fetched, Streaming};
 use crate::device::{Device, DeviceError, Queue};
-use crate::streamed::{self, FERRIED_AT_ONCE, Ferry};
+use crate::streamed::{self, Load};
 use rayon::prelude::*;
 use ripplet_graph::{VertexId, memory};
 use ripplet_lp::Wake;
 use std::ops::Range;
 
-/// Words that are copied to the device together.
-const AT_ONCE: usize = 4 << 20;
-/// Bytes of the host's memory that it takes to copy them: the words, and where those of each list are, and go.
-pub(super) const BYTES: u64 = 4 * AT_ONCE as u64 + 128 * FERRIED_AT_ONCE as u64;
+/// Words that are copied to the device together, and vertices whose lists are.
+const WORDS: usize = 4 << 20;
+const AT_ONCE: usize = 1 << 20;
+/// Bytes of the host's memory that it takes to copy them: words and weights, places, and a little for each load.
+pub(super) const BYTES: u64 = 2 * 4 * WORDS as u64 + 2 * 4 * AT_ONCE as u64;
 
 impl<Mark> Streaming<'_, Mark> {
     /// The device's own vertices of each part.
@@ -101,67 +102,124 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         device.write(&self.memory, middle, bytemuck::cast_slice(&vertices))?;
 
         let begin = device.mark(Queue::Main)?;
-        let (mut first, mut used) = (0u32, 0);
-        for vertices in vertices.chunks(FERRIED_AT_ONCE) {
-            let to = places.stage.start + 4 * used;
-            let ferry = Ferry::load(streaming.graph, vertices, &mut used).map_err(refused)?;
-            let ferried = Ferried { side: 0, first, count: vertices.len() as u32 };
-            for (side, found) in (0..).zip(&ferry.places).filter(|(_, found)| !found.is_empty()) {
-                let place = wanted.start + 4 * u64::from(first);
-                device.write(&self.memory, place, bytemuck::cast_slice(found))?;
-                let ferried = Ferried { side, ..ferried };
-                let argument = [bytemuck::bytes_of(&ferried), &[0; 4], &self.run()[..]].concat();
-                self.launch(&streaming.find_ferried, &argument)?;
+        let (mut at, mut hold) = (0, Hold::default());
+        for side in 0..2 {
+            let mut ferried = Ferried { side, first: 0, count: 0 };
+            for vertices in vertices.chunks(AT_ONCE) {
+                let loads = Load::all(streaming.graph, side as usize, vertices);
+                let mut left = &loads[..];
+                while !left.is_empty() {
+                    let (together, others) = left.split_at(fitting(left));
+                    left = others;
+                    let words: u64 = together.iter().map(|load| load.words).sum();
+                    ferried.first += ferried.count;
+                    ferried.count = together.iter().map(|load| load.len() as u32).sum();
+                    hold.fill(together, at).map_err(refused)?;
+                    let place = wanted.start + 4 * u64::from(ferried.first);
+                    device.write(&self.memory, place, bytemuck::cast_slice(&hold.places))?;
+                    let argument =
+                        [bytemuck::bytes_of(&ferried), &[0; 4], &self.run()[..]].concat();
+                    self.launch(&streaming.find_ferried, &argument)?;
+                    let to = places.stage.start + 4 * at;
+                    for (number, to) in [to, to + 4 * places.weights_behind].into_iter().enumerate()
+                    {
+                        self.unload(together, number, &hold.arrays[number], to)?;
+                    }
+                    at += words;
+                    streaming.copied_words[0] += words * together[0].arrays().count() as u64;
+                }
             }
-            for (words, to) in [(ferry.words, to), (ferry.weights, to + 4 * places.weights_behind)]
-            {
-                self.unload(&words, to)?;
-                let count = words.iter().map(|words| words.len() as u64).sum::<u64>();
-                streaming.copied_words[0] += count;
-            }
-            first += ferried.count;
         }
         let end = device.mark(Queue::Main)?;
         streaming.times.push(Fetched { begin, end, wanted: None });
         Ok(true)
     }
 
-    /// Copies words to the device's memory, one behind the other.
-    fn unload(&self, all: &[&[u32]], to: u64) -> Result<(), DeviceError> {
-        let (mut at, mut first) = (to, 0);
-        let mut together: Vec<u32> = Vec::new();
-        while first < all.len() {
-            let mut words = 0;
-            let fits = |piece: &&&[u32]| {
-                words += piece.len();
-                words <= AT_ONCE
-            };
-            let count = all[first..].iter().take_while(fits).count();
-            if count <= 1 {
-                let piece: &[u32] = all[first];
-                self.device.write(&self.memory, at, bytemuck::cast_slice(piece))?;
-                (at, first) = (at + 4 * piece.len() as u64, first + 1);
-                continue;
-            }
-            let pieces = &all[first..first + count];
-            let words = pieces.iter().map(|piece| piece.len()).sum();
-            if together.len() < words {
-                together = memory::zeros(words).map_err(refused)?;
-            }
-            let mut room = &mut together[..words];
-            let mut copies = memory::with_room(count).map_err(refused)?;
-            for piece in pieces {
-                let (here, behind) = room.split_at_mut(piece.len());
-                copies.push((here, *piece));
-                room = behind;
-            }
-            let copies = copies.into_par_iter().with_min_len(64);
-            copies.for_each(|(to, from): (&mut [u32], &[u32])| to.copy_from_slice(from));
-            self.device.write(&self.memory, at, bytemuck::cast_slice(&together[..words]))?;
-            (at, first) = (at + 4 * words as u64, first + count);
+    /// Copies an array of some loads to the device's memory: what was put together of them, or list by list.
+    fn unload(
+        &self,
+        loads: &[Load<'_, '_>],
+        array: usize,
+        together: &[u32],
+        to: u64,
+    ) -> Result<(), DeviceError> {
+        if !together.is_empty() {
+            return self.device.write(&self.memory, to, bytemuck::cast_slice(together));
         }
+        let Some(all) = loads[0].arrays().nth(array) else { return Ok(()) };
+        let mut done = Ok(());
+        loads[0].each_stretch(|words, place| {
+            if done.is_ok() {
+                let words = bytemuck::cast_slice(&all[words]);
+                done = self.device.write(&self.memory, to + 4 * place, words);
+            }
+        });
+        done
+    }
+}
+
+/// How many of some loads are ferried together: at least one.
+fn fitting(loads: &[Load<'_, '_>]) -> usize {
+    let mut words = 0;
+    let fits = |load: &&Load<'_, '_>| {
+        words += load.words;
+        words <= WORDS as u64
+    };
+    loads.iter().take_while(fits).count().max(1)
+}
+
+/// What is ferried together: where each list is in the stage, and the lists, but of a load that has too many words.
+#[derive(Default)]
+struct Hold {
+    places: Vec<u32>,
+    arrays: [Vec<u32>; 2],
+}
+
+impl Hold {
+    /// Takes some loads, the first of which will be at `at`; all threads of rayon's current pool copy.
+    fn fill(&mut self, loads: &[Load<'_, '_>], at: u64) -> Result<(), memory::OutOfMemory> {
+        let words = loads.iter().map(|load| load.words).sum::<u64>() as usize;
+        let count = loads.iter().map(Load::len).sum();
+        resize(&mut self.places, count)?;
+        let arrays = loads[0].arrays().count();
+        for (number, array) in self.arrays.iter_mut().enumerate() {
+            let is_there = words <= WORDS && number < arrays;
+            resize(array, if is_there { words } else { 0 })?;
+        }
+        let [neighbors, weights] = &mut self.arrays;
+        let (mut places, mut arrays) =
+            (&mut self.places[..], [&mut neighbors[..], &mut weights[..]]);
+        let (mut shares, mut at) = (memory::with_room(loads.len())?, at);
+        for load in loads {
+            let its_arrays = arrays.each_mut().map(|array| front(array, load.words as usize));
+            shares.push((load, at, front(&mut places, load.len()), its_arrays));
+            at += load.words;
+        }
+        shares.into_par_iter().for_each(|(load, at, places, arrays)| {
+            load.place(at, places);
+            for (from, to) in load.arrays().zip(arrays).filter(|(_, to)| !to.is_empty()) {
+                load.each_stretch(|words, place| {
+                    let place = place as usize..place as usize + words.len();
+                    to[place].copy_from_slice(&from[words]);
+                });
+            }
+        });
         Ok(())
     }
+}
+
+/// Takes so many values off an array's front; all where it has fewer.
+fn front<'a>(array: &mut &'a mut [u32], count: usize) -> &'a mut [u32] {
+    let whole = std::mem::take(array);
+    let (front, rest) = whole.split_at_mut(count.min(whole.len()));
+    *array = rest;
+    front
+}
+
+fn resize(array: &mut Vec<u32>, length: usize) -> Result<(), memory::OutOfMemory> {
+    memory::reserve(array, length.saturating_sub(array.len()))?;
+    array.resize(length, 0);
+    Ok(())
 }
 
 fn refused(error: memory::OutOfMemory) -> DeviceError {
