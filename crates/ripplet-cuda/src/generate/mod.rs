@@ -45,7 +45,7 @@ use crate::lp::{DeviceExecutor, failed};
 use layout::{Layout, Ring, Shape, Tables};
 use ripplet_analytics::Observer;
 use ripplet_graph::generate::{GenerateError, Market};
-use ripplet_graph::{Graph, Shard, VertexId, memory};
+use ripplet_graph::{Graph, MAX_SHARD_ARCS, Shard, VertexId, memory};
 use ripplet_lp::{Plan, RunError};
 use run::{Pace, Run};
 use std::ops::Range;
@@ -223,6 +223,7 @@ impl<'a, D: Device> DeviceMarket<'a, D> {
     /// As [`DeviceMarket::shard`].
     pub fn graph(&mut self, observer: &dyn Observer) -> Result<Graph, DrawError> {
         let market = self.market;
+        self.make_room(&market.shard_ranges(MAX_SHARD_ARCS)?)?;
         market.graph_of(|range| self.shard(range, observer))
     }
 }
