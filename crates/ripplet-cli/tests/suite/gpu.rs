@@ -283,7 +283,7 @@ fn a_market_that_must_be_drawn_on_a_gpu() {
         &["error: the GPU failed", "help: run it with --device cpu"],
     );
     let parts = ["of the memory of Fake GPU 0", "what --device-memory allows", "--shard-arcs"];
-    fails(&sandbox, &draw("--device-memory 1MB"), &[], 1, &parts);
+    fails(&sandbox, &draw("--device-memory 1000"), &[], 1, &parts);
     let several = format!("{DRAW} -o out.txt --device cuda:0,1");
     fails(&sandbox, &several, &[], 2, &["this takes one GPU at a time"]);
     for (flags, part) in

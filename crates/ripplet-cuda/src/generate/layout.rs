@@ -1,13 +1,13 @@
 //! What drawing a shard keeps on a device, and where.
 
+use super::DrawError;
 use crate::device::Address;
 use crate::places::Places;
 use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 use ripplet_graph::VertexId;
-use ripplet_graph::generate::{
-    CrowdTables, GenerateError, Market, MarketTables, Permutation, RingTable,
-};
-use ripplet_lp::Plan;
+use ripplet_graph::generate::{CrowdTables, Market, MarketTables, Permutation, RingTable};
+use ripplet_lp::{Plan, RunError};
 use std::ops::Range;
 
 /// Threads of a block, and arcs or vertices that it looks at, as in `state.cuh`.
@@ -256,7 +256,7 @@ impl Shape {
     ///
     /// # Errors
     /// Where the market refuses the range, or it may have more arcs than have numbers.
-    pub fn new(market: &Market, vertices: &Range<VertexId>) -> Result<Shape, GenerateError> {
+    pub fn new(market: &Market, vertices: &Range<VertexId>) -> Result<Shape, DrawError> {
         let most_kept = market.most_arcs(vertices)?;
         let mut stub_count = 0;
         let stubs = market.stubs_of(vertices).into_iter().map(|of| {
@@ -270,17 +270,14 @@ impl Shape {
         // A sale's buyer may be in the shard, and its item.
         let has = [vertices.start < market.buyers(), vertices.end > market.buyers()];
         let ends = has.map(u64::from).iter().sum::<u64>();
-        let tables = near.into_iter().flatten().filter_map(|ring| market.ring_table(ring));
+        let tables = near.into_par_iter().flatten().filter_map(|ring| market.ring_table(ring));
         let most_drawn = stub_count + tables.map(|ring| ends * ring.most_sales()).sum::<u64>();
         if most_drawn > MOST_DRAWN {
-            return Err(GenerateError::Parameter {
-                parameter: "vertices",
-                value: format!("{vertices:?}"),
-                expected: format!(
-                    "a range of at most {MOST_DRAWN} ends of transactions, of which it may have \
-                     {most_drawn}"
-                ),
-            });
+            return Err(DrawError::Device(RunError::Device(format!(
+                "a GPU draws {MOST_DRAWN} arcs at a time, and the lists of the vertices from {} to {} may \
+                 take {most_drawn} before each neighbour is there once; draw smaller shards",
+                vertices.start, vertices.end
+            ))));
         }
         Ok(Shape { vertices: vertices.clone(), stubs, stub_count, rings, most_drawn, most_kept })
     }

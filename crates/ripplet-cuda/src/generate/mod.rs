@@ -108,8 +108,8 @@ impl<'a, D: Device> DeviceMarket<'a, D> {
     /// Cost: of each ring that is near, a look.
     ///
     /// # Errors
-    /// Where the market refuses the range.
-    pub fn plan(&self, vertices: &Range<VertexId>) -> Result<Plan, GenerateError> {
+    /// Where the market refuses the range, or no device draws as much at a time.
+    pub fn plan(&self, vertices: &Range<VertexId>) -> Result<Plan, DrawError> {
         Ok(self.layout(&Shape::new(self.market, vertices)?).plan)
     }
 

@@ -26,10 +26,29 @@ pub(super) struct Run<'a, D: Device> {
 /// Seconds that each kernel of a shard took, in the order of the launches.
 pub type Steps = Vec<(&'static str, f64)>;
 
-/// What is launched: at once, or each kernel by itself to be timed.
+/// Whether kernels follow one another, or each is waited for and timed.
 pub(super) enum Pace<'a> {
     Usual,
     Timed(&'a mut Steps),
+}
+
+/// A kernel, and its blocks.
+#[derive(Clone, Copy)]
+struct Step {
+    kernel: &'static str,
+    blocks: u64,
+    shared: u32,
+}
+
+impl Step {
+    fn of(kernel: &'static str, blocks: u64) -> Step {
+        Step { kernel, blocks, shared: SHARED }
+    }
+
+    /// A kernel that has a thread for each of so many.
+    fn over(kernel: &'static str, threads: u64) -> Step {
+        Step::of(kernel, threads.div_ceil(u64::from(BLOCK)))
+    }
 }
 
 impl<D: Device> Run<'_, D> {
@@ -41,74 +60,63 @@ impl<D: Device> Run<'_, D> {
             let bytes = place.end - place.start;
             self.device.fill(self.memory, place.start, bytes, 0).map_err(failed)?;
         }
-        let mut go = |state: &State, kernels: &[&'static str]| {
-            kernels.iter().try_for_each(|kernel| self.launch(kernel, state, &mut pace))
+        let mut go = |state: &State, steps: &[Step]| {
+            steps.iter().try_for_each(|step| self.launch(step, state, &mut pace))
         };
-        go(
-            &state,
-            &[
-                "ripplet_count_stubs",
-                "ripplet_count_ring_sales",
-                "ripplet_sum_vertices",
-                "ripplet_sum_vertex_tiles",
-                "ripplet_begin_lists",
-            ],
-        )?;
+        let (vertices, stubs) = (u64::from(state.vertices), state.stub_count);
+        let pairs = u64::from(state.ring_count) * PAIRS;
+        let counting = [
+            Step::over("ripplet_count_stubs", stubs),
+            Step::over("ripplet_count_ring_sales", pairs),
+            Step::of("ripplet_sum_vertices", vertices.div_ceil(TILE)),
+            Step::of("ripplet_sum_vertex_tiles", 1),
+            Step::of("ripplet_begin_lists", vertices.div_ceil(TILE)),
+        ];
+        go(&state, &counting)?;
         state.arcs = self.totals()?.arcs;
         self.check(state.arcs, self.shape.most_drawn)?;
-        state.tiles = u64::from(state.arcs).div_ceil(TILE) as u32;
-        go(
-            &state,
-            &[
-                "ripplet_place_stubs",
-                "ripplet_place_ring_sales",
-                "ripplet_find_owners",
-                "ripplet_sort_tiles",
-            ],
-        )?;
+        let tiles = u64::from(state.arcs).div_ceil(TILE);
+        state.tiles = tiles as u32;
+        let placing = [
+            Step::over("ripplet_place_stubs", stubs),
+            Step::over("ripplet_place_ring_sales", pairs),
+            Step::over("ripplet_find_owners", tiles + 1),
+            Step { shared: SHARED_OF_SORT, ..Step::of("ripplet_sort_tiles", tiles) },
+        ];
+        go(&state, &placing)?;
         let passes = self.totals()?.passes;
+        let merging = ["ripplet_merge_tiles", "ripplet_settle_tiles"];
         for pass in (0..u32::BITS).filter(|pass| passes >> pass & 1 == 1) {
             state.pass = pass;
-            go(&state, &["ripplet_merge_tiles", "ripplet_settle_tiles"])?;
+            go(&state, &merging.map(|kernel| Step::of(kernel, tiles)))?;
         }
-        go(&state, &["ripplet_count_kept", "ripplet_sum_kept", "ripplet_list_kept"])?;
+        let listing = [
+            Step::of("ripplet_count_kept", tiles),
+            Step::of("ripplet_sum_kept", 1),
+            Step::of("ripplet_list_kept", tiles),
+        ];
+        go(&state, &listing)?;
         state.kept = self.totals()?.kept;
         self.check(state.kept, self.shape.most_kept)?;
-        go(&state, &["ripplet_gather", "ripplet_begin_kept"])?;
+        let kept = u64::from(state.kept);
+        go(&state, &[Step::over("ripplet_gather", kept)])?;
+        go(&state, &[Step::over("ripplet_begin_kept", vertices + 1)])?;
         if tables.is_weighted() {
-            go(&state, &["ripplet_weigh"])?;
+            go(&state, &[Step::over("ripplet_weigh", kept)])?;
         }
         Ok(state)
     }
 
-    /// Launches a kernel with as many blocks as it has something to do for.
-    fn launch(
-        &self,
-        kernel: &'static str,
-        state: &State,
-        pace: &mut Pace<'_>,
-    ) -> Result<(), RunError> {
+    /// Launches a kernel, where it has something to do.
+    fn launch(&self, step: &Step, state: &State, pace: &mut Pace<'_>) -> Result<(), RunError> {
         if self.observer.is_cancelled() {
             return Err(RunError::Cancelled);
         }
-        let over = |threads: u64| threads.div_ceil(u64::from(BLOCK));
-        let (vertices, tiles) = (u64::from(state.vertices), u64::from(state.tiles));
-        let blocks = match kernel {
-            "ripplet_count_stubs" | "ripplet_place_stubs" => over(state.stub_count),
-            "ripplet_count_ring_sales" | "ripplet_place_ring_sales" => {
-                over(u64::from(state.ring_count) * PAIRS)
-            }
-            "ripplet_sum_vertices" | "ripplet_begin_lists" => vertices.div_ceil(TILE),
-            "ripplet_sum_vertex_tiles" | "ripplet_sum_kept" => 1,
-            "ripplet_find_owners" => over(tiles + 1),
-            "ripplet_gather" | "ripplet_weigh" => over(u64::from(state.kept)),
-            "ripplet_begin_kept" => over(vertices + 1),
-            _ => tiles,
-        };
+        let Step { kernel, blocks, shared } = *step;
         if blocks == 0 {
             return Ok(());
         }
-        let shared = if kernel == "ripplet_sort_tiles" { SHARED_OF_SORT } else { SHARED };
+        // No place among arcs or stubs is beyond 2³²: there are not as many blocks.
         let launch =
             Launch { kernel, blocks: blocks as u32, threads: BLOCK, shared, cooperative: false };
         // SAFETY: the argument is a `State` as the kernels have it (they do not compile where its size

@@ -223,12 +223,21 @@ fn what_is_no_range_is_refused_as_by_the_cpu() {
         let expected = market.shard(range.clone()).unwrap_err();
         let refused = drawn.shard(range.clone(), &());
         assert_eq!(refused, Err(DrawError::Market(expected.clone())), "{range:?}");
-        assert_eq!(drawn.plan(&range), Err(expected));
+        assert_eq!(drawn.plan(&range), Err(DrawError::Market(expected)));
     }
     let market = Transactions::new(100, 1.0).market().unwrap();
     let mut drawn = DeviceMarket::new(&executor, &market).unwrap();
     let refused = drawn.shard(0..market.vertices(), &());
     assert!(matches!(refused, Err(DrawError::Market(GenerateError::Parameter { .. }))));
+    // The largest shards of a market, half of whose buyers are in rings, have too many arcs before each is there once.
+    let of = Transactions { ring_share: 0.5, ..Transactions::new(10, 4.0) };
+    let market = of.market().unwrap();
+    let mut drawn = DeviceMarket::new(&executor, &market).unwrap();
+    let refused = drawn.make_room(&market.shard_ranges(u64::MAX).unwrap()[..1]);
+    let Err(DrawError::Device(RunError::Device(sentence))) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(sentence.contains("4294967295 arcs at a time"), "{sentence}");
 }
 
 /// Cancels when it was asked so often.
