@@ -52,13 +52,8 @@ struct Firsts {
         static_assert(TILE_WORDS == 64, "two for each lane of a warp");
         if (threadIdx.x < 32) {
             const u32 even = count_ones(bits[2 * lane_id()]), odd = count_ones(bits[2 * lane_id() + 1]);
-            u32 sum = even + odd;
-            for (u32 step = 1; step < 32; step *= 2) {
-                const u32 other = __shfl_up_sync(ALL_LANES, sum, step);
-                if (lane_id() >= step) sum += other;
-            }
-            before[2 * lane_id()] = sum - even - odd;
-            before[2 * lane_id() + 1] = sum - odd;
+            before[2 * lane_id()] = sum_before(even + odd);
+            before[2 * lane_id() + 1] = before[2 * lane_id()] + even;
         }
         __syncthreads();
     }

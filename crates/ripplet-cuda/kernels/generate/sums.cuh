@@ -7,15 +7,10 @@ namespace ripplet {
 // shared memory.
 RIPPLET_FN u32 block_sum_before(u32 mine, u32* all) {
     u32* of_warps = (u32*)shared_memory();
-    u32 sum = mine;
-    for (u32 step = 1; step < 32; step *= 2) {
-        const u32 other = __shfl_up_sync(ALL_LANES, sum, step);
-        if (lane_id() >= step) sum += other;
-    }
+    u32 before = sum_before(mine);
     __syncthreads();
-    if (lane_id() == 31) of_warps[threadIdx.x / 32] = sum;
+    if (lane_id() == 31) of_warps[threadIdx.x / 32] = before + mine;
     __syncthreads();
-    u32 before = sum - mine;
     *all = 0;
     for (u32 warp = 0; warp < WARPS; warp++) {
         if (warp < threadIdx.x / 32) before += of_warps[warp];
