@@ -24,11 +24,18 @@ enum Drawn<'a> {
 
 impl Drawn<'_> {
     fn shard(&mut self, range: Range<u32>) -> Shard {
-        let drawn = match self {
-            Drawn::Gpu(market) => market.shard(range, &()),
-            Drawn::Shim(market) => market.shard(range, &()),
-        };
-        drawn.unwrap()
+        self.shard_watched(range, &()).unwrap()
+    }
+
+    fn shard_watched(
+        &mut self,
+        range: Range<u32>,
+        observer: &dyn Observer,
+    ) -> Result<Shard, DrawError> {
+        match self {
+            Drawn::Gpu(market) => market.shard(range, observer),
+            Drawn::Shim(market) => market.shard(range, observer),
+        }
     }
 
     fn make_room(&mut self, ranges: &[Range<u32>]) {
@@ -255,20 +262,20 @@ impl Observer for Impatient {
 #[test]
 fn a_shard_can_be_ended_and_drawn_again() {
     let market = Transactions::new(10, 1e-6).market().unwrap();
-    let executor = DeviceExecutor::new(ShimDevice::new());
-    let mut drawn = DeviceMarket::new(&executor, &market).unwrap();
     let all = 0..market.vertices();
     let expected = market.shard(all.clone()).unwrap();
     let watch = |patience| Impatient { patience, asked: AtomicUsize::new(0) };
-    let counting = watch(usize::MAX);
-    assert!(drawn.shard(all.clone(), &counting).unwrap() == expected);
-    let asked = counting.asked.load(Relaxed);
-    assert!(asked > 12, "{asked}");
-    for patience in [0, asked / 2, asked - 1] {
-        let ended = drawn.shard(all.clone(), &watch(patience));
-        assert_eq!(ended, Err(DrawError::Device(RunError::Cancelled)));
-        assert!(drawn.shard(all.clone(), &()).unwrap() == expected);
-    }
+    on_device(&market, 0, |mut drawn| {
+        let counting = watch(usize::MAX);
+        assert!(drawn.shard_watched(all.clone(), &counting).unwrap() == expected);
+        let asked = counting.asked.load(Relaxed);
+        assert!(asked > 12, "{asked}");
+        for patience in [0, asked / 2, asked - 1] {
+            let ended = drawn.shard_watched(all.clone(), &watch(patience));
+            assert_eq!(ended, Err(DrawError::Device(RunError::Cancelled)));
+            assert!(drawn.shard(all.clone()) == expected);
+        }
+    });
 }
 
 #[test]
