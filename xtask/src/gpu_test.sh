@@ -32,7 +32,7 @@ if [ "${1:-}" = --sanitizer ]; then
 fi
 if [ $# -eq 0 ]; then
     echo "run.sh: without the tests of shim and fake, which ask nothing of a GPU"
-    set -- cache:: conformance:: cuda:: families:: large:: lcc:: ldbc:: runs:: swarm::
+    set -- cache:: conformance:: cuda:: families:: generate:: large:: lcc:: ldbc:: runs:: swarm::
 fi
 if [ -z "${RIPPLET_CACHE:-}" ]; then
     RIPPLET_CACHE=$(mktemp -d)

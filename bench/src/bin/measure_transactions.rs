@@ -1,10 +1,11 @@
 //! Measures label propagation on a generated market on a GPU: `measure_transactions DAYS [--scale F] [--storage
-//! plain|compressed] [--schedules phased,async,sync] [--rounds N]`. The graph is drawn shard by shard, and
+//! plain|compressed] [--schedules phased,async,sync] [--rounds N]`. The graph is drawn on the GPU, shard by shard, and
 //! with compressed lists never there as a whole. Prints lines of JSON: the graph, the plan beside what the GPU had less
 //! of while the run lasted, and each round.
 
 use ripplet_bench::Result;
 use ripplet_cuda::device::Device;
+use ripplet_cuda::generate::DeviceMarket;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::compressed::{CompressedGraph, CompressedShard};
 use ripplet_graph::generate::Transactions;
@@ -34,20 +35,25 @@ fn main() -> Result<()> {
     let market = transactions.market()?;
     let ids = VertexIds::Consecutive { first: 0, count: market.vertices() };
     let (undirected, unit) = (Direction::Undirected, WeightScale::ONE);
+    let executor = DeviceExecutor::new(CudaDevice::new(0)?);
+    let mut drawn = DeviceMarket::new(&executor, &market)?;
     let (mut plain, mut compressed) = (None, None);
     if storage == "plain" {
-        plain = Some(market.graph()?);
+        plain = Some(drawn.graph(&())?);
     } else {
         let mut shards = Vec::new();
-        for range in market.shard_ranges(SHARD_ARCS)? {
-            shards.push(CompressedShard::of(&market.shard(range)?)?);
+        let ranges = market.shard_ranges(SHARD_ARCS)?;
+        drawn.make_room(&ranges)?;
+        for range in ranges {
+            shards.push(CompressedShard::of(&drawn.shard(range, &())?)?);
         }
         compressed = Some(CompressedGraph::from_shards(ids, undirected, unit, shards)?);
     }
+    // Its memory is the runs'.
+    drop(drawn);
     let plain: Option<&Graph> = plain.as_ref();
     let graph = plain.map(GraphView::from).or(compressed.as_ref().map(GraphView::from));
     let graph = graph.ok_or("a graph")?;
-    let executor = DeviceExecutor::new(CudaDevice::new(0)?);
     println!(
         "{}",
         json!({

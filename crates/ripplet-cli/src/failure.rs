@@ -7,6 +7,7 @@ use miette::Diagnostic;
 use ripplet::ProgramErrors;
 use ripplet::checkpoints::ResumeError;
 use ripplet::cuda::DeviceError;
+use ripplet::cuda::generate::DrawError;
 use ripplet::graph::{BuildError, generate::GenerateError};
 use ripplet::io::{ReadError, WriteError};
 use ripplet::jit::JitError;
@@ -249,6 +250,23 @@ impl From<RunError> for Failure {
                 }
             }
             error => Failure::Run(error),
+        }
+    }
+}
+
+impl From<DrawError> for Failure {
+    fn from(error: DrawError) -> Failure {
+        let is_too_large = matches!(error, DrawError::Device(RunError::DeviceMemory { .. }));
+        let failure = match error {
+            DrawError::Market(error) => Failure::Generate(error),
+            DrawError::Device(error) => error.into(),
+        };
+        match failure {
+            Failure::Device { sentence, help } if is_too_large => Failure::Device {
+                sentence,
+                help: format!("write an .rg or .rgz with fewer --shard-arcs, {help}"),
+            },
+            other => other,
         }
     }
 }

@@ -95,6 +95,16 @@ RIPPLET_FN u64 warp_max(u64 x) {
     return x;
 }
 
+// What the lanes before this one have, in sum.
+template <class T> RIPPLET_FN T sum_before(T mine) {
+    T sum = mine;
+    for (u32 step = 1; step < 32; step *= 2) {
+        const T other = __shfl_up_sync(ALL_LANES, sum, step);
+        if (lane_id() >= step) sum += other;
+    }
+    return sum - mine;
+}
+
 // The number that each lane with something to add to a list has there, where `count` are before: one atomic a warp. All
 // lanes call it; those without anything are given no number of theirs.
 RIPPLET_FN u32 append(u32* count, bool has) {

@@ -5,10 +5,12 @@ use crate::console::Console;
 use crate::convert::{check_graph_place, write_graph};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::machine::{DeviceArguments, Machine, Opened};
 use crate::output::{check_place, is_standard, written};
 use crate::threads::ThreadArguments;
 use clap::Args;
-use ripplet::graph::generate::{GenerateError, Market, Sales, SalesPart, Transactions};
+use ripplet::cuda::generate::DeviceMarket;
+use ripplet::graph::generate::{Market, Sales, SalesPart, Transactions};
 use ripplet::graph::{Direction, OutOfMemory, Shard, VertexIds, WeightScale, memory};
 use ripplet::io::rg::{RgShape, RgWriter};
 use ripplet::io::rgz::RgzWriter;
@@ -25,7 +27,7 @@ use std::path::{Path, PathBuf};
 /// Of 10 days, 460 million vertices and 1.7 thousand million edges; of 100 days, 1010 million and
 /// 11.6 thousand million; --scale is a share of that. An .rg or .rgz is written shard by shard; a table
 /// (.csv, .tsv, .parquet, .arrow) gets each transaction: source, target, day, amount; another
-/// format takes the whole graph's memory.
+/// format takes the whole graph's memory. A GPU draws the same graph as the CPU; a table is drawn on the CPU.
 #[derive(Args)]
 pub struct TransactionsArguments {
     /// Where the graph goes, an .rg or .rgz best; or its transactions, a table.
@@ -67,6 +69,8 @@ pub struct TransactionsArguments {
     seed: u64,
     #[command(flatten)]
     threads: ThreadArguments,
+    #[command(flatten, next_help_heading = "Running")]
+    device: DeviceArguments,
 }
 
 /// What becomes of the market.
@@ -90,21 +94,22 @@ const BYTES_PER_EDGE: u64 = 16;
 /// Generates transactions.
 pub fn run(arguments: &TransactionsArguments, console: &Console) -> Result<(), Failure> {
     arguments.check_places()?;
+    arguments.check_device()?;
     let transactions = arguments.generator();
     arguments.check_memory(&transactions)?;
     arguments.threads.start()?;
     let market = transactions.market()?;
     let output = &arguments.output;
-    let what = match arguments.product() {
-        Product::Shards { compressed } => arguments.write_shards(compressed, &market, console)?,
-        Product::Table => arguments.write_table(&market, console)?,
-        Product::Graph => {
-            console.stage("drawing the lists");
-            let graph = market.graph()?;
-            write_graph(&graph, output, None, console)?;
-            format!("{} edges", graph.edges())
-        }
+    let device = &arguments.device;
+    let opened = match arguments.product() {
+        Product::Table => Opened::Cpu { why: None },
+        Product::Shards { .. } | Product::Graph => device.open_one()?,
     };
+    let machine = opened.start(&arguments.threads, console)?;
+    let what = device.on(&machine, &arguments.threads, console, |machine| {
+        let what = arguments.write(&market, machine, console)?;
+        Ok(if machine.is_cpu() { what } else { format!("{what}, drawn on {}", machine.name()) })
+    })?;
     let ring = |ring| market.ring(ring).collect();
     arguments.write_members(arguments.truth.as_deref(), &market, ring)?;
     let known = |ring| market.known(ring, arguments.known).collect();
@@ -112,7 +117,7 @@ pub fn run(arguments: &TransactionsArguments, console: &Console) -> Result<(), F
     if !is_standard(output) {
         let (vertices, rings) = (market.vertices(), market.rings());
         console
-            .say(&format!("{vertices} vertices, {what}, {rings} rings; see {}", output.display()));
+            .say(&format!("{vertices} vertices, {rings} rings, {what}; see {}", output.display()));
     }
     Ok(())
 }
@@ -134,6 +139,14 @@ impl TransactionsArguments {
                 Product::Table
             }
             _ => Product::Graph,
+        }
+    }
+
+    /// Refuses what would be ignored.
+    fn check_device(&self) -> Result<(), Failure> {
+        match self.product() {
+            Product::Table => self.device.check_without_gpu("a table of transactions is drawn"),
+            Product::Shards { .. } | Product::Graph => self.device.check(),
         }
     }
 
@@ -171,14 +184,58 @@ impl TransactionsArguments {
         }
     }
 
-    /// Writes the graph shard by shard: one is written while the next is drawn.
+    /// Draws and writes; says what.
+    fn write(
+        &self,
+        market: &Market,
+        machine: &Machine,
+        console: &Console,
+    ) -> Result<String, Failure> {
+        let on_gpu = match machine {
+            Machine::Cuda { executor, .. } => {
+                console.stage("compiling the kernels");
+                Some(DeviceMarket::new(executor, market)?)
+            }
+            // Several GPUs are refused before.
+            Machine::Cpu(_) | Machine::Cudas { .. } => None,
+        };
+        match self.product() {
+            Product::Shards { compressed } => {
+                let ranges = market.shard_ranges(self.shard_arcs)?;
+                match on_gpu {
+                    None => self.write_shards(compressed, market, &ranges, console, |range| {
+                        Ok(market.shard(range)?)
+                    }),
+                    Some(mut drawn) => {
+                        drawn.make_room(&ranges)?;
+                        self.write_shards(compressed, market, &ranges, console, |range| {
+                            Ok(drawn.shard(range, &console.watch())?)
+                        })
+                    }
+                }
+            }
+            Product::Table => self.write_table(market, console),
+            Product::Graph => {
+                console.stage("drawing the lists");
+                let graph = match on_gpu {
+                    None => market.graph()?,
+                    Some(mut drawn) => drawn.graph(&console.watch())?,
+                };
+                write_graph(&graph, &self.output, None, console)?;
+                Ok(format!("{} edges", graph.edges()))
+            }
+        }
+    }
+
+    /// Writes the graph shard by shard: one is written while the next is drawn, by `draw`.
     fn write_shards(
         &self,
         compressed: bool,
         market: &Market,
+        ranges: &[Range<u32>],
         console: &Console,
+        mut draw: impl FnMut(Range<u32>) -> Result<Shard, Failure> + Send,
     ) -> Result<String, Failure> {
-        let ranges = market.shard_ranges(self.shard_arcs)?;
         let (vertices, shards) = (market.vertices(), ranges.len() as u32);
         let shape = RgShape { vertices, shards, weighted: !self.no_weights };
         let writer = ShardWriter::create(&self.output, compressed, shape);
@@ -186,13 +243,13 @@ impl TransactionsArguments {
         let mut arcs = 0;
         let draw = |range: Range<u32>| {
             console.stage(format!("drawing vertex {} of {vertices}", range.end));
-            market.shard(range)
+            draw(range)
         };
         let append = |shard: Shard| {
             arcs += shard.out().neighbors().len() as u64;
             writer.append(&shard)
         };
-        in_turns(ranges.into_iter(), draw, append)?;
+        in_turns(ranges.iter().cloned(), draw, append)?;
         interrupt::check()?;
         console.stage(format!("writing {}", self.output.display()));
         written(writer.finish(vertices))?;
@@ -290,7 +347,7 @@ impl ShardWriter {
 /// Draws parts one after the other, and appends each while the next is drawn.
 fn in_turns<P: Send, D: Send>(
     parts: impl Iterator<Item = P>,
-    draw: impl Fn(P) -> Result<D, GenerateError> + Sync,
+    mut draw: impl FnMut(P) -> Result<D, Failure> + Send,
     mut append: impl FnMut(D) -> Result<(), WriteError> + Send,
 ) -> Result<(), Failure> {
     let mut drawn = None;

@@ -242,3 +242,61 @@ fn a_gpu_that_fails_leaves_the_run_to_the_cpu_under_auto_alone() {
         std::fs::remove_file(sandbox.path("out.txt")).unwrap();
     }
 }
+
+/// Draws on the CPU, and so would a GPU.
+const DRAW: &str = "generate transactions --scale 0.00001 --shard-arcs 9000";
+
+#[test]
+fn a_market_is_drawn_on_the_cpu_where_no_gpu_can() {
+    for (sandbox, why) in [
+        (without_driver(), "there is no NVIDIA driver"),
+        // Its kernels fail.
+        (with_driver(), "the GPU failed"),
+    ] {
+        compiler(&sandbox, FAKE_NVRTC);
+        let said = ok(&sandbox, &format!("{DRAW} -o cpu.rg --device cpu"));
+        assert!(!said.error.contains("note:") && !said.error.contains("drawn on"), "{said:?}");
+        for flags in ["", "--device auto"] {
+            let said = ok(&sandbox, &format!("{DRAW} -o out.rg {flags}"));
+            let lines: Vec<&str> = said.error.lines().collect();
+            assert_eq!(lines.len(), 2, "{said:?}");
+            assert!(lines[0].starts_with("note: running on the CPU: ") && lines[0].contains(why));
+            assert!(lines[1].contains(" edges in ") && !lines[1].contains("drawn on"), "{said:?}");
+            let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+            assert!(bytes("out.rg") == bytes("cpu.rg"), "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_market_that_must_be_drawn_on_a_gpu() {
+    let sandbox = without_driver();
+    let draw = |flags: &str| format!("{DRAW} -o out.txt --device cuda {flags}");
+    fails(&sandbox, &draw(""), &[], 1, &["error: no NVIDIA driver: no library"]);
+    let sandbox = with_driver();
+    compiler(&sandbox, FAKE_NVRTC);
+    fails(
+        &sandbox,
+        &draw(""),
+        &[],
+        1,
+        &["error: the GPU failed", "help: run it with --device cpu"],
+    );
+    let parts = ["of the memory of Fake GPU 0", "what --device-memory allows", "--shard-arcs"];
+    fails(&sandbox, &draw("--device-memory 1000"), &[], 1, &parts);
+    let several = format!("{DRAW} -o out.txt --device cuda:0,1");
+    fails(&sandbox, &several, &[], 2, &["this takes one GPU at a time"]);
+    for (flags, part) in
+        [("--device cuda", "--device is"), ("--device-memory 1GB", "--device-memory is")]
+    {
+        let table = format!("{DRAW} -o out.csv {flags}");
+        fails(
+            &sandbox,
+            &table,
+            &[],
+            2,
+            &["a table of transactions is drawn on the CPU alone", part],
+        );
+        assert!(!sandbox.path("out.csv").exists());
+    }
+}

@@ -82,16 +82,6 @@ RIPPLET_FN void count_listed(const State& state, u64 piece) {
     }
 }
 
-// What the lanes before this one have, in sum.
-template <class T> RIPPLET_FN T sum_before(T mine) {
-    T sum = mine;
-    for (u32 step = 1; step < 32; step *= 2) {
-        const T other = __shfl_up_sync(ALL_LANES, sum, step);
-        if (lane_id() >= step) sum += other;
-    }
-    return sum - mine;
-}
-
 // One block: instead of how many edges each piece lists, how many those before it do.
 RIPPLET_FN void sum_listed(const State& state) {
     u64* of_warps = (u64*)shared_memory();

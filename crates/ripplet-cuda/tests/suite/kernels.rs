@@ -8,6 +8,7 @@ use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::cuda::nvrtc;
 use ripplet_cuda::device::Source;
+use ripplet_cuda::generate;
 use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, Resident, source};
 use ripplet_cuda::swarm::{self, Question};
@@ -113,7 +114,8 @@ fn every_kernel_compiles_for_every_architecture() {
                 let [count, others] = if is_newest { [usize::MAX; 2] } else { [EVERYWHERE, 1] };
                 let lcc = texts_of_lcc().into_iter().take(others);
                 let swarms = texts_of_swarms().into_iter().take(others);
-                for text in texts().into_iter().take(count).chain(lcc).chain(swarms) {
+                let others = lcc.chain(swarms).chain([generate::source()]);
+                for text in texts().into_iter().take(count).chain(others) {
                     let code = nvrtc::compile(&text, architecture);
                     let code = code.unwrap_or_else(|error| panic!("{architecture:?}: {error}"));
                     assert!(code.starts_with(b"\x7fELF"), "{architecture:?}, {}", text.name);

@@ -10,6 +10,7 @@ mod cuda;
 #[cfg(target_os = "linux")]
 mod fake;
 mod families;
+mod generate;
 #[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
 mod graphs;
 mod kernels;

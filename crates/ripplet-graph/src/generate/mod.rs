@@ -28,12 +28,16 @@ mod swarm;
 mod transactions;
 mod web;
 
+pub use permutation::Permutation;
 pub use planted::{Planted, PlantedGraph};
 pub use rmat::Rmat;
 pub use road::Road;
 pub use social::Social;
 pub use swarm::{Swarm, SwarmKind, SwarmShape};
-pub use transactions::{Market, Sales, SalesPart, Transactions};
+pub use transactions::{
+    CrowdTables, DayTable, Divisor, Market, MarketTables, RingTable, Sales, SalesPart, StubRange,
+    Transactions,
+};
 pub use web::Web;
 
 use crate::{EdgeTable, MAX_VERTICES, VertexId, VertexIds};

@@ -6,26 +6,35 @@ use super::random::mix;
 ///
 /// Rounds of "multiply by an odd number, fold the high half onto the low half" permute the next
 /// power of two; a result beyond `count` goes through again until it lies inside (cycle walking),
-/// on average less than twice.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Permutation {
-    count: u64,
-    mask: u64,
-    shift: u32,
-    keys: [u64; ROUNDS],
+/// on average less than twice. With a round's key k, a value v becomes
+///
+/// - (v ^ k >> 32) & mask,
+/// - times (k | 1), & mask,
+/// - ^ itself >> shift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Permutation {
+    /// How many elements there are.
+    pub count: u64,
+    /// The bits of the next power of two.
+    pub mask: u64,
+    /// Half of these bits, or one more.
+    pub shift: u32,
+    /// A key of each round.
+    pub keys: [u64; Permutation::ROUNDS],
     /// What undoes the multiplication by each key.
-    inverses: [u64; ROUNDS],
+    pub inverses: [u64; Permutation::ROUNDS],
 }
 
-/// Below four rounds neighbours stay visibly related.
-const ROUNDS: usize = 4;
-
 impl Permutation {
+    /// Below four rounds neighbours stay visibly related.
+    pub const ROUNDS: usize = 4;
+
     /// A permutation of `0..count`, drawn by `seed`.
     pub(super) fn new(count: u64, seed: u64) -> Permutation {
         let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
         let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
-        let keys: [u64; ROUNDS] = std::array::from_fn(|round| mix(seed ^ mix(round as u64)));
+        let keys: [u64; Permutation::ROUNDS] =
+            std::array::from_fn(|round| mix(seed ^ mix(round as u64)));
         let inverses = keys.map(|key| inverse_of_odd(key | 1));
         Permutation { count, mask, shift: bits.div_ceil(2), keys, inverses }
     }

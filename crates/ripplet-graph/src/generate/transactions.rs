@@ -34,9 +34,12 @@ mod crowd;
 mod market;
 mod rings;
 mod sales;
+mod tables;
 
+pub use crowd::Divisor;
 pub use market::Market;
 pub use sales::{Sales, SalesPart};
+pub use tables::{CrowdTables, DayTable, MarketTables, RingTable, StubRange};
 
 use super::GenerateError;
 use crate::MAX_VERTICES;

@@ -1,6 +1,8 @@
 //! Buyers, or items: who arrives when, and whose the stubs of a day are.
 
 use super::super::random::{PowerLaw, Stream, derive, mix};
+use super::tables::{CrowdTables, DayTable};
+use crate::VertexId;
 use crate::memory::{self, OutOfMemory};
 use std::ops::Range;
 
@@ -109,6 +111,37 @@ impl Crowd {
         }
     }
 
+    /// The stubs of a day that some members have: as newcomers, and by their weights.
+    pub(super) fn stubs_of(&self, day: usize, members: &Range<u32>) -> [Range<u64>; 2] {
+        let newcomers = &self.days[day].newcomers;
+        let first = members.start.clamp(newcomers.start, newcomers.end);
+        let end = members.end.clamp(first, newcomers.end);
+        let weight = |member| self.first(day, self.weight_before(member));
+        [
+            self.newcomers_stub(day, first)..self.newcomers_stub(day, end),
+            weight(members.start)..weight(members.end),
+        ]
+    }
+
+    /// The tables, where the first member is this vertex.
+    pub(super) fn tables(&self, first: VertexId) -> CrowdTables<'_> {
+        let Weights { before, block, bits, guide, step } = &self.weights;
+        let day = |day: &Day| DayTable {
+            newcomers: day.newcomers.clone(),
+            gap: day.gap.by,
+            offset: day.offset,
+        };
+        CrowdTables {
+            first,
+            days: self.days.iter().map(day).collect(),
+            before,
+            block: *block,
+            bits: *bits,
+            guide,
+            step: *step,
+        }
+    }
+
     /// How many stubs the members before this one have, over all days.
     pub(super) fn stubs_before(&self, member: u32) -> u64 {
         let weight = self.weight_before(member);
@@ -190,10 +223,15 @@ impl Weights {
 }
 
 /// Divides by a number that stays, with a multiplication.
-#[derive(Clone, Copy)]
-struct Divisor {
-    by: u64,
-    reciprocal: u64,
+///
+/// The quotient of n, below 2⁶³, is the high half of the product of n and the reciprocal, or one more
+/// where the rest is `by` or more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Divisor {
+    /// The number.
+    pub by: u64,
+    /// (2⁶⁴ − 1) / `by`, rounded down.
+    pub reciprocal: u64,
 }
 
 impl Divisor {

@@ -22,7 +22,7 @@ pub struct Market {
     pub(super) price_seed: u64,
     /// Draws who of the rings is known.
     known_seed: u64,
-    weighted: bool,
+    pub(super) weighted: bool,
 }
 
 impl Transactions {
@@ -135,13 +135,11 @@ impl Market {
         Ok(ranges)
     }
 
-    /// The lists of a range of vertices, on rayon's current pool: the same whatever the range.
-    ///
-    /// Memory: the shard, and room for those arcs that turn out to be the same edge.
+    /// How many arcs the lists of some vertices have at most.
     ///
     /// # Errors
-    /// Where the range is none, may hold more arcs than a shard, or memory is refused.
-    pub fn shard(&self, vertices: Range<VertexId>) -> Result<Shard, GenerateError> {
+    /// Where the range is none, or may hold more arcs than a shard.
+    pub fn most_arcs(&self, vertices: &Range<VertexId>) -> Result<u64, GenerateError> {
         if vertices.start > vertices.end || vertices.end > self.vertices() {
             let expected = format!("within 0..{}", self.vertices());
             return Err(GenerateError::parameter("vertices", format!("{vertices:?}"), expected));
@@ -151,6 +149,17 @@ impl Market {
             let expected = format!("a range of at most {MAX_SHARD_ARCS} arcs, which has {rows}");
             return Err(GenerateError::parameter("vertices", format!("{vertices:?}"), expected));
         }
+        Ok(rows)
+    }
+
+    /// The lists of a range of vertices, on rayon's current pool: the same whatever the range.
+    ///
+    /// Memory: the shard, and room for those arcs that turn out to be the same edge.
+    ///
+    /// # Errors
+    /// Where the range is none, may hold more arcs than a shard, or memory is refused.
+    pub fn shard(&self, vertices: Range<VertexId>) -> Result<Shard, GenerateError> {
+        let rows = self.most_arcs(&vertices)?;
         let refused = |error: OutOfMemory| GenerateError::OutOfMemory { rows, bytes: error.bytes };
         let lists = self.lists(vertices.clone()).map_err(refused)?;
         Ok(Shard::new(vertices, lists, None))
@@ -161,20 +170,34 @@ impl Market {
     /// # Errors
     /// Where memory is refused.
     pub fn graph(&self) -> Result<Graph, GenerateError> {
+        self.graph_of(|range| self.shard(range))
+    }
+
+    /// The graph, whose shards are drawn by `shard`: which gives what [`Market::shard`] would.
+    ///
+    /// # Errors
+    /// Those of `shard`, and where memory is refused.
+    ///
+    /// # Panics
+    /// Where the shards are not those asked for.
+    pub fn graph_of<E: From<GenerateError>>(
+        &self,
+        shard: impl FnMut(Range<VertexId>) -> Result<Shard, E>,
+    ) -> Result<Graph, E> {
         let ranges = self.shard_ranges(MAX_SHARD_ARCS)?.into_iter();
-        let shards: Vec<Shard> = ranges.map(|range| self.shard(range)).collect::<Result<_, _>>()?;
+        let shards: Vec<Shard> = ranges.map(shard).collect::<Result<_, _>>()?;
         let ids = VertexIds::Consecutive { first: 0, count: self.vertices() };
         let graph = Graph::from_shards(ids, Direction::Undirected, WeightScale::ONE, shards);
         Ok(graph.expect("lists ascend and name vertices"))
     }
 
     /// The first buyer's vertex, and the first item's.
-    fn firsts(&self) -> [VertexId; 2] {
+    pub(super) fn firsts(&self) -> [VertexId; 2] {
         [0, self.buyers()]
     }
 
     /// The buyers, and the items, among some vertices.
-    fn sides(&self, vertices: &Range<VertexId>) -> [Range<u32>; 2] {
+    pub(super) fn sides(&self, vertices: &Range<VertexId>) -> [Range<u32>; 2] {
         let split = vertices.start.max(vertices.end.min(self.buyers()));
         let first = self.buyers();
         [vertices.start..split, split.saturating_sub(first)..vertices.end.saturating_sub(first)]

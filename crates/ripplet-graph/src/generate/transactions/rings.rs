@@ -23,15 +23,17 @@ const ITEMS: RangeInclusive<u32> = 3..=6;
 /// For how many days it buys.
 const CAMPAIGN: u32 = 10;
 /// How probably one of its buyers buys one of its items on one of these days, of 2⁶⁴.
-const CHANCE: u64 = (0.3 * u64::MAX as f64) as u64;
-/// More pairs than a ring can have.
-pub(super) const MOST_PAIRS: u64 = (*BUYERS.end() * *ITEMS.end()) as u64;
+pub(super) const CHANCE: u64 = (0.3 * u64::MAX as f64) as u64;
+/// No ring has more buyers, items, or pairs of them.
+pub(super) const MOST_BUYERS: u32 = *BUYERS.end();
+pub(super) const MOST_ITEMS: u32 = *ITEMS.end();
+pub(super) const MOST_PAIRS: u64 = (MOST_BUYERS * MOST_ITEMS) as u64;
 
 /// One of the rings.
 pub(super) struct Ring {
     sides: [Side; 2],
-    days: Range<u32>,
-    key: u64,
+    pub(super) days: Range<u32>,
+    pub(super) key: u64,
 }
 
 /// Where a ring's members are among a crowd: the first of a stretch, under a permutation of it.
