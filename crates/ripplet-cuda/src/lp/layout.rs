@@ -440,14 +440,8 @@ impl Layout {
         let regions = residence.map_or(0, |residence| residence.regions);
         // Where all vertices have their turn at once, lists of many are copied by range, and not wanted one by one.
         let own = share.vertices().len() as u64;
-        let wanted = match residence {
-            Some(residence) if residence.supply == Supply::Ferried => {
-                let parts = residence.ferried_parts(graph);
-                parts.iter().map(|part| part.len() as u64).max().unwrap_or(0).min(phase)
-            }
-            _ if phase == own => phase.div_ceil(16),
-            _ => phase,
-        };
+        let is_locked = residence.is_some_and(|residence| residence.supply == Supply::Locked);
+        let wanted = if phase == own && is_locked { phase.div_ceil(16) } else { phase };
         to.wanted = places.take(4, 2 * regions * wanted);
         let graph_bytes = places.bytes;
 
