@@ -1,0 +1,347 @@
+//! Transactions from PostgreSQL, by a query.
+//!
+//! The query runs as `COPY (query) TO STDOUT (FORMAT binary)`, so rows come as fast as the server makes them, and are
+//! not kept: memory is some batches of [`ROWS`]. Their order is the query's: order by time where rows may not be late.
+//! Columns are found by their names. Ids may be texts, integers or UUIDs; times timestamps, dates, texts or numbers;
+//! amounts numbers of any type, `numeric` exactly.
+//!
+//! A connection that is lost is an error that tells how many rows had come. Connections are encrypted as `sslmode` says:
+//! see `server.rs`.
+
+mod server;
+
+use super::{Batches, Places, ROWS, RawBatch, SourceError, missing};
+use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch, TimestampMicrosecondArray};
+use arrow_schema::{Field, Schema};
+use fallible_iterator::FallibleIterator;
+use postgres::Client;
+use postgres::binary_copy::BinaryCopyOutIter;
+use postgres::types::{FromSql, Type};
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+/// What messages call the query.
+pub const ORIGIN: &str = "the query";
+/// Batches that wait to be taken.
+const WAITING: usize = 2;
+/// From 1970 to 2000, where PostgreSQL's times begin, in microseconds.
+const EPOCH: i64 = 946_684_800_000_000;
+const DAY: i64 = 86_400_000_000;
+
+/// Opens a query at a server, to give these columns in this order; `server` is a URL or `host=… user=… sslmode=…`.
+///
+/// # Errors
+/// Where the server is not reached, or refuses the query, or a column is missing.
+pub fn open(server: &str, query: &str, columns: &[&str]) -> Result<Batches, SourceError> {
+    let mut connection = Connection::open(server, query, columns)?;
+    let (send, receive) = sync_channel(WAITING);
+    let work = move || {
+        if let Err(error) = connection.copy(&send) {
+            // Who asked may have gone.
+            let _ = send.send(Err(error));
+        }
+    };
+    let thread = std::thread::Builder::new().name("query".into()).spawn(work);
+    thread.map_err(|error| failed(format!("cannot start a thread: {error}")))?;
+    Ok(Box::new(receive.into_iter()))
+}
+
+fn failed(why: String) -> SourceError {
+    SourceError::Query { why }
+}
+
+/// What the server says, with what is behind it.
+fn sentence(error: &(dyn Error + 'static)) -> String {
+    let mut all = error.to_string();
+    let mut behind = error.source();
+    while let Some(error) = behind {
+        all = format!("{all}: {error}");
+        behind = error.source();
+    }
+    all
+}
+
+struct Connection {
+    client: Client,
+    copy: String,
+    /// All columns of the query.
+    types: Vec<Type>,
+    /// Of the columns that were asked for, where they are in the query, and what they become.
+    wanted: Vec<(usize, Kind)>,
+    schema: Vec<String>,
+}
+
+/// What a column becomes.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Text,
+    Uuid,
+    Integer,
+    Float,
+    Numeric,
+    Timestamp,
+    Date,
+}
+
+impl Kind {
+    fn of(kind: &Type) -> Option<Kind> {
+        Some(match *kind {
+            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN => Kind::Text,
+            Type::UUID => Kind::Uuid,
+            Type::INT2 | Type::INT4 | Type::INT8 | Type::OID => Kind::Integer,
+            Type::FLOAT4 | Type::FLOAT8 => Kind::Float,
+            Type::NUMERIC => Kind::Numeric,
+            Type::TIMESTAMP | Type::TIMESTAMPTZ => Kind::Timestamp,
+            Type::DATE => Kind::Date,
+            _ => return None,
+        })
+    }
+}
+
+/// A value's bytes, whatever its type.
+struct Raw<'a>(&'a [u8]);
+
+impl<'a> FromSql<'a> for Raw<'a> {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Raw<'a>, Box<dyn Error + Sync + Send>> {
+        Ok(Raw(raw))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+/// A column of a batch while it grows.
+enum Column {
+    Texts(StringBuilder),
+    Integers(Int64Builder),
+    Floats(Float64Builder),
+    Times(Vec<Option<i64>>),
+}
+
+impl Connection {
+    fn open(server: &str, query: &str, columns: &[&str]) -> Result<Connection, SourceError> {
+        let mut client = server::connect(server)?;
+        let query = query.trim().trim_end_matches(';');
+        let statement = client.prepare(query).map_err(|error| failed(sentence(&error)))?;
+        let known = || statement.columns().iter().map(|column| column.name().to_owned()).collect();
+        let mut wanted = Vec::new();
+        for &name in columns {
+            let place = statement.columns().iter().position(|column| column.name() == name);
+            let place = place.ok_or_else(|| missing(ORIGIN, name, known()))?;
+            let found = statement.columns()[place].type_();
+            let kind = Kind::of(found).ok_or_else(|| SourceError::ColumnType {
+                origin: ORIGIN.into(),
+                column: name.into(),
+                found: found.to_string(),
+                expected: "texts, integers, floats, numeric, timestamps, dates and UUIDs are read: cast it",
+            })?;
+            wanted.push((place, kind));
+        }
+        Ok(Connection {
+            client,
+            copy: format!("COPY ({query}) TO STDOUT (FORMAT binary)"),
+            types: statement.columns().iter().map(|column| column.type_().clone()).collect(),
+            wanted,
+            schema: columns.iter().map(|&name| name.to_owned()).collect(),
+        })
+    }
+
+    fn copy(
+        &mut self,
+        send: &SyncSender<Result<RawBatch, SourceError>>,
+    ) -> Result<(), SourceError> {
+        let Connection { client, copy, types, wanted, schema } = self;
+        let reader = client.copy_out(&**copy).map_err(|error| failed(sentence(&error)))?;
+        let mut rows = BinaryCopyOutIter::new(reader, types);
+        let (mut first, mut end) = (0, None);
+        while end.is_none() {
+            let mut columns: Vec<Column> =
+                wanted.iter().map(|(_, kind)| Column::of(*kind)).collect();
+            let mut count = 0;
+            while count < ROWS {
+                // What came before an error is good: it is sent first.
+                let row = match rows.next() {
+                    Ok(Some(row)) => row,
+                    Ok(None) => {
+                        end = Some(Ok(()));
+                        break;
+                    }
+                    Err(error) => {
+                        let rows = first + count as u64;
+                        let why = format!("broken off after {rows} rows: {}", sentence(&error));
+                        end = Some(Err(failed(why)));
+                        break;
+                    }
+                };
+                for (((place, kind), column), name) in wanted.iter().zip(&mut columns).zip(&*schema)
+                {
+                    let raw: Option<Raw<'_>> =
+                        row.try_get(*place).map_err(|error| failed(sentence(&error)))?;
+                    if !column.push(*kind, raw.map(|raw| raw.0)) {
+                        let row = first + count as u64;
+                        return Err(failed(format!(
+                            "row {row} has a value in `{name}` that is not of its type"
+                        )));
+                    }
+                }
+                count += 1;
+            }
+            if count == 0 {
+                break;
+            }
+            let arrays: Vec<ArrayRef> = columns.into_iter().map(Column::array).collect();
+            let fields = schema.iter().zip(&arrays);
+            let fields =
+                fields.map(|(name, array)| Field::new(name, array.data_type().clone(), true));
+            let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+            let columns =
+                RecordBatch::try_new(schema, arrays).map_err(|error| failed(error.to_string()))?;
+            if send.send(Ok(RawBatch { columns, places: Places::Rows(first) })).is_err() {
+                return Ok(());
+            }
+            first += count as u64;
+        }
+        end.unwrap_or(Ok(()))
+    }
+}
+
+impl Column {
+    fn of(kind: Kind) -> Column {
+        match kind {
+            Kind::Text | Kind::Uuid | Kind::Numeric => Column::Texts(StringBuilder::new()),
+            Kind::Integer => Column::Integers(Int64Builder::new()),
+            Kind::Float => Column::Floats(Float64Builder::new()),
+            Kind::Timestamp | Kind::Date => Column::Times(Vec::new()),
+        }
+    }
+
+    /// Adds a value; whether it is one of its type.
+    fn push(&mut self, kind: Kind, raw: Option<&[u8]>) -> bool {
+        match self {
+            Column::Texts(texts) => match raw {
+                None => texts.append_null(),
+                Some(raw) => match text(kind, raw) {
+                    Some(text) => texts.append_value(text),
+                    None => return false,
+                },
+            },
+            Column::Integers(integers) => match raw.map(integer) {
+                None => integers.append_null(),
+                Some(Some(value)) => integers.append_value(value),
+                Some(None) => return false,
+            },
+            Column::Floats(floats) => match raw {
+                None => floats.append_null(),
+                Some(raw) => match (raw.try_into().map(f32::from_be_bytes), raw.try_into()) {
+                    (Ok(value), _) => floats.append_value(f64::from(value)),
+                    (_, Ok(raw)) => floats.append_value(f64::from_be_bytes(raw)),
+                    _ => return false,
+                },
+            },
+            Column::Times(times) => {
+                let time = match (kind, raw.map(integer)) {
+                    (_, None) => None,
+                    // Infinity is no instant: as far as instants go.
+                    (Kind::Timestamp, Some(Some(micros))) => Some(micros.saturating_add(EPOCH)),
+                    (_, Some(Some(days))) => Some(days.saturating_mul(DAY).saturating_add(EPOCH)),
+                    (_, Some(None)) => return false,
+                };
+                times.push(time);
+            }
+        }
+        true
+    }
+
+    fn array(self) -> ArrayRef {
+        match self {
+            Column::Texts(mut texts) => Arc::new(texts.finish()),
+            Column::Integers(mut integers) => Arc::new(integers.finish()),
+            Column::Floats(mut floats) => Arc::new(floats.finish()),
+            Column::Times(times) => Arc::new(TimestampMicrosecondArray::from(times)),
+        }
+    }
+}
+
+/// An integer of 2, 4 or 8 bytes.
+fn integer(raw: &[u8]) -> Option<i64> {
+    match *raw {
+        [a, b] => Some(i16::from_be_bytes([a, b]).into()),
+        [a, b, c, d] => Some(i32::from_be_bytes([a, b, c, d]).into()),
+        _ => raw.try_into().ok().map(i64::from_be_bytes),
+    }
+}
+
+fn text(kind: Kind, raw: &[u8]) -> Option<String> {
+    match kind {
+        Kind::Uuid => {
+            let hex: String = raw.iter().map(|byte| format!("{byte:02x}")).collect();
+            let parts = [hex.get(..8)?, hex.get(8..12)?, hex.get(12..16)?, hex.get(16..20)?];
+            Some(format!("{}-{}", parts.join("-"), hex.get(20..)?))
+        }
+        Kind::Numeric => numeric(raw),
+        _ => String::from_utf8(raw.to_vec()).ok(),
+    }
+}
+
+/// A `numeric` as it prints: words for how many digits of base 10,000 there are, the place of the first, the sign, and
+/// how many decimals are shown; then the digits.
+fn numeric(raw: &[u8]) -> Option<String> {
+    const NEGATIVE: u16 = 0x4000;
+    const SPECIAL: u16 = 0xc000;
+    let words: Vec<u16> =
+        raw.chunks_exact(2).map(|two| u16::from_be_bytes([two[0], two[1]])).collect();
+    let [count, weight, sign, shown, digits @ ..] = &*words else { return None };
+    if sign & SPECIAL == SPECIAL {
+        // NaN and the infinities.
+        return Some("NaN".into());
+    }
+    let weight = i32::from(weight.cast_signed());
+    if digits.len() != usize::from(*count) {
+        return None;
+    }
+    let digit = |place: i32| -> u16 {
+        let at = usize::try_from(weight - place).ok();
+        at.and_then(|at| digits.get(at)).copied().unwrap_or(0)
+    };
+    let mut text = String::from(if *sign == NEGATIVE { "-" } else { "" });
+    text.push_str(&digit(weight.max(0)).to_string());
+    for place in (0..weight.max(0)).rev() {
+        text.push_str(&format!("{:04}", digit(place)));
+    }
+    let shown = usize::from(*shown);
+    if shown > 0 {
+        let mut behind = String::new();
+        let mut place = -1;
+        while behind.len() < shown {
+            behind.push_str(&format!("{:04}", digit(place)));
+            place -= 1;
+        }
+        text.push('.');
+        text.push_str(&behind[..shown]);
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[u16]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn numerics_print_as_the_server_prints_them() {
+        assert_eq!(numeric(&words(&[2, 0, 0, 2, 12, 5000])).unwrap(), "12.50");
+        assert_eq!(numeric(&words(&[3, 1, 0x4000, 4, 1, 2, 3])).unwrap(), "-10002.0003");
+        assert_eq!(numeric(&words(&[1, 0xffff, 0, 2, 500])).unwrap(), "0.05");
+        assert_eq!(numeric(&words(&[1, 0xfffe, 0, 6, 1200])).unwrap(), "0.000012");
+        assert_eq!(numeric(&words(&[1, 2, 0, 0, 7])).unwrap(), "700000000");
+        assert_eq!(numeric(&words(&[0, 0, 0, 0])).unwrap(), "0");
+        assert_eq!(numeric(&words(&[0, 0, 0xc000, 0])).unwrap(), "NaN");
+        assert_eq!(numeric(&words(&[5, 0, 0, 0, 1])), None);
+    }
+}
