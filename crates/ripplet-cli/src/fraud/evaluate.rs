@@ -65,7 +65,13 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     arguments.threads.start()?;
     let machine = opened.start(&arguments.threads, console)?;
     let detection = arguments.detection.detection();
+    let mut tops = Evaluation::default().tops;
+    if !tops.contains(&arguments.top) {
+        tops.push(arguments.top);
+        tops.sort_by(f64::total_cmp);
+    }
     let evaluation = Evaluation {
+        tops,
         draws: arguments.draws,
         known: arguments.known,
         top: arguments.top,

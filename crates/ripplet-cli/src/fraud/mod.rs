@@ -55,7 +55,7 @@ impl From<RunError> for Failure {
             RunError::Folder(_) => "",
             RunError::Memory { .. } => FINISHED,
             RunError::Detect(_) | RunError::OutOfMemory(_) => FINISHED,
-            RunError::Write(_) | RunError::Read(_) => FINISHED,
+            RunError::Write(_) => FINISHED,
         };
         match error {
             RunError::Detect(ripplet::fraud::detect::DetectError::Run(error)) => error.into(),
@@ -98,6 +98,9 @@ fn help_for(error: &FeedError) -> &'static str {
     match error {
         FeedError::Reader(ReaderError::Twice { .. }) => {
             "--skip-repeated-files passes over such files"
+        }
+        FeedError::Reader(ReaderError::Source(SourceError::Server { .. })) => {
+            "docs/fraud.md has addresses, and how connections are encrypted"
         }
         FeedError::Reader(ReaderError::Source(SourceError::Query { .. })) => {
             "finished windows are kept: go on with --resume once the server answers"

@@ -30,7 +30,7 @@ use std::time::Duration;
 pub struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,
-    /// The run folder: new, or empty; with --resume that of the run.
+    /// The run folder: new, empty, or of a run that ended before its first window; with --resume that of the run.
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
     /// Who is known to be bad: a table with a column `id`, and, where they are there, `kind`, `from`, `until`.
