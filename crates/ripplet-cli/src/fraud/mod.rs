@@ -140,6 +140,8 @@ impl From<EvaluateError> for Failure {
     fn from(error: EvaluateError) -> Failure {
         match error {
             EvaluateError::Detect(error) => RunError::from(error).into(),
+            EvaluateError::Run(error) => error.into(),
+            EvaluateError::OutOfMemory(error) => RunError::from(error).into(),
             error => Failure::refused(
                 error.to_string(),
                 "ripplet fraud evaluate --help says what is expected",
