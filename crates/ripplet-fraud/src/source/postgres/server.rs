@@ -14,10 +14,11 @@
 //! company adds its own to these, and they are not as old as this program. With a named file `prefer` and `require`
 //! check as `verify-ca` does; without, they keep out who listens, but not who pretends to be the server. `sslrootcert=system`
 //! asks for the system's and `verify-full`. The environment's `PGSSLMODE` and `PGSSLROOTCERT` hold where the server's
-//! address says nothing. Sockets of this machine are not encrypted, whatever is asked for.
+//! address says nothing, and so does `PGPASSWORD`, which other users of a machine cannot read from the command line.
+//! Sockets of this machine are not encrypted, whatever is asked for.
 //!
 //! As libpq, but for this: `allow` is refused, `~/.postgresql/root.crt` is not looked for, `prefer` does not fall back
-//! where a handshake fails, and a certificate's names are its subject alternative names alone.
+//! where a handshake fails, certificates are of version 3, and their names are the subject alternative ones alone.
 
 use super::{failed, sentence};
 use crate::source::SourceError;
@@ -109,6 +110,9 @@ impl Server {
         let roots = found.1.or_else(|| environment("PGSSLROOTCERT"));
         let mut config: Config =
             rest.parse().map_err(|error: postgres::Error| wrong(sentence(&error)))?;
+        if let (None, Some(password)) = (config.get_password(), environment("PGPASSWORD")) {
+            config.password(password);
+        }
         if config.get_hosts().is_empty() {
             // A certificate is for a name; an address is its own.
             for address in config.get_hostaddrs().to_vec() {
@@ -305,7 +309,11 @@ fn advice(error: &postgres::Error, mode: SslMode, encryption: Option<&Encryption
         Some(rustls::Error::InvalidCertificate(Expired | ExpiredContext { .. })) => {
             ". The server needs a new certificate".into()
         }
-        Some(_) => String::new(),
+        Some(_) => {
+            ". Where the server's certificate cannot be replaced, sslmode=disable leaves encryption out, \
+             in a network that you trust"
+                .into()
+        }
         None if mode == SslMode::Require && sentence(error).contains("does not support TLS") => {
             ". Turn encryption on there (ssl = on), or, in a network that you trust, take \
              sslmode=disable"
@@ -477,6 +485,7 @@ mod tests {
         let environment = |name: &str| match name {
             "PGSSLMODE" => Some("verify-full".to_owned()),
             "PGSSLROOTCERT" => Some("root.crt".to_owned()),
+            "PGPASSWORD" => Some("secret".to_owned()),
             _ => None,
         };
         let of = |address: &str| Server::parse(address, environment).unwrap().encryption;
@@ -489,6 +498,12 @@ mod tests {
             Some(expected)
         );
         assert_eq!(of("host=db sslmode=disable"), None);
+        let password = |address: &str| {
+            let config = Server::parse(address, environment).unwrap().config;
+            String::from_utf8(config.get_password().unwrap().to_vec()).unwrap()
+        };
+        assert_eq!(password("postgres://risk@db/shop"), "secret");
+        assert_eq!(password("postgres://risk:own@db/shop"), "own");
     }
 
     #[test]
