@@ -266,6 +266,7 @@ pub fn run<E: Executor>(
     resume: bool,
     observer: &mut dyn RunObserver,
 ) -> Result<Manifest, RunError> {
+    options.detection.check()?;
     let folder = if resume { RunFolder::open(path)? } else { RunFolder::create(path)? };
     let described = options.described();
     let (mut before, mut finished) = (None, Vec::new());

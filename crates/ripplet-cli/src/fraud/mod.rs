@@ -9,6 +9,7 @@ mod window;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use clap::{Args, Subcommand};
+use ripplet::fraud::detect::DetectError;
 use ripplet::fraud::evaluate::EvaluateError;
 use ripplet::fraud::feed::FeedError;
 use ripplet::fraud::folder::FolderError;
@@ -53,20 +54,27 @@ impl From<RunError> for Failure {
             RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_) => "",
             RunError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => FINISHED,
             RunError::Folder(_) => "",
+            RunError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
             RunError::Memory { .. } => FINISHED,
             RunError::Detect(_) | RunError::OutOfMemory(_) => FINISHED,
             RunError::Write(_) => FINISHED,
         };
         match error {
-            RunError::Detect(ripplet::fraud::detect::DetectError::Run(error)) => error.into(),
+            RunError::Detect(DetectError::Run(error)) => error.into(),
             error => {
-                let wrong = matches!(
-                    &error,
-                    RunError::Feed(feed) if is_input(feed)
-                ) || matches!(
-                    &error,
-                    RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_)
-                ) || matches!(&error, RunError::Folder(folder) if !matches!(folder, FolderError::Io { .. } | FolderError::Write(_)));
+                let wrong = match &error {
+                    RunError::Feed(feed) => is_input(feed),
+                    RunError::Folder(folder) => {
+                        !matches!(folder, FolderError::Io { .. } | FolderError::Write(_))
+                    }
+                    RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_) => true,
+                    RunError::Detect(error) => {
+                        matches!(error, DetectError::Attenuation(_) | DetectError::Sizes { .. })
+                    }
+                    RunError::Memory { .. } | RunError::OutOfMemory(_) | RunError::Write(_) => {
+                        false
+                    }
+                };
                 Failure::Fraud {
                     sentence: error.to_string(),
                     help: help.into(),

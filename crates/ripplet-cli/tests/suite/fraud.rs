@@ -107,6 +107,16 @@ fn what_is_wrong_is_told_with_what_to_do() {
     let said = sandbox.run("fraud run rows.csv -m m.toml -b none.csv -o six");
     assert_eq!(said.code, Some(2), "{said:?}");
     assert!(said.error.contains("error: none.csv: No such file"), "{said:?}");
+    for (option, part) in [
+        ("--attenuation 2", "an attenuation is above 0 and at most 1"),
+        ("--min-size 9 --max-size 8", "9 members at least and 8 at most"),
+        ("--min-size 0 --max-size 0", "0 members at least and 0 at most"),
+    ] {
+        let said = run(&format!("rows.csv -o seven {option}"));
+        said.must_fail(option, 2, &[part]);
+        assert!(!said.error.contains("--resume"), "{said:?}");
+        assert!(!sandbox.path("seven").exists(), "nothing was touched");
+    }
     let ask = "fraud run -m m.toml -b bad.csv -o six --query SELECT";
     let said = sandbox.run(&format!("{ask} --postgres postgres://db/shop?sslmode=allow"));
     assert_eq!(said.code, Some(2), "{said:?}");

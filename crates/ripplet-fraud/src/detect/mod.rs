@@ -67,6 +67,23 @@ impl Default for Detection {
     }
 }
 
+impl Detection {
+    /// Checks what does not depend on a graph.
+    ///
+    /// # Errors
+    /// Where a share is none, or limits exclude one another.
+    pub fn check(&self) -> Result<(), DetectError> {
+        if !(self.attenuation > 0.0 && self.attenuation <= 1.0) {
+            return Err(DetectError::Attenuation(self.attenuation));
+        }
+        let (min, max) = (self.min_size, self.max_size);
+        if min > max || max == 0 {
+            return Err(DetectError::Sizes { min, max });
+        }
+        Ok(())
+    }
+}
+
 /// Why nothing was detected.
 #[derive(Debug, Error)]
 pub enum DetectError {
@@ -181,22 +198,11 @@ pub fn detect<E: Executor>(
     observer: &mut dyn Observer,
 ) -> Result<Detected, DetectError> {
     known.check(graph.vertices())?;
-    check(detection)?;
+    detection.check()?;
     observer.on_stage("judging ties");
     let ties = Ties::of(graph, detection.ties, known.trusted)?;
     let spread = spread(executor, &ties, known, detection, begin, observer)?;
     gather(executor, ties, spread, known, detection, observer)
-}
-
-fn check(detection: &Detection) -> Result<(), DetectError> {
-    if !(detection.attenuation > 0.0 && detection.attenuation <= 1.0) {
-        return Err(DetectError::Attenuation(detection.attenuation));
-    }
-    let (min, max) = (detection.min_size, detection.max_size);
-    if min > max {
-        return Err(DetectError::Sizes { min, max });
-    }
-    Ok(())
 }
 
 fn settings(detection: &Detection) -> Settings {

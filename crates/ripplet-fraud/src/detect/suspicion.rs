@@ -26,8 +26,8 @@ pub const FAINT: f32 = 1.0 / 65536.0;
 /// m(v) = max(0, max J(u, v) − ln m)  +  ln max(s(v), 2⁻¹⁶)
 /// ```
 ///
-/// The first part is what chance cannot explain about its ties ([`Ties::excess`]), the second how far the known bad are;
-/// one of them is enough to be looked at. 0 is a known bad one without kept ties.
+/// The first part is what chance cannot explain about its ties ([`Ties::excess`](crate::ties::Ties::excess)), the second
+/// how far the known bad are; one of them is enough to be looked at. 0 is a known bad one without kept ties.
 #[inline]
 pub fn suspicion(excess: f32, strength: f32) -> f32 {
     excess + strength.max(FAINT).ln()

@@ -50,6 +50,7 @@ impl Evaluator {
     /// Where an option is wrong, or nobody would be held out.
     pub fn new(options: Evaluation, confirmed: &KnownBad) -> Result<Evaluator, EvaluateError> {
         options.check()?;
+        options.detection.check()?;
         let mut by_id: BTreeMap<(KindId, &str), Vec<Listed>> = BTreeMap::new();
         for entry in &confirmed.entries {
             by_id.entry((entry.kind, &entry.id)).or_default().push(entry.clone());
