@@ -115,7 +115,7 @@ pub enum FolderError {
     #[error("{} is not empty, and no run is in it: name a new folder, or an empty one", .0.display())]
     NotEmpty(PathBuf),
     /// There is no run in it.
-    #[error("{} has no run in it to go on with: leave out --resume", .0.display())]
+    #[error("{} has no run in it: there is no manifest.json", .0.display())]
     NoRun(PathBuf),
     /// The run in it is another.
     #[error("the run in {} has {name} {there}, and here it is {here}: go on with the same options, or name another folder", path.display())]

@@ -103,7 +103,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
     let said = run("rows.csv -o four --slide 3d");
     assert_eq!(said.code, Some(2), "{said:?}");
     let said = run("rows.csv -o five --resume");
-    assert!(said.error.contains("has no run in it to go on with"), "{said:?}");
+    assert!(said.error.contains("has no run in it: there is no manifest.json"), "{said:?}");
     let said = sandbox.run("fraud run rows.csv -m m.toml -b none.csv -o six");
     assert_eq!(said.code, Some(2), "{said:?}");
     assert!(said.error.contains("error: none.csv: No such file"), "{said:?}");
