@@ -6,6 +6,7 @@
 use super::runs::{options, results, run_into};
 use arrow_array::cast::AsArray;
 use postgres::{Client, Config, NoTls};
+use ripplet_fraud::feed::{Feed, FeedError};
 use ripplet_fraud::folder::RunFolder;
 use ripplet_fraud::run::RunOptions;
 use ripplet_fraud::source::postgres::open;
@@ -14,6 +15,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 const MAPPING: &str = "time = \"at\"\namount = \"eur\"\n[source]\ncolumn = \"from\"\nkind = \"user\"\n\
     [target]\ncolumn = \"to\"\nkind = \"shop\"\n";
@@ -218,6 +220,22 @@ fn a_server_without_encryption_is_refused_where_it_is_required() {
         assert!(refused.contains("does not support TLS. Turn encryption on there"), "{refused}");
     }
     server.join().unwrap();
+}
+
+/// A server that takes connections and never answers.
+#[test]
+fn who_waits_for_a_server_can_give_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = format!("postgres://nobody@127.0.0.1:{port}/x");
+    let mut options = options(&[], MAPPING, Path::new("known.csv")).feed;
+    options.sources = Sources::Query { server, query: "SELECT 1".into() };
+    let mut feed = Feed::begin(&options).unwrap();
+    let begin = Instant::now();
+    let is_enough = || begin.elapsed() > Duration::from_millis(250);
+    let ended = feed.advance(|_| Ok(()), is_enough);
+    assert!(matches!(ended, Err(FeedError::Cancelled)), "{ended:?}");
+    assert!(begin.elapsed() < Duration::from_secs(20));
 }
 
 #[test]

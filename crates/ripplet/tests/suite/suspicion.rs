@@ -6,7 +6,7 @@ use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Variant};
 use proptest::prelude::*;
 use ripplet::cuda::lp::Tuning;
 use ripplet::cuda::shim::ShimDevice;
-use ripplet::cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet::cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
 use ripplet::fraud::detect::{Begin, Detection, Known, Spread, Suspicion, spread};
 use ripplet::fraud::ties::{TieRule, Ties};
 use ripplet::fraud::window::Changed;
@@ -34,6 +34,14 @@ fn shim(order: u64) -> ShimDevice {
 /// As on a GPU whose memory is too small for the lists of those from the fortieth on.
 fn streamed() -> Tuning {
     Tuning { streamed_from: Some(40), ..Tuning::default() }
+}
+
+fn on_gpu() -> bool {
+    std::env::var_os("RIPPLET_GPU").is_some()
+}
+
+fn gpu(number: usize) -> CudaDevice {
+    CudaDevice::new(number).unwrap_or_else(|error| panic!("RIPPLET_GPU is set, but: {error}"))
 }
 
 fn several() -> DevicesExecutor<ShimDevice> {
@@ -183,6 +191,31 @@ fn the_kernels_equal_the_oracle() {
     case.on(&several(), Storage::Plain, "on three shims");
 }
 
+/// Where `RIPPLET_GPU` is set, on the first GPU: there, nothing is left out.
+#[test]
+fn a_gpu_equals_the_oracle() {
+    if !on_gpu() {
+        return;
+    }
+    let executors = [Tuning::default(), streamed()]
+        .map(|tuning| (DeviceExecutor::new(gpu(0)).with_tuning(tuning), format!("{tuning:?}")));
+    // Where there is one, it is both of them.
+    let second = CudaDevice::new(1).unwrap_or_else(|_| gpu(0));
+    let both = DevicesExecutor::new(vec![gpu(0), second]).unwrap();
+    for (name, edges) in shapes().into_iter().chain([("weighted", weighted_groups())]) {
+        println!("{name}");
+        for asked in ALL {
+            let case = Case::new(edges.clone(), asked);
+            for storage in [Storage::Plain, Storage::Compressed] {
+                for (executor, tuning) in &executors {
+                    case.on(executor, storage, &format!("on a GPU, {tuning}"));
+                }
+                case.on(&both, storage, "on two GPUs");
+            }
+        }
+    }
+}
+
 /// Windows of a market: the edges of the first, and of the next, where some deals went and others came.
 fn windows() -> [Edges; 2] {
     let of = |first: u32| {
@@ -227,6 +260,10 @@ fn windows_are_the_same_on_a_device() {
             }
         };
         same(spread_in_windows(&CpuExecutor::new(Some(3)).unwrap(), schedule));
-        same(spread_in_windows(&DeviceExecutor::new(shim(1)), schedule));
+        if on_gpu() {
+            same(spread_in_windows(&DeviceExecutor::new(gpu(0)), schedule));
+        } else {
+            same(spread_in_windows(&DeviceExecutor::new(shim(1)), schedule));
+        }
     }
 }
