@@ -110,6 +110,10 @@ impl Server {
         let roots = found.1.or_else(|| environment("PGSSLROOTCERT"));
         let mut config: Config =
             rest.parse().map_err(|error: postgres::Error| wrong(sentence(&error)))?;
+        if config.get_ssl_mode() != Config::new().get_ssl_mode() {
+            // It must never hold less than was asked for.
+            return Err(wrong("sslmode stands where it is not understood".into()));
+        }
         if let (None, Some(password)) = (config.get_password(), environment("PGPASSWORD")) {
             config.password(password);
         }
@@ -354,7 +358,10 @@ fn settings(address: &str) -> Vec<Setting> {
 
 fn of_url(address: &str) -> Vec<Setting> {
     let mut found = Vec::new();
-    let Some(mut from) = address.find('?').map(|at| at + 1) else { return found };
+    // A password ends at `@`, and may have a `?`.
+    let behind = address.find('@').unwrap_or(0);
+    let question = address[behind..].find('?');
+    let Some(mut from) = question.map(|at| behind + at + 1) else { return found };
     for pair in address[from..].split('&') {
         let end = from + pair.len();
         if let Some((name, value)) = pair.split_once('=') {
@@ -475,6 +482,8 @@ mod tests {
         assert_eq!(parsed(words), (SslMode::Prefer, Some((Issuer, file()))));
         let server = Server::parse(words, |_| None).unwrap();
         assert_eq!(server.config.get_password(), Some(&b"it's sslmode=disable"[..]));
+        let odd = "postgres://risk:what?@db/shop?sslmode=verify-full";
+        assert_eq!(parsed(odd), (SslMode::Require, Some((IssuerAndName, None))));
         // The last one holds.
         let twice = "postgres://db/shop?sslmode=disable&sslmode=require";
         assert_eq!(parsed(twice), (SslMode::Require, Some((Nothing, None))));
