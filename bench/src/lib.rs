@@ -1,4 +1,8 @@
-//! Graphs that benchmarks run on: files, and the generated families.
+//! What benchmarks share: how they are called, and graphs to run on, of files and of the generated families.
+
+mod arguments;
+
+pub use arguments::Arguments;
 
 use ripplet_graph::generate::{Planted, Rmat, Road, Social, Web};
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder};

@@ -5,7 +5,7 @@
 //! `--known`, `--seed`, `--top`, `--attenuation`, `--no-closure`, `--threads`. Prints the tables; `--rows FILE` gets a row
 //! for each draw and method.
 
-use ripplet_bench::Result;
+use ripplet_bench::{Arguments, Result};
 use ripplet_fraud::evaluate::{Evaluation, Evaluator};
 use ripplet_fraud::seeds::Listed;
 use ripplet_fraud::source::{Batch, open_file};
@@ -19,26 +19,21 @@ use std::path::Path;
 use std::time::Instant;
 
 fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        let at = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(at + 1).map(String::as_str)
-    };
-    let [transactions, mapping, labels, ..] = &*arguments else {
+    let arguments = Arguments::of_process();
+    let [transactions, mapping, labels, ..] = arguments.words() else {
         return Err("fraud_evaluation TRANSACTIONS MAPPING LABELS [options]".into());
     };
     let mapping = Mapping::read(Path::new(mapping))?;
-    let span = |name, default: &str| option(name).unwrap_or(default).parse();
+    let span = |name, default: &str| arguments.option(name).unwrap_or(default).parse();
     let shape = Shape::new(span("--window", "30d")?, span("--slide", "30d")?)?.growing();
     let mut options = Evaluation::default();
-    options.draws = option("--draws").map_or(Ok(options.draws), str::parse)?;
-    options.known = option("--known").map_or(Ok(options.known), str::parse)?;
-    options.seed = option("--seed").map_or(Ok(options.seed), str::parse)?;
-    options.top = option("--top").map_or(Ok(options.top), str::parse)?;
-    let attenuation = option("--attenuation").map(str::parse).transpose()?;
-    options.detection.attenuation = attenuation.unwrap_or(options.detection.attenuation);
-    options.detection.ties.closure = !arguments.iter().any(|argument| argument == "--no-closure");
-    let executor = CpuExecutor::new(option("--threads").map(str::parse).transpose()?)?;
+    options.draws = arguments.or("--draws", options.draws)?;
+    options.known = arguments.or("--known", options.known)?;
+    options.seed = arguments.or("--seed", options.seed)?;
+    options.top = arguments.or("--top", options.top)?;
+    options.detection.attenuation = arguments.or("--attenuation", options.detection.attenuation)?;
+    options.detection.ties.closure = !arguments.has("--no-closure");
+    let executor = CpuExecutor::new(arguments.asked("--threads")?)?;
 
     let start = Instant::now();
     let taking =
@@ -57,7 +52,7 @@ fn main() -> Result<()> {
                 let evaluator = match &mut evaluator {
                     Some(evaluator) => evaluator,
                     none => {
-                        let confirmed = confirmed(labels, stream, &mapping, &option)?;
+                        let confirmed = confirmed(labels, stream, &mapping, &arguments)?;
                         none.insert(Evaluator::new(options.clone(), &confirmed)?)
                     }
                 };
@@ -75,7 +70,7 @@ fn main() -> Result<()> {
     let ended = stream.finish()?;
     ended_with(&stream, ended, true)?;
     let report = evaluator.ok_or("no transactions")?.finish()?;
-    println!("Command: fraud_evaluation {}\n", arguments.join(" "));
+    println!("Command: fraud_evaluation {}\n", arguments.words().join(" "));
     println!(
         "{} accounts, {} of {} confirmed ones there, {} draws of {}, {} windows, {:.1} s; first {} %: {} accounts; best \
          baseline: {}\n",
@@ -91,7 +86,7 @@ fn main() -> Result<()> {
         report.best_baseline.map_or("none", |baseline| baseline.name()),
     );
     print!("{}", report.tables());
-    if let Some(rows) = option("--rows") {
+    if let Some(rows) = arguments.option("--rows") {
         let mut file = std::io::BufWriter::new(std::fs::File::create(rows)?);
         report.write_rows(&mut file)?;
         file.flush()?;
@@ -100,11 +95,11 @@ fn main() -> Result<()> {
 }
 
 /// The accounts that the file of labels confirms.
-fn confirmed<'a>(
+fn confirmed(
     labels: &str,
     stream: &Stream,
     mapping: &Mapping,
-    option: &dyn Fn(&str) -> Option<&'a str>,
+    arguments: &Arguments,
 ) -> Result<KnownBad> {
     let kind = stream.entities().find_kind(&mapping.source.kind).ok_or("no such kind")?;
     let text = std::fs::read_to_string(labels)?;
@@ -114,8 +109,8 @@ fn confirmed<'a>(
         let place = names.iter().position(|known| *known == name);
         place.ok_or_else(|| format!("{labels} has no column {name}"))
     };
-    let id = option("--id").map_or(Ok(0), place)?;
-    let wanted = match option("--where").map(|condition| condition.split_once('=')) {
+    let id = arguments.option("--id").map_or(Ok(0), place)?;
+    let wanted = match arguments.option("--where").map(|condition| condition.split_once('=')) {
         Some(Some((column, value))) => Some((place(column)?, value)),
         Some(None) => return Err("--where COLUMN=VALUE".into()),
         None => None,

@@ -3,7 +3,7 @@
 //! so many days, weighed by their number. Prints lines of JSON: the graph, the plan, seconds of each step beside the
 //! memory's high-water mark, and what was found; labels spread so many times.
 
-use ripplet_bench::Result;
+use ripplet_bench::{Arguments, Result};
 use ripplet_cuda::device::Device;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_fraud::Timestamp;
@@ -21,14 +21,10 @@ use std::time::Instant;
 const OF_30_DAYS: f64 = 4.3e9;
 
 fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        let at = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(at + 1).map(String::as_str)
-    };
-    let transactions: f64 = option("--transactions").map_or(Ok(50e6), str::parse)?;
-    let days: u32 = option("--days").map_or(Ok(30), str::parse)?;
-    let share: f64 = option("--known").map_or(Ok(0.1), str::parse)?;
+    let arguments = Arguments::of_process();
+    let transactions: f64 = arguments.or("--transactions", 50e6)?;
+    let days: u32 = arguments.or("--days", 30)?;
+    let share: f64 = arguments.or("--known", 0.1)?;
     let scale = transactions / OF_30_DAYS * 30.0 / f64::from(days);
     let market = Transactions::new(days, scale).market()?;
     let graph = market.graph()?;
@@ -38,9 +34,9 @@ fn main() -> Result<()> {
     bad.dedup();
     let known = Known { bad: &bad, trusted: &[] };
     let mut detection = Detection::default();
-    detection.ties.closure = !arguments.iter().any(|argument| argument == "--no-closure");
-    let threads = option("--threads").map(str::parse).transpose()?;
-    let repeat: u32 = option("--repeat").map_or(Ok(1), str::parse)?;
+    detection.ties.closure = !arguments.has("--no-closure");
+    let threads = arguments.asked("--threads")?;
+    let repeat: u32 = arguments.or("--repeat", 1)?;
     println!(
         "{}",
         json!({
@@ -50,7 +46,7 @@ fn main() -> Result<()> {
     );
     drop(market);
     let (graph, detection) = (&graph, &detection);
-    if option("--device") == Some("cuda") {
+    if arguments.option("--device") == Some("cuda") {
         let executor = DeviceExecutor::new(CudaDevice::new(0)?);
         println!("{}", json!({ "device": executor.device().properties().name }));
         measure(&executor, graph, known, detection, repeat)

@@ -7,7 +7,7 @@
 //! that there is. `seconds` are those of the rounds of each run, and `seconds_a_round` those of the quickest run;
 //! `arcs_a_second` are arcs counted. Ends with an error where labels are not those of one GPU, but for `async`.
 
-use ripplet_bench::{Result, family};
+use ripplet_bench::{Arguments, Result, family};
 use ripplet_cuda::device::Device;
 use ripplet_cuda::exchange::Way;
 use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
@@ -30,30 +30,27 @@ struct Asked {
 }
 
 fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let all = |flag: &str| {
-        let pairs = arguments.windows(2).filter(|pair| pair[0] == flag);
-        pairs.map(|pair| pair[1].clone()).collect::<Vec<String>>()
-    };
-    let one = |flag: &str, otherwise: &str| all(flag).pop().unwrap_or(otherwise.to_owned());
-    let name = arguments.first().map_or("web", String::as_str);
-    let scale: u32 = arguments.get(1).map_or(Ok(20), |text| text.parse())?;
-    let program = one("--program", "lpa");
-    let schedule = match &*one("--schedule", if program == "cdlp" { "sync" } else { "phased" }) {
+    let arguments = Arguments::of_process();
+    let words = arguments.words();
+    let name = words.first().map_or("web", String::as_str);
+    let scale: u32 = words.get(1).map_or(Ok(20), |text| text.parse())?;
+    let program = arguments.option("--program").unwrap_or("lpa");
+    let usual = if program == "cdlp" { "sync" } else { "phased" };
+    let schedule = match arguments.option("--schedule").unwrap_or(usual) {
         "sync" if program == "cdlp" => Schedule::cdlp(),
         "sync" => Schedule::sync(),
         "async" => Schedule::asynchronous(),
         _ => Schedule::phased(),
     };
     let stop = if program == "cdlp" { Stop::after(10) } else { Stop::default() };
-    let way = |name: &String| {
+    let way = |name: &str| {
         [Way::Direct, Way::Carried, Way::Copied].into_iter().find(|way| way.name() == name)
     };
-    let mut ways: Vec<Option<Way>> = all("--way").iter().map(way).collect();
+    let mut ways: Vec<Option<Way>> = arguments.all("--way").map(way).collect();
     if ways.is_empty() {
         ways.push(None);
     }
-    let numbers = one("--devices", "0,1");
+    let numbers = arguments.option("--devices").unwrap_or("0,1");
     let numbers = numbers.split(',').map(str::parse).collect::<std::result::Result<_, _>>()?;
 
     let start = Instant::now();
@@ -65,14 +62,13 @@ fn main() -> Result<()> {
         "made_in_seconds": start.elapsed().as_secs_f64(),
     });
     let settings = Settings { schedule, stop, keep_disconnected: true, ..Settings::default() };
-    let (runs, share) = (one("--runs", "3").parse()?, all("--share").pop());
-    let share = share.map(|text| text.parse()).transpose()?;
+    let (runs, share) = (arguments.or("--runs", 3)?, arguments.asked("--share")?);
     let asked = Asked { numbers, ways, settings, runs, share, of };
-    if arguments.iter().any(|argument| argument == "--compressed") {
+    if arguments.has("--compressed") {
         let graph = CompressedGraph::of(graph)?;
-        return asked.measure(&program, (&graph).into());
+        return asked.measure(program, (&graph).into());
     }
-    asked.measure(&program, (&graph).into())
+    asked.measure(program, (&graph).into())
 }
 
 impl Asked {

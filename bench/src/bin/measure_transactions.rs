@@ -3,7 +3,7 @@
 //! with compressed lists never there as a whole. Prints lines of JSON: the graph, the plan beside what the GPU had less
 //! of while the run lasted, and each round.
 
-use ripplet_bench::Result;
+use ripplet_bench::{Arguments, Result};
 use ripplet_cuda::device::Device;
 use ripplet_cuda::generate::DeviceMarket;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
@@ -19,16 +19,12 @@ use std::time::Instant;
 const SHARD_ARCS: u64 = 1 << 29;
 
 fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        let at = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(at + 1).map(String::as_str)
-    };
-    let days = arguments.first().ok_or("how many days?")?.parse()?;
-    let scale = option("--scale").map_or(Ok(1.0), str::parse)?;
-    let rounds: u32 = option("--rounds").map_or(Ok(20), str::parse)?;
-    let storage = option("--storage").unwrap_or("compressed");
-    let schedules = option("--schedules").unwrap_or("phased");
+    let arguments = Arguments::of_process();
+    let days = arguments.words().first().ok_or("how many days?")?.parse()?;
+    let scale = arguments.or("--scale", 1.0)?;
+    let rounds: u32 = arguments.or("--rounds", 20)?;
+    let storage = arguments.option("--storage").unwrap_or("compressed");
+    let schedules = arguments.option("--schedules").unwrap_or("phased");
 
     let start = Instant::now();
     let transactions = Transactions { weighted: false, ..Transactions::new(days, scale) };

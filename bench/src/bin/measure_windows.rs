@@ -5,7 +5,7 @@
 //! builder from its transactions; their arrays are compared. With `--labels`, also the rounds of label propagation that
 //! begins anew, beside those that begin where labels were in the window before, with 10 % of the rings' buyers known.
 
-use ripplet_bench::Result;
+use ripplet_bench::{Arguments, Result};
 use ripplet_fraud::Span;
 use ripplet_fraud::days::{Deal, Run};
 use ripplet_fraud::detect::{Begin, Detection, Known, Spread, spread};
@@ -27,17 +27,13 @@ const OF_30_DAYS: f64 = 4.3e9;
 const KNOWN: f64 = 0.1;
 
 fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        let at = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(at + 1).map(String::as_str)
-    };
-    let transactions: f64 = option("--transactions").map_or(Ok(50e6), str::parse)?;
-    let length: u32 = option("--window").map_or(Ok(30), str::parse)?;
-    let slides: u32 = option("--slides").map_or(Ok(5), str::parse)?;
-    let rule = option("--weight").unwrap_or("count");
+    let arguments = Arguments::of_process();
+    let transactions: f64 = arguments.or("--transactions", 50e6)?;
+    let length: u32 = arguments.or("--window", 30)?;
+    let slides: u32 = arguments.or("--slides", 5)?;
+    let rule = arguments.option("--weight").unwrap_or("count");
     let unit_value = 0.01;
-    let with_labels = arguments.iter().any(|argument| argument == "--labels");
+    let with_labels = arguments.has("--labels");
     let (executor, detection) = (CpuExecutor::new(None)?, Detection::default());
     let mut labels: Option<Spread> = None;
 

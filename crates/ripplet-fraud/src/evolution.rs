@@ -33,6 +33,10 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
+/// The rule, as a report has it.
+pub const OVERLAP_RULE: &str = "Two clusters overlap where they share at least half of the members of the smaller one. An \
+     id goes on to the overlapping cluster that shares most members, one to one.";
+
 /// The clusters of the last window, and the ids that were used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tracker {

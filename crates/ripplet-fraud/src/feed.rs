@@ -12,8 +12,12 @@ use crate::window::{Changed, Shape, Sliding, WindowError};
 use crate::{Entities, Mapping, Span, TimeRange, Timestamp, Window};
 use ripplet_graph::VertexId;
 use std::collections::VecDeque;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
 use thiserror::Error;
+
+/// How often somebody who waits for rows looks whether that is still wanted.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// What a feed is made of.
 #[derive(Clone, Debug)]
@@ -143,8 +147,9 @@ impl Feed {
             if is_cancelled() {
                 return Err(FeedError::Cancelled);
             }
-            match self.messages.recv() {
-                Ok(Ok(Message::Nothing)) => {}
+            match self.messages.recv_timeout(PATIENCE) {
+                // A server may think for long before its first row.
+                Ok(Ok(Message::Nothing)) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(Ok(Message::Input(input))) => {
                     self.inputs.push(input);
                     on_input(&self.inputs)?;
@@ -156,7 +161,7 @@ impl Feed {
                     self.ended.extend(self.stream.push(&batch, &origin)?);
                 }
                 Ok(Err(error)) => return Err(error.into()),
-                Err(_) => {
+                Err(RecvTimeoutError::Disconnected) => {
                     self.over = true;
                     self.ended.extend(self.stream.finish()?);
                 }

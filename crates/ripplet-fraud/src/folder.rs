@@ -115,7 +115,7 @@ pub enum FolderError {
     #[error("{} is not empty, and no run is in it: name a new folder, or an empty one", .0.display())]
     NotEmpty(PathBuf),
     /// There is no run in it.
-    #[error("{} has no run in it to go on with: leave out --resume", .0.display())]
+    #[error("{} has no run in it: there is no manifest.json", .0.display())]
     NoRun(PathBuf),
     /// The run in it is another.
     #[error("the run in {} has {name} {there}, and here it is {here}: go on with the same options, or name another folder", path.display())]
@@ -182,6 +182,7 @@ pub struct RunFolder {
 
 const MANIFEST: &str = "manifest.json";
 const WINDOWS: &str = "windows";
+const REPORT: &str = "report.html";
 const WINDOW: &str = "window.json";
 const LABELS: &str = "labels.checkpoint";
 const CLUSTERS: &str = "clusters.txt";
@@ -197,14 +198,15 @@ pub struct Kept {
 }
 
 impl RunFolder {
-    /// A new run's folder, which is made where it is not there.
+    /// A new run's folder, which is made where it is not there. A run that ended before its first window was finished
+    /// leaves nothing to go on with: who mends its input begins in the same folder.
     ///
     /// # Errors
-    /// Where there is a run, or anything else, in it.
+    /// Where there is another run, or anything else, in it.
     pub fn create(path: &Path) -> Result<RunFolder, FolderError> {
         let folder = RunFolder { path: path.into() };
         if folder.manifest_path().exists() {
-            return Err(FolderError::Taken(path.into()));
+            folder.clear()?;
         }
         let windows = path.join(WINDOWS);
         fs::create_dir_all(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
@@ -215,6 +217,31 @@ impl RunFolder {
         }
         fs::create_dir(&windows).map_err(|source| FolderError::Io { path: windows, source })?;
         Ok(folder)
+    }
+
+    /// Removes what a run left that ended by itself without a window.
+    fn clear(&self) -> Result<(), FolderError> {
+        let manifest = self.manifest()?;
+        if !manifest.windows.is_empty() || ["running", "finished"].contains(&&*manifest.state) {
+            return Err(FolderError::Taken(self.path.clone()));
+        }
+        self.tidy()?;
+        let gone = |path: PathBuf, removed: io::Result<()>| match removed {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(FolderError::Io { path, source })
+            }
+            _ => Ok(()),
+        };
+        // The manifest last: who is killed before finds the same.
+        let (report, windows) = (self.report(), self.path.join(WINDOWS));
+        gone(report.clone(), fs::remove_file(&report))?;
+        gone(windows.clone(), fs::remove_dir(&windows))?;
+        gone(self.manifest_path(), fs::remove_file(self.manifest_path()))
+    }
+
+    /// Where the report is.
+    pub fn report(&self) -> PathBuf {
+        self.path.join(REPORT)
     }
 
     /// The folder of a run that is to go on, or to be looked at.
@@ -284,7 +311,10 @@ impl RunFolder {
     pub fn tidy(&self) -> Result<(), FolderError> {
         let windows = self.path.join(WINDOWS);
         let failed = |source| FolderError::Io { path: windows.clone(), source };
-        for entry in fs::read_dir(&windows).map_err(failed)? {
+        // Who was killed while it was cleared has none.
+        let entries =
+            if windows.exists() { Some(fs::read_dir(&windows).map_err(failed)?) } else { None };
+        for entry in entries.into_iter().flatten() {
             let entry = entry.map_err(failed)?;
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
                 fs::remove_dir_all(entry.path()).map_err(failed)?;

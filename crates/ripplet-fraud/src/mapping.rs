@@ -24,7 +24,11 @@
 //! ```
 
 use crate::{Span, Timestamp};
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -52,8 +56,9 @@ pub struct Mapping {
 pub struct TimeColumn {
     /// Its name.
     pub column: String,
-    /// What its numbers count, where it has numbers: seconds, where nothing is said.
-    pub unit: Span,
+    /// What its numbers count, where it has numbers. There is no usual one: what counts seconds in one table counts
+    /// milliseconds in another, and `20240531` is a day.
+    pub unit: Option<Span>,
     /// From when they are counted: 1970, where nothing is said.
     pub origin: Timestamp,
 }
@@ -157,11 +162,34 @@ struct File {
 }
 
 /// A column's name alone, or a table with more about it.
-#[derive(Deserialize)]
-#[serde(untagged)]
 enum OneOrMore<T> {
     Name(String),
     Table(T),
+}
+
+/// By hand, as a derived one would not say what is wrong in a table.
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<OneOrMore<T>, D::Error> {
+        struct NameOrTable<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for NameOrTable<T> {
+            type Value = OneOrMore<T>;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("a column's name, or a table with it")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<OneOrMore<T>, E> {
+                Ok(OneOrMore::Name(name.into()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<OneOrMore<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(OneOrMore::Table)
+            }
+        }
+
+        from.deserialize_any(NameOrTable(PhantomData))
+    }
 }
 
 #[derive(Deserialize)]
@@ -230,6 +258,12 @@ impl Mapping {
             also: file.also.into_iter().map(LinkedTable::column).collect::<Result<_, _>>()?,
             weight: WeightRule { of: file.weight.of, resolution: file.weight.resolution },
         };
+        if mapping.source == mapping.target {
+            let EntityColumn { column, kind } = &mapping.source;
+            return Err(format!(
+                "source and target are both the {kind} of the column `{column}`: nobody would deal with another"
+            ));
+        }
         Ok(mapping)
     }
 
@@ -270,10 +304,8 @@ impl OneOrMore<TimeTable> {
             OneOrMore::Name(column) => (column, None, None),
             OneOrMore::Table(table) => (table.column, table.unit, table.origin),
         };
-        let unit = match unit.as_deref() {
-            None => Span::SECOND,
-            Some(unit) => unit.parse().map_err(|error| format!("time.unit: {error}"))?,
-        };
+        let unit = unit.map(|unit| unit.parse().map_err(|error| format!("time.unit: {error}")));
+        let unit = unit.transpose()?;
         let origin = match origin.as_deref() {
             None => Timestamp(0),
             Some(origin) => origin.parse().map_err(|error| format!("time.origin: {error}"))?,

@@ -17,17 +17,17 @@ use crate::output::{
     write_members,
 };
 use crate::report::{
-    Definitions, PageLimits, ReportBuilder, ReportLimits, Run as ReportRun, WindowReport,
-    write_report,
+    PageLimits, ReportBuilder, ReportLimits, Run as ReportRun, WindowReport, write_report,
 };
 use crate::scores;
 use crate::seeds::{self, Holding, ListError, Listed};
 use crate::source::files::fingerprint;
 use crate::source::reader::{Input, Sources};
+use crate::stream::Counts;
 use crate::window::{Changed, WindowError};
 use crate::{Entities, Findings, KnownBad, Timestamp, Trusted, Window};
 use ripplet_graph::OutOfMemory;
-use ripplet_io::{ReadError, WriteError};
+use ripplet_io::WriteError;
 use ripplet_lp::{Executor, Observer, RunError as LpError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -112,12 +112,21 @@ pub enum RunError {
     /// Nothing written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// Nothing read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
     /// There was nothing to make a window of.
-    #[error("there are no transactions in the input: {0} rows were read, and none taken")]
-    NoTransactions(u64),
+    #[error("there are no transactions in the input: of {} rows{}", .0.rows, none_taken(.0))]
+    NoTransactions(Box<Counts>),
+}
+
+/// Why no row was taken, after how many there were.
+fn none_taken(counts: &Counts) -> String {
+    let faults = counts.faults.iter().map(|(fault, rows)| (*rows, &**fault));
+    let others = [
+        (counts.other_kinds, "are of kinds that the mapping does not take"),
+        (counts.late, "came too late"),
+    ];
+    let all = faults.chain(others).filter(|(rows, _)| *rows > 0);
+    let all: Vec<String> = all.map(|(rows, why)| format!("{rows} {why}")).collect();
+    if all.is_empty() { " none is taken".into() } else { format!(", {}", all.join(", ")) }
 }
 
 impl RunError {
@@ -180,7 +189,7 @@ impl Lists {
     ) -> Result<Lists, RunError> {
         let default = entities.find_kind(default).unwrap_or(KindId(0));
         let read = |path: &Path| -> Result<List, RunError> {
-            let (sha256, _) = fingerprint(path)?;
+            let (sha256, _) = fingerprint(path).map_err(ListError::from)?;
             Ok(List { path: path.into(), sha256, entries: seeds::read(path, entities, default)? })
         };
         Ok(Lists { bad: read(bad)?, trusted: trusted.map(read).transpose()?, default })
@@ -189,7 +198,7 @@ impl Lists {
     /// Reads those again that changed.
     fn refresh(&mut self, entities: &Entities) -> Result<(), RunError> {
         for list in [Some(&mut self.bad), self.trusted.as_mut()].into_iter().flatten() {
-            let (sha256, _) = fingerprint(&list.path)?;
+            let (sha256, _) = fingerprint(&list.path).map_err(ListError::from)?;
             if sha256 != list.sha256 {
                 list.entries = seeds::read(&list.path, entities, self.default)?;
                 list.sha256 = sha256;
@@ -257,6 +266,7 @@ pub fn run<E: Executor>(
     resume: bool,
     observer: &mut dyn RunObserver,
 ) -> Result<Manifest, RunError> {
+    options.detection.check()?;
     let folder = if resume { RunFolder::open(path)? } else { RunFolder::create(path)? };
     let described = options.described();
     let (mut before, mut finished) = (None, Vec::new());
@@ -351,8 +361,12 @@ impl<E: Executor> Running<'_, E> {
             self.manifest.unseen = lists.never_seen(feed.entities());
             if advance == Advance::Over {
                 self.manifest.transactions_behind = feed.behind();
-                let rows = self.manifest.counts.rows;
-                return if index == 0 { Err(RunError::NoTransactions(rows)) } else { Ok(()) };
+                let counts = &self.manifest.counts;
+                return if index == 0 {
+                    Err(RunError::NoTransactions(counts.clone().into()))
+                } else {
+                    Ok(())
+                };
             }
             if index + 1 < done {
                 feed.pass();
@@ -566,8 +580,8 @@ pub fn write_page(folder: &RunFolder) -> Result<PathBuf, RunError> {
         inputs: manifest.inputs.iter().map(input).collect(),
         notes: notes(&manifest, &windows),
     };
-    let path = folder.path().join("report.html");
-    write_report(&path, &run, &Definitions::default(), &builder)?;
+    let path = folder.report();
+    write_report(&path, &run, &builder)?;
     Ok(path)
 }
 
@@ -593,6 +607,11 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     say(
         warm as u64,
         "windows began with the labels of the window before: a run with --exact may find others at ties",
+    );
+    let alone = windows.iter().filter(|window| window.known_bad == 0).count();
+    say(
+        alone as u64,
+        "windows had nobody known to be bad: what was found there was found without seeds",
     );
     if !["finished", "running"].contains(&&*manifest.state) {
         notes.push(format!("The run ended early: {}", manifest.state));

@@ -44,9 +44,17 @@ pub struct Listed {
 /// A list that cannot be read.
 #[derive(Debug, Error)]
 pub enum ListError {
-    /// The file cannot be read, or lacks its column `id`.
+    /// The file cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// It has no column of ids.
+    #[error("{}: there is no column `id` to tell who is meant; the columns are {}", path.display(), known.join(", "))]
+    NoIds {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Its columns.
+        known: Vec<String>,
+    },
     /// It has a kind that the mapping does not know.
     #[error("{}{place}: the kind `{kind}` is none of the mapping's: {}", path.display(), known.join(", "))]
     Kind {
@@ -76,6 +84,9 @@ impl From<ReadError> for ListError {
 /// Where the file cannot be read, an id is empty, a kind is unknown, or a time is none.
 pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<Vec<Listed>, ListError> {
     let there = source::columns_of(path)?;
+    if !there.iter().any(|name| name == "id") {
+        return Err(ListError::NoIds { path: path.into(), known: there });
+    }
     let optional = ["kind", "from", "until"];
     let mut columns = vec!["id"];
     columns.extend(optional.into_iter().filter(|name| there.iter().any(|known| known == name)));

@@ -4,14 +4,14 @@ use super::feed::{DetectionArguments, FeedArguments};
 use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::machine::DeviceArguments;
+use crate::machine::{DeviceArguments, Machine};
 use crate::output::{check_place, written};
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::fraud::KnownBad;
 use ripplet::fraud::Trusted;
-use ripplet::fraud::evaluate::{Evaluation, Evaluator};
-use ripplet::fraud::feed::{Advance, Feed};
+use ripplet::fraud::evaluate::{Evaluation, Evaluator, Report};
+use ripplet::fraud::feed::{Advance, Feed, FeedOptions};
 use ripplet::fraud::run::Lists;
 use ripplet::io::write::whole_file;
 use std::path::PathBuf;
@@ -65,7 +65,13 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     arguments.threads.start()?;
     let machine = opened.start(&arguments.threads, console)?;
     let detection = arguments.detection.detection();
+    let mut tops = Evaluation::default().tops;
+    if !tops.contains(&arguments.top) {
+        tops.push(arguments.top);
+        tops.sort_by(f64::total_cmp);
+    }
     let evaluation = Evaluation {
+        tops,
         draws: arguments.draws,
         known: arguments.known,
         top: arguments.top,
@@ -73,7 +79,25 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         detection,
         ..Evaluation::default()
     };
-    let mut feed = Feed::begin(&options)?;
+    let report = arguments.device.on(&machine, &arguments.threads, console, |machine| {
+        evaluated(arguments, &options, evaluation.clone(), machine, console)
+    })?;
+    if let Some(output) = &arguments.output {
+        written(whole_file(output, |out| report.write_rows(out)))?;
+    }
+    print(&report.tables())?;
+    Ok(Ending::Whole)
+}
+
+/// Ranks window after window.
+fn evaluated(
+    arguments: &Arguments,
+    options: &FeedOptions,
+    evaluation: Evaluation,
+    machine: &Machine,
+    console: &Console,
+) -> Result<Report, Failure> {
+    let mut feed = Feed::begin(options)?;
     let (confirmed, trusted) = (&arguments.confirmed, arguments.trusted.as_deref());
     let kind = &options.mapping.source.kind;
     let lists = Lists::read(confirmed, trusted, feed.entities(), kind)?;
@@ -84,13 +108,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         feed.slide()?;
         if let Some(window) = feed.window() {
             console.stage(format!("ranking the window until {}", window.range.until));
-            evaluator.window(&machine, window, feed.entities(), &trusted, &mut console.watch())?;
+            evaluator.window(machine, window, feed.entities(), &trusted, &mut console.watch())?;
         }
     }
-    let report = evaluator.finish()?;
-    if let Some(output) = &arguments.output {
-        written(whole_file(output, |out| report.write_rows(out)))?;
-    }
-    print(&report.tables())?;
-    Ok(Ending::Whole)
+    Ok(evaluator.finish()?)
 }

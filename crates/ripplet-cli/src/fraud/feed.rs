@@ -18,7 +18,7 @@ pub struct FeedArguments {
     /// partitioned by date, or patterns in quotes. Files are read in the order of their paths.
     #[arg(value_name = "INPUT", required_unless_present = "postgres", conflicts_with = "postgres")]
     inputs: Vec<String>,
-    /// A PostgreSQL server to ask --query: postgres://user:password@host/database. Not encrypted.
+    /// A PostgreSQL server to ask --query: postgres://user:password@host/database?sslmode=verify-full, as psql takes it.
     #[arg(long, value_name = "URL", requires = "query", help_heading = "Reading")]
     postgres: Option<String>,
     /// The query whose rows are transactions, in the order of time.

@@ -9,6 +9,7 @@ mod window;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use clap::{Args, Subcommand};
+use ripplet::fraud::detect::DetectError;
 use ripplet::fraud::evaluate::EvaluateError;
 use ripplet::fraud::feed::FeedError;
 use ripplet::fraud::folder::FolderError;
@@ -53,20 +54,27 @@ impl From<RunError> for Failure {
             RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_) => "",
             RunError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => FINISHED,
             RunError::Folder(_) => "",
+            RunError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
             RunError::Memory { .. } => FINISHED,
             RunError::Detect(_) | RunError::OutOfMemory(_) => FINISHED,
-            RunError::Write(_) | RunError::Read(_) => FINISHED,
+            RunError::Write(_) => FINISHED,
         };
         match error {
-            RunError::Detect(ripplet::fraud::detect::DetectError::Run(error)) => error.into(),
+            RunError::Detect(DetectError::Run(error)) => error.into(),
             error => {
-                let wrong = matches!(
-                    &error,
-                    RunError::Feed(feed) if is_input(feed)
-                ) || matches!(
-                    &error,
-                    RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_)
-                ) || matches!(&error, RunError::Folder(folder) if !matches!(folder, FolderError::Io { .. } | FolderError::Write(_)));
+                let wrong = match &error {
+                    RunError::Feed(feed) => is_input(feed),
+                    RunError::Folder(folder) => {
+                        !matches!(folder, FolderError::Io { .. } | FolderError::Write(_))
+                    }
+                    RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_) => true,
+                    RunError::Detect(error) => {
+                        matches!(error, DetectError::Attenuation(_) | DetectError::Sizes { .. })
+                    }
+                    RunError::Memory { .. } | RunError::OutOfMemory(_) | RunError::Write(_) => {
+                        false
+                    }
+                };
                 Failure::Fraud {
                     sentence: error.to_string(),
                     help: help.into(),
@@ -98,6 +106,9 @@ fn help_for(error: &FeedError) -> &'static str {
     match error {
         FeedError::Reader(ReaderError::Twice { .. }) => {
             "--skip-repeated-files passes over such files"
+        }
+        FeedError::Reader(ReaderError::Source(SourceError::Server { .. })) => {
+            "docs/fraud.md has addresses, and how connections are encrypted"
         }
         FeedError::Reader(ReaderError::Source(SourceError::Query { .. })) => {
             "finished windows are kept: go on with --resume once the server answers"
@@ -137,6 +148,8 @@ impl From<EvaluateError> for Failure {
     fn from(error: EvaluateError) -> Failure {
         match error {
             EvaluateError::Detect(error) => RunError::from(error).into(),
+            EvaluateError::Run(error) => error.into(),
+            EvaluateError::OutOfMemory(error) => RunError::from(error).into(),
             error => Failure::refused(
                 error.to_string(),
                 "ripplet fraud evaluate --help says what is expected",

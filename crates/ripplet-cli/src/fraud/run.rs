@@ -16,6 +16,7 @@ use ripplet::fraud::report::ReportLimits;
 use ripplet::fraud::run::{self, RunObserver, RunOptions, notes};
 use ripplet::fraud::source::reader::Input;
 use ripplet::lp::{Observer, Round};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,7 +31,7 @@ use std::time::Duration;
 pub struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,
-    /// The run folder: new, or empty; with --resume that of the run.
+    /// The run folder: new, empty, or of a run that ended before its first window; with --resume that of the run.
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
     /// Who is known to be bad: a table with a column `id`, and, where they are there, `kind`, `from`, `until`.
@@ -103,14 +104,17 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         report: ReportLimits::default(),
         described: BTreeMap::from([("mapping".to_owned(), arguments.feed.mapping_text()?)]),
     };
-    let mut watch = Watch { console, windows: 0 };
-    let run = || {
-        run::run(&machine, &options, &arguments.output, arguments.resume, &mut watch)
-            .map_err(Failure::from)
-    };
-    let manifest = within(memory, "the run", WAY_OUT, run);
-    machine.notes().iter().for_each(|note| console.remark(note));
-    tell(&manifest?, arguments, console)
+    let resume = Cell::new(arguments.resume);
+    let manifest = arguments.device.on(&machine, &arguments.threads, console, |machine| {
+        // The CPU goes on behind the windows that a GPU had finished when it failed.
+        let resume = resume.replace(true);
+        let mut watch = Watch { console, windows: 0 };
+        within(memory, "the run", WAY_OUT, || {
+            run::run(machine, &options, &arguments.output, resume, &mut watch)
+                .map_err(Failure::from)
+        })
+    })?;
+    tell(&manifest, arguments, console)
 }
 
 /// The last words.

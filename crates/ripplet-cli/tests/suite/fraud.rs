@@ -103,9 +103,57 @@ fn what_is_wrong_is_told_with_what_to_do() {
     let said = run("rows.csv -o four --slide 3d");
     assert_eq!(said.code, Some(2), "{said:?}");
     let said = run("rows.csv -o five --resume");
-    assert!(said.error.contains("has no run in it to go on with"), "{said:?}");
+    assert!(said.error.contains("has no run in it: there is no manifest.json"), "{said:?}");
+    let said = sandbox.run("fraud run rows.csv -m m.toml -b none.csv -o six");
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.error.contains("error: none.csv: No such file"), "{said:?}");
+    for (option, part) in [
+        ("--attenuation 2", "an attenuation is above 0 and at most 1"),
+        ("--min-size 9 --max-size 8", "9 members at least and 8 at most"),
+        ("--min-size 0 --max-size 0", "0 members at least and 0 at most"),
+    ] {
+        let said = run(&format!("rows.csv -o seven {option}"));
+        said.must_fail(option, 2, &[part]);
+        assert!(!said.error.contains("--resume"), "{said:?}");
+        assert!(!sandbox.path("seven").exists(), "nothing was touched");
+    }
+    let ask = "fraud run -m m.toml -b bad.csv -o six --query SELECT";
+    let said = sandbox.run(&format!("{ask} --postgres postgres://db/shop?sslmode=allow"));
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.error.contains("sslmode=allow: expected disable, prefer, require"), "{said:?}");
+    assert!(said.error.contains("help: docs/fraud.md has addresses"), "{said:?}");
+    let evaluate = "fraud evaluate rows.csv -m m.toml -c bad.csv -w 2d -s 1d --draws 2";
+    let said = sandbox.run(&format!("{evaluate} --top 0.03 --known 0"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.out.contains("3 %"), "{said:?}");
     sandbox.write("m.toml", "time = \"at\"\n[source]\ncolumn = \"from\"\n");
     let said = run("rows.csv -o six");
     assert_eq!(said.code, Some(2), "{said:?}");
     assert!(said.error.contains("m.toml"), "{said:?}");
+}
+
+/// Its GPU is one that has memory, but cannot compute.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_gpu_that_fails_leaves_windows_to_the_cpu_under_auto_alone() {
+    let sandbox = small();
+    crate::driver::driver(&sandbox, crate::driver::FAKE);
+    let fraud = |arguments: &str| crate::driver::run(&sandbox, &format!("fraud {arguments}"), &[]);
+    let run = "run rows.csv -m m.toml -b bad.csv -w 2d -s 1d";
+    assert_eq!(fraud(&format!("{run} -o cpu --device cpu")).code, Some(0));
+    let said = fraud(&format!("{run} -o gpu --device cuda"));
+    said.must_fail("on the GPU", 1, &["GPU", "--device cpu"]);
+    let said = fraud(&format!("{run} -o auto"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.contains("note: running on the CPU: "), "{said:?}");
+    for of in ["0000-2024-05-03/members.parquet", "0003-2024-05-06/clusters.parquet"] {
+        let [cpu, auto] = ["cpu", "auto"]
+            .map(|run| std::fs::read(sandbox.path(&format!("{run}/windows/{of}"))).unwrap());
+        assert_eq!(cpu, auto, "{of}");
+    }
+    let evaluate = "evaluate rows.csv -m m.toml -c bad.csv -w 2d -s 1d --draws 2 --known 0";
+    fraud(&format!("{evaluate} --device cuda")).must_fail("on the GPU", 1, &["GPU"]);
+    let said = fraud(evaluate);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.out, fraud(&format!("{evaluate} --device cpu")).out);
 }

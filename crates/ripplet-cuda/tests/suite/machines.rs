@@ -224,5 +224,6 @@ pub fn takes(edges: &Edges, rules: Rules) -> bool {
                 total == Total::Volume && (plain || edges.directed)
             }
             Variant::Probe { total, .. } => total == Total::Members && plain,
+            Variant::Suspicion { .. } => false,
         }
 }

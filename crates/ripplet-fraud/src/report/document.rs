@@ -3,9 +3,11 @@
 //! `page/data.js` reads it. A page has a size that a browser opens at once; what does not fit is left out from the
 //! end: older windows first, and in a window lower ranks first.
 
-use super::definitions::{Definitions, EVENTS, Event, ScoreDefinition};
+use super::events::{EVENTS, Event};
 use super::page::{Escaped, Run};
 use super::window_report::{ClusterReport, Evidence, MemberReport, WindowReport};
+use crate::evolution::OVERLAP_RULE;
+use crate::scores::{BESIDE, Definition, OF_CLUSTERS, OF_MEMBERS};
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
@@ -45,11 +47,11 @@ struct LeftOut {
 pub(super) struct Document<'a> {
     run: &'a Run,
     kinds: &'a [String],
-    score: &'a ScoreDefinition,
-    scores: &'a [ScoreDefinition],
-    member_score: &'a ScoreDefinition,
-    events: &'a [Event],
-    overlap_rule: &'a str,
+    score: Definition,
+    scores: &'static [Definition],
+    member_score: Definition,
+    events: &'static [Event],
+    overlap_rule: &'static str,
     entities: &'a EntityColumns,
     #[serde(serialize_with = "reversed")]
     windows: &'a [WindowColumns],
@@ -230,21 +232,17 @@ impl ReportBuilder {
         })
     }
 
-    pub(super) fn document<'a>(
-        &'a self,
-        run: &'a Run,
-        definitions: &'a Definitions,
-    ) -> Document<'a> {
+    pub(super) fn document<'a>(&'a self, run: &'a Run) -> Document<'a> {
         let newest = self.windows.len().saturating_sub(1);
         let of_window = |detail: &'a Detail| OfWindow { window: newest - detail.window, detail };
         Document {
             run,
             kinds: &self.kinds,
-            score: &definitions.score,
-            scores: &definitions.scores,
-            member_score: &definitions.member_score,
+            score: OF_CLUSTERS,
+            scores: &BESIDE,
+            member_score: OF_MEMBERS,
             events: &EVENTS,
-            overlap_rule: &definitions.overlap_rule,
+            overlap_rule: OVERLAP_RULE,
             entities: &self.entities,
             windows: &self.windows,
             details: self.details.iter().map(of_window).collect(),

@@ -14,13 +14,12 @@
 //!
 //! Determinism: the same parts give the same bytes; where vertices are drawn depends on the cluster alone.
 
-mod definitions;
 mod document;
+mod events;
 mod page;
 mod window_report;
 
 pub use crate::output::WindowFindings;
-pub use definitions::{Definitions, ScoreDefinition, ScoreForm};
 pub use document::{PageLimits, ReportBuilder};
 pub use page::{Run, write_report};
 pub use window_report::{

@@ -1,6 +1,5 @@
 //! The page: one file with its style, its script and its data.
 
-use super::definitions::Definitions;
 use super::document::ReportBuilder;
 use askama::Template;
 use base64::Engine;
@@ -57,15 +56,10 @@ struct Page<'a> {
 ///
 /// # Errors
 /// Where the operating system refuses; nothing is left behind.
-pub fn write_report(
-    path: &Path,
-    run: &Run,
-    definitions: &Definitions,
-    windows: &ReportBuilder,
-) -> Result<(), WriteError> {
+pub fn write_report(path: &Path, run: &Run, windows: &ReportBuilder) -> Result<(), WriteError> {
     let refused = |source| WriteError { path: path.into(), source };
     let mut data = Escaped(Vec::new());
-    let document = windows.document(run, definitions);
+    let document = windows.document(run);
     serde_json::to_writer(&mut data, &document).map_err(|error| refused(error.into()))?;
     let data = String::from_utf8(data.0).map_err(|error| refused(io::Error::other(error)))?;
     let page = Page {

@@ -1,8 +1,8 @@
 //! A window's part of a report: what is kept of it when it is finished.
 
-use super::definitions::{DIED, EVENTS, event_of};
+use super::events::{DIED, EVENTS, event_of};
 use crate::output::{Edge, WindowFindings, edges_among, neighbors_among};
-use crate::scores::NO_SEED;
+use crate::scores::{NO_SEED, beside};
 use crate::{Cluster, Member};
 use ripplet_graph::VertexId;
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ pub struct ClusterReport {
     pub born: i64,
     /// Clusters of the window before that it has members of.
     pub parents: Vec<String>,
-    /// Its other scores, as [`Definitions::scores`](super::Definitions) has them.
+    /// Its other scores, as [`BESIDE`](crate::scores::BESIDE) has them.
     pub scores: Vec<Option<f64>>,
     /// Who is in it, and what they dealt.
     pub evidence: Evidence,
@@ -188,12 +188,6 @@ impl WindowFindings<'_> {
         members: &[Member],
         limits: ReportLimits,
     ) -> ClusterReport {
-        let scores = [
-            Some(cluster.density),
-            Some(cluster.conductance),
-            cluster.growth,
-            Some(f64::from(cluster.age)),
-        ];
         ClusterReport {
             id: cluster.id.to_string(),
             rank: cluster.rank,
@@ -203,7 +197,7 @@ impl WindowFindings<'_> {
             event: event_of(cluster.fate),
             born: cluster.born.0,
             parents: cluster.parents.iter().map(ToString::to_string).collect(),
-            scores: scores.into(),
+            scores: beside(cluster).into(),
             evidence: self.evidence(members, limits),
         }
     }

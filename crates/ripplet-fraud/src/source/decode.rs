@@ -53,7 +53,10 @@ pub enum FaultKind {
     #[error("the column `{0}` is empty")]
     Null(String),
     /// It is no time.
-    #[error("`{text}` in the column `{column}` is no time")]
+    #[error(
+        "`{text}` in the column `{column}` is no time: expected 2024-05-31T12:30:00Z or the like, or, where the mapping \
+         says their `unit`, a number"
+    )]
     Time {
         /// The column.
         column: String,
@@ -132,7 +135,8 @@ impl Batch {
         let times = times.ok_or_else(|| {
             unfit(
                 name,
-                "times are timestamps, dates, texts such as 2024-05-31T12:00:00Z, or numbers",
+                "times are timestamps, dates, texts such as 2024-05-31T12:00:00Z, or numbers of a unit that the \
+                 mapping says: time = { column = \"…\", unit = \"1s\" }",
             )
         })?;
         let mut amounts = Vec::new();
@@ -289,8 +293,8 @@ fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<
         let micros = micros.and_then(|micros| micros.checked_add(of.origin.0.into()));
         micros.and_then(|micros| i64::try_from(micros).ok()).map(Timestamp)
     };
-    let of_float = |number: f64| {
-        let micros = number * of.unit.micros() as f64;
+    let of_float = |number: f64, unit: Span| {
+        let micros = number * unit.micros() as f64;
         // Times with a fraction of a microsecond are rounded; beyond, floats are exact enough for 285 years.
         let fits = micros.is_finite() && micros.abs() < 9.0e18;
         fits.then(|| Timestamp((micros.round() as i64).saturating_add(of.origin.0)))
@@ -305,25 +309,28 @@ fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<
         }
         _ => match (numbers(column), texts(column)) {
             (Some(Numbers::Integers(values)), _) => {
+                let unit = of.unit?;
                 let of_row = |value: Option<i128>| match value {
                     None => Err(null()),
-                    Some(units) => in_units(units, of.unit).ok_or_else(|| bad(units.to_string())),
+                    Some(units) => in_units(units, unit).ok_or_else(|| bad(units.to_string())),
                 };
                 values.into_iter().map(of_row).collect()
             }
             (Some(Numbers::Floats(values)), _) => {
+                let unit = of.unit?;
                 let of_row = |value: Option<f64>| match value {
                     None => Err(null()),
-                    Some(units) => of_float(units).ok_or_else(|| bad(units.to_string())),
+                    Some(units) => of_float(units, unit).ok_or_else(|| bad(units.to_string())),
                 };
                 values.into_iter().map(of_row).collect()
             }
             (Some(Numbers::Decimals(values, scale)), _) => {
+                let unit = of.unit?;
                 let of_row = |value: Option<i128>| match value {
                     None => Err(null()),
                     Some(units) => {
                         let number = units as f64 * 10f64.powi(-i32::from(scale));
-                        of_float(number).ok_or_else(|| bad(number.to_string()))
+                        of_float(number, unit).ok_or_else(|| bad(number.to_string()))
                     }
                 };
                 values.into_iter().map(of_row).collect()
@@ -332,8 +339,8 @@ fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<
                 let of_text = |text: &str| {
                     let text = text.trim();
                     let stamp = || Timestamp::parse(text.as_bytes());
-                    let units = || in_units(text.parse::<i64>().ok()?.into(), of.unit);
-                    let float = || of_float(text.parse::<f64>().ok()?);
+                    let units = || in_units(text.parse::<i64>().ok()?.into(), of.unit?);
+                    let float = || of_float(text.parse::<f64>().ok()?, of.unit?);
                     stamp().or_else(units).or_else(float)
                 };
                 let of_row = |row: usize| match is_empty(&texts, row) {

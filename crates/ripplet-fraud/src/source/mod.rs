@@ -86,6 +86,12 @@ pub enum SourceError {
         .0.display()
     )]
     Format(PathBuf),
+    /// A server's address that is none, or root certificates that cannot be read.
+    #[error("the address of the PostgreSQL server: {why}")]
+    Server {
+        /// Why.
+        why: String,
+    },
     /// A query that the server refuses, or a connection that was lost.
     #[error("PostgreSQL: {why}")]
     Query {

@@ -55,6 +55,10 @@ fn reader_of(path: &Path, separator: u8) -> Result<TextReader, SourceError> {
 
 fn header_of(path: &Path, reader: &mut TextReader) -> Result<Vec<String>, SourceError> {
     let header = reader.byte_headers().map_err(|error| fault(path, &error))?;
+    if header.is_empty() {
+        let sentence = "the file is empty: its first row should name the columns";
+        return Err(ReadError::content(path, Place::File, sentence).into());
+    }
     let name = |name: &[u8]| {
         String::from_utf8_lossy(name).trim_start_matches('\u{feff}').trim().to_owned()
     };

@@ -1,14 +1,21 @@
-//! Transactions from a real PostgreSQL server: its address is in `RIPPLET_POSTGRES`, as `.ci/run` sets it.
+//! Transactions from a real PostgreSQL server: its address is in `RIPPLET_POSTGRES`, as `.ci/run` sets it, and the file
+//! of whoever issued its certificate, which is for `localhost`, in `RIPPLET_POSTGRES_ROOT`.
 //!
-//! Without it, these tests say so and do nothing; with `RIPPLET_REQUIRE_POSTGRES`, they fail.
+//! Without them, these tests say so and do nothing; with `RIPPLET_REQUIRE_POSTGRES`, they fail.
 
 use super::runs::{options, results, run_into};
-use postgres::{Client, NoTls};
+use arrow_array::cast::AsArray;
+use postgres::{Client, Config, NoTls};
+use ripplet_fraud::feed::{Feed, FeedError};
 use ripplet_fraud::folder::RunFolder;
 use ripplet_fraud::run::RunOptions;
+use ripplet_fraud::source::postgres::open;
 use ripplet_fraud::source::reader::Sources;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 const MAPPING: &str = "time = \"at\"\namount = \"eur\"\n[source]\ncolumn = \"from\"\nkind = \"user\"\n\
     [target]\ncolumn = \"to\"\nkind = \"shop\"\n";
@@ -126,14 +133,109 @@ fn what_the_server_or_the_query_lacks_is_told() {
     unreachable.feed.sources = Sources::Query { server, query: "SELECT 1".into() };
     let found = run_into(&unreachable, &folder.path().join("run"), false).unwrap_err().to_string();
     assert!(found.contains("PostgreSQL: cannot connect"), "{found}");
-    let server = format!(
-        "{}{}sslmode=require",
-        table.server,
-        if table.server.contains('?') { "&" } else { "?" }
+}
+
+/// The file of whoever issued the server's certificate.
+fn root() -> Option<String> {
+    server()?;
+    let root = std::env::var("RIPPLET_POSTGRES_ROOT").ok();
+    if root.is_none() {
+        assert!(
+            std::env::var("RIPPLET_REQUIRE_POSTGRES").is_err(),
+            "RIPPLET_POSTGRES_ROOT is not set"
+        );
+        eprintln!("no RIPPLET_POSTGRES_ROOT: nothing is tested");
+    }
+    root
+}
+
+/// How the server says that it is spoken to: `TLSv1.3`, or `none`; or why it is not.
+fn spoken_to(server: &str) -> Result<String, String> {
+    let query = "SELECT CASE WHEN ssl THEN version ELSE 'none' END AS how FROM pg_stat_ssl \
+                 WHERE pid = pg_backend_pid()";
+    let mut batches = open(server, query, &["how"]).map_err(|error| error.to_string())?;
+    let batch = batches.next().unwrap().map_err(|error| error.to_string())?;
+    Ok(batch.columns.column(0).as_string::<i32>().value(0).to_owned())
+}
+
+#[test]
+fn connections_are_encrypted_and_checked_as_is_asked_for() {
+    let (Some(server), Some(root)) = (server(), root()) else { return };
+    let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/other-root.crt");
+    let config: Config = server.parse().unwrap();
+    // A number, and the name that its certificate is for.
+    let number = |more: &str| {
+        spoken_to(&format!("{server}{}{more}", if server.contains('?') { "&" } else { "?" }))
+    };
+    let (port, user) = (config.get_ports()[0], config.get_user().unwrap());
+    let name = |more: &str| {
+        spoken_to(&format!(
+            "host=localhost hostaddr=127.0.0.1 port={port} user={user} dbname=postgres {more}"
+        ))
+    };
+    let encrypted = Ok("TLSv1.3".to_owned());
+    assert_eq!(number("sslmode=disable"), Ok("none".into()));
+    assert_eq!(number("sslmode=prefer"), encrypted);
+    assert_eq!(number("sslmode=require"), encrypted);
+    assert_eq!(number(&format!("sslmode=require&sslrootcert={root}")), encrypted);
+    assert_eq!(number(&format!("sslmode=verify-ca&sslrootcert={root}")), encrypted);
+    assert_eq!(name(&format!("sslmode=verify-full sslrootcert='{root}'")), encrypted);
+
+    let refused = number(&format!("sslmode=verify-full&sslrootcert={root}")).unwrap_err();
+    assert!(refused.contains("PostgreSQL: cannot connect: "), "{refused}");
+    assert!(
+        refused.contains("\"localhost\"") && refused.contains("sslmode=verify-ca"),
+        "{refused}"
     );
-    unreachable.feed.sources = Sources::Query { server, query: "SELECT 1".into() };
-    let found = run_into(&unreachable, &folder.path().join("tls"), false).unwrap_err().to_string();
-    assert!(found.contains("encrypted connections"), "{found}");
+    for mode in ["prefer", "require", "verify-ca", "verify-full"] {
+        let refused = name(&format!("sslmode={mode} sslrootcert={other}")).unwrap_err();
+        assert!(refused.contains("certificate: UnknownIssuer"), "{refused}");
+        assert!(refused.contains(&format!("is not in {other}: name a file")), "{refused}");
+    }
+    let refused = name("sslmode=verify-full sslrootcert=/no/such/file").unwrap_err();
+    assert!(refused.contains("sslrootcert /no/such/file: No such file"), "{refused}");
+    let refused = name(&format!("sslmode=verify-full sslrootcert={}", file!())).unwrap_err();
+    assert!(refused.contains("sslrootcert"), "{refused}");
+}
+
+/// A server that answers a question for encryption as one does that has none.
+#[test]
+fn a_server_without_encryption_is_refused_where_it_is_required() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut question = [0; 8];
+            stream.read_exact(&mut question).unwrap();
+            assert_eq!(question, [0, 0, 0, 8, 4, 210, 22, 47]);
+            stream.write_all(b"N").unwrap();
+        }
+    });
+    for mode in ["require", "verify-ca"] {
+        let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/other-root.crt");
+        let address =
+            format!("postgres://nobody@127.0.0.1:{port}/x?sslmode={mode}&sslrootcert={other}");
+        let refused = spoken_to(&address).unwrap_err();
+        assert!(refused.contains("does not support TLS. Turn encryption on there"), "{refused}");
+    }
+    server.join().unwrap();
+}
+
+/// A server that takes connections and never answers.
+#[test]
+fn who_waits_for_a_server_can_give_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = format!("postgres://nobody@127.0.0.1:{port}/x");
+    let mut options = options(&[], MAPPING, Path::new("known.csv")).feed;
+    options.sources = Sources::Query { server, query: "SELECT 1".into() };
+    let mut feed = Feed::begin(&options).unwrap();
+    let begin = Instant::now();
+    let is_enough = || begin.elapsed() > Duration::from_millis(250);
+    let ended = feed.advance(|_| Ok(()), is_enough);
+    assert!(matches!(ended, Err(FeedError::Cancelled)), "{ended:?}");
+    assert!(begin.elapsed() < Duration::from_secs(20));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::browser::{self, Browser};
 use crate::market::{Found, market};
 use ripplet_fraud::report::{
-    Definitions, Evidence, PageLimits, ReportBuilder, ReportLimits, Run, WindowReport, write_report,
+    Evidence, PageLimits, ReportBuilder, ReportLimits, Run, WindowReport, write_report,
 };
 use serde_json::json;
 use std::fs;
@@ -29,7 +29,7 @@ fn page_of(reports: Vec<WindowReport>, run: &Run, limits: PageLimits, path: &Pat
     for report in reports.into_iter().rev() {
         builder.add(report);
     }
-    write_report(path, run, &Definitions::default(), &builder).unwrap();
+    write_report(path, run, &builder).unwrap();
 }
 
 fn reports(windows: &[Found]) -> Vec<WindowReport> {

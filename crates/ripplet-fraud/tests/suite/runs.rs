@@ -305,7 +305,43 @@ fn half_written_and_missing_inputs_are_told() {
     fs::write(days.path("empty.csv"), "from,to,at,eur\n").unwrap();
     let empty = options(&[&days.path("empty.csv")], MAPPING, &days.path("known.csv"));
     let refused = run_into(&empty, &days.path("empty-run"), false).unwrap_err().to_string();
-    assert!(refused.contains("no transactions in the input"), "{refused}");
+    assert!(refused.contains("no transactions in the input: of 0 rows none is taken"), "{refused}");
+    fs::write(days.path("empty.csv"), "").unwrap();
+    let refused = run_into(&empty, &days.path("empty-run"), false).unwrap_err().to_string();
+    assert!(refused.contains("empty.csv: the file is empty: its first row"), "{refused}");
+    fs::write(days.path("empty.csv"), "from,to,at,eur\na,b,2024-05-01,-1\na,b,soon,1\n").unwrap();
+    let mut skips = empty;
+    skips.feed.skip_bad_rows = true;
+    let refused = run_into(&skips, &days.path("empty-run"), false).unwrap_err().to_string();
+    assert!(refused.contains("of 2 rows, 1 bad time, 1 negative amount"), "{refused}");
+}
+
+/// Who mends the input types the same command once more.
+#[test]
+fn a_run_that_ended_before_its_first_window_begins_again_in_its_folder() {
+    let days = Days::new(4);
+    let (good, out) = (Days::rows(2), days.path("run"));
+    days.write(2, "from,to\n");
+    let refused = run_into(&days.options(), &out, false).unwrap_err().to_string();
+    assert!(refused.contains("there is no column `at`"), "{refused}");
+    assert_eq!(RunFolder::open(&out).unwrap().manifest().unwrap().state, refused);
+    days.write(2, &good);
+    run_into(&days.options(), &out, false).unwrap();
+    run_into(&days.options(), &days.path("other"), false).unwrap();
+    assert_eq!(results(&out), results(&days.path("other")));
+    // What has a window stays.
+    let refused = run_into(&days.options(), &out, false).unwrap_err().to_string();
+    assert!(refused.contains("has a run in it already"), "{refused}");
+    // So does what is at work, or was killed.
+    let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
+    fs::remove_dir_all(&out).unwrap();
+    fs::create_dir_all(out.join("windows")).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    manifest["state"] = "running".into();
+    manifest["windows"] = serde_json::json!([]);
+    fs::write(out.join("manifest.json"), manifest.to_string()).unwrap();
+    let refused = run_into(&days.options(), &out, false).unwrap_err().to_string();
+    assert!(refused.contains("has a run in it already"), "{refused}");
 }
 
 #[test]
@@ -327,13 +363,23 @@ fn lists_that_are_wrong_are_told() {
         let out = tempfile::tempdir().unwrap();
         run_into(&days.options(), out.path(), false).unwrap_err().to_string()
     };
-    assert!(refuses("user\nring0\n").contains("there is no column `id`; the columns are user"));
+    assert!(
+        refuses("user\nring0\n").contains(
+            "known.csv: there is no column `id` to tell who is meant; the columns are user"
+        )
+    );
+    assert!(refuses("").contains("known.csv: the file is empty"));
     assert!(refuses("id,from\nring0,soon\n").contains("known.csv:2: from: `soon` is no time"));
     assert!(
         refuses("id,kind\nring0,card\n")
             .contains("known.csv:2: the kind `card` is none of the mapping's: user, shop")
     );
     fs::write(days.path("known.csv"), "id\nring0\n").unwrap();
+    let none = RunOptions { known_bad: days.path("none.csv"), ..days.options() };
+    let out = tempfile::tempdir().unwrap();
+    let refused = run_into(&none, out.path(), false).unwrap_err();
+    assert!(matches!(refused, RunError::List(_)), "{refused:?}");
+    assert!(refused.to_string().contains("none.csv: "), "{refused}");
     let trusted = RunOptions { trusted: Some(days.path("known.csv")), ..days.options() };
     let out = tempfile::tempdir().unwrap();
     let refused = run_into(&trusted, out.path(), false).unwrap_err().to_string();

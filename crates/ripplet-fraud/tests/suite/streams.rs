@@ -160,4 +160,35 @@ fn numbers_are_times_of_a_unit_since_an_origin() {
     let (ended, _) = days_of("from,to,at,eur\na,b,1,1\na,b,3.5,1\n", &mapping, TAKING).unwrap();
     let origin = "2017-01-01".parse::<Timestamp>().unwrap().unit(Span::DAY);
     assert_eq!(ended.iter().map(|day| day.unit - origin).collect::<Vec<_>>(), [1, 2, 3]);
+    // Of which unit, nobody guesses: this is a day, and not a second of 1970.
+    let found = days_of("from,to,at,eur\na,b,20240531,1\n", MAPPING, TAKING).unwrap_err();
+    let found = sentence(found);
+    assert!(found.contains("rows.csv:2: `20240531` in the column `at` is no time"), "{found}");
+    assert!(found.contains("where the mapping says their `unit`, a number"), "{found}");
+}
+
+#[test]
+fn mappings_that_are_wrong_say_where() {
+    let ends = "[source]\ncolumn = \"from\"\nkind = \"user\"\n\
+                [target]\ncolumn = \"to\"\nkind = \"shop\"\n";
+    for (top, ends, expected) in [
+        ("time = { colum = \"at\" }", ends, "unknown field `colum`, expected one of `column`"),
+        ("time = { unit = \"1d\" }", ends, "missing field `column`"),
+        ("time = 5", ends, "expected a column's name, or a table with it"),
+        ("time = { column = \"at\", unit = \"a day\" }", ends, "time.unit: `a day` is no span"),
+        ("time = \"at\"\namout = \"eur\"", ends, "line 2"),
+        (
+            "time = \"at\"",
+            &ends.replace("to", "from").replace("shop", "user"),
+            "source and target are both",
+        ),
+        (
+            "time = \"at\"",
+            "[source]\ncolumn = \"from\"\nkind = \"user\"\n",
+            "missing field `target`",
+        ),
+    ] {
+        let found = Mapping::parse(&format!("{top}\n{ends}")).unwrap_err();
+        assert!(found.contains(expected), "{found}");
+    }
 }

@@ -212,6 +212,7 @@ pub fn run_watched(
             let program = Probe { wake: wake as u32, total: total as u32 };
             executor.run(graph, &program, settings, watch)
         }
+        Variant::Suspicion { .. } => unreachable!("the suite of ripplet runs it"),
     }
     .unwrap()
 }
@@ -220,7 +221,7 @@ pub fn run_watched(
 fn written(variant: Variant) -> usize {
     match variant {
         Variant::Lpa { .. } | Variant::Cdlp | Variant::Llp { .. } => 0,
-        Variant::Seeded { .. } => 1,
+        Variant::Seeded { .. } | Variant::Suspicion { .. } => 1,
         Variant::Slpa { .. } | Variant::Probe { .. } => 2,
     }
 }

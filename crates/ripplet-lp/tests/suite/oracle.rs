@@ -33,6 +33,11 @@ pub enum Variant {
         wake: Wake,
         total: Total,
     },
+    /// That of `ripplet-fraud`, which the suite of `ripplet` runs.
+    #[allow(dead_code, reason = "made there alone")]
+    Suspicion {
+        attenuation: f32,
+    },
 }
 
 /// How votes are counted.
@@ -115,6 +120,9 @@ impl State {
             Variant::Probe { .. } => {
                 let (tint, gain) = (column(&[7, 7, 7]), column(&[one]));
                 vec![("tint", tint), ("pull", column(&[one])), ("gain", gain)]
+            }
+            Variant::Suspicion { .. } => {
+                ["fixed", "strength", "share"].map(|name| (name, column(&[0]))).into()
             }
         };
         State { labels: (0..vertices).collect(), columns: columns.into_iter().collect() }
@@ -292,7 +300,9 @@ impl World<'_> {
     fn wake(&self) -> Wake {
         match self.rules.variant {
             Variant::Lpa { .. } | Variant::Cdlp => Wake::Disagreement,
-            Variant::Llp { .. } | Variant::Seeded { .. } => Wake::Change,
+            Variant::Llp { .. } | Variant::Seeded { .. } | Variant::Suspicion { .. } => {
+                Wake::Change
+            }
             Variant::Slpa { .. } => Wake::Always,
             Variant::Probe { wake, .. } => wake,
         }
@@ -303,7 +313,8 @@ impl World<'_> {
             Variant::Lpa { .. } => Total::Volume,
             Variant::Llp { .. } => Total::Members,
             Variant::Probe { total, .. } => total,
-            Variant::Cdlp | Variant::Slpa { .. } | Variant::Seeded { .. } => Total::Nothing,
+            Variant::Cdlp | Variant::Slpa { .. } => Total::Nothing,
+            Variant::Seeded { .. } | Variant::Suspicion { .. } => Total::Nothing,
         }
     }
 
@@ -356,6 +367,12 @@ impl World<'_> {
                 let steps = (strength * 65536.0).floor() as u64;
                 (label, (weight * self.unit * steps).div_ceil(65536))
             }
+            Variant::Suspicion { .. } => {
+                let passed = state.number("strength", u) * state.number("share", u);
+                // Steps of 2⁻²⁴, in 32 bits.
+                let steps = f64::from(passed * weight as f32) * 16777216.0;
+                (label, (steps.floor() as u64).min(u32::MAX.into()))
+            }
             Variant::Probe { .. } => {
                 if self.random(u, round, 2).is_multiple_of(5) {
                     return (label, 0);
@@ -385,7 +402,10 @@ impl World<'_> {
                 let by_chance = u128::from(resolution) * u128::from(cast) * total;
                 (observed >= by_chance).then_some(Score::Whole(frequency.into()))
             }
-            Variant::Lpa { .. } | Variant::Cdlp | Variant::Slpa { .. } | Variant::Seeded { .. } => {
+            Variant::Lpa { .. } | Variant::Cdlp | Variant::Slpa { .. } => {
+                Some(Score::Whole(frequency.into()))
+            }
+            Variant::Seeded { .. } | Variant::Suspicion { .. } => {
                 Some(Score::Whole(frequency.into()))
             }
             Variant::Llp { gamma } => {
@@ -461,7 +481,7 @@ impl World<'_> {
             let voters = said.iter().filter(|(_, other, _)| *other == label);
             let carries = voters.filter_map(|&(u, _, _)| self.carry(u, before));
             let carried = carries.max_by(f32::total_cmp).unwrap_or(0.0);
-            let won = Won { label, score, frequency: votes[&label], carried };
+            let won = Won { label, score, frequency: votes[&label], cast, carried };
             let label = self.update(v, round, won, after);
             let exists = (label as usize) < self.lists.len();
             after.labels[v as usize] = if exists { label } else { NONE };
@@ -494,6 +514,23 @@ impl World<'_> {
                 state.set("strength", v, 0, (won.carried * attenuation).to_bits());
                 won.label
             }
+            Variant::Suspicion { attenuation } => {
+                if state.value("fixed", v, 0) == 1 {
+                    return state.labels[v as usize];
+                }
+                let heard = won.cast as f32 / 16777216.0;
+                let now = f32::min(heard * attenuation, 1.0);
+                let before = state.number("strength", v);
+                let is_small = f32::abs(now - before) <= before / 64.0;
+                if now < 1.0 / 65536.0 {
+                    state.set("strength", v, 0, 0);
+                    return NONE;
+                }
+                if !is_small || won.label != state.labels[v as usize] {
+                    state.set("strength", v, 0, now.to_bits());
+                }
+                won.label
+            }
             Variant::Probe { .. } => {
                 let Score::Real(score) = won.score else { panic!("a probe's scores are reals") };
                 state.set("gain", v, 0, (won.carried * 0.5 + 1.0).to_bits());
@@ -515,6 +552,8 @@ struct Won {
     label: u32,
     score: Score,
     frequency: u64,
+    /// All votes together.
+    cast: u64,
     carried: f32,
 }
 

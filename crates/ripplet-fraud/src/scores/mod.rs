@@ -5,25 +5,26 @@
 //!
 //! | of a member v | formula |
 //! |---|---|
-//! | `score` | max(0, max J(u, v) − ln m) + ln max(s(v), 2⁻¹⁶), in nats: [`detect::suspicion`](crate::detect::suspicion) |
+//! | `score` | [`OF_MEMBERS`] |
 //! | `seed_distance` | arcs from v to the nearest known bad member, through members; [`NO_SEED`] where there is none |
 //! | `share_to_known_bad` | Σ w(v, u) over u known to be bad, in C or not, / W(v); 0 where W(v) is 0 |
 //! | `degree`, `strength` | others that v dealt with; W(v) |
 //!
 //! | of a cluster C | formula |
 //! |---|---|
-//! | `score` | the mean of its members' scores |
+//! | `score`, by which clusters are ranked | [`OF_CLUSTERS`] |
+//! | `density`, `conductance`, `growth`, `age` | [`BESIDE`]; a share of nothing is 0 |
 //! | `edges`, `weight_within` | \|E(C)\|; Σ w over E(C) |
 //! | `weight_out` | Σ w over edges that leave C |
-//! | `density` | \|E(C)\| / (\|C\| (\|C\| − 1) / 2) |
-//! | `conductance` | `weight_out` / (`weight_out` + 2 `weight_within`); 0 where nothing weighs anything |
-//! | `growth` | (\|C\| − \|C before\|) / \|C before\|: [`evolution`](crate::evolution) |
-//! | `age` | windows since it was born: [`evolution`](crate::evolution) |
 //! | `rank` | 1 for the highest score; of equal ones the larger, then that of the smaller first member |
 //!
 //! # Cost, memory, determinism
 //! The arcs of members, once and a half; 4 bytes a vertex and 1 a member of any cluster. The same on any number of
 //! threads: each cluster is one thread's.
+
+mod definitions;
+
+pub use definitions::{BESIDE, Definition, Form, OF_CLUSTERS, OF_MEMBERS, beside};
 
 use crate::detect::{Detected, Known};
 use crate::ties::arcs;

@@ -5,18 +5,19 @@
 //! Columns are found by their names. Ids may be texts, integers or UUIDs; times timestamps, dates, texts or numbers;
 //! amounts numbers of any type, `numeric` exactly.
 //!
-//! A connection that is lost is an error that tells how many rows had come. Connections are not encrypted: a server
-//! that is not on this machine or a trusted network is for a tunnel, and `sslmode=require` is refused, not ignored.
+//! A connection that is lost is an error that tells how many rows had come. Connections are encrypted as `sslmode` says:
+//! see `server.rs`.
+
+mod server;
 
 use super::{Batches, Places, ROWS, RawBatch, SourceError, missing};
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, TimestampMicrosecondArray};
 use arrow_schema::{Field, Schema};
 use fallible_iterator::FallibleIterator;
+use postgres::Client;
 use postgres::binary_copy::BinaryCopyOutIter;
-use postgres::config::SslMode;
 use postgres::types::{FromSql, Type};
-use postgres::{Client, Config, NoTls};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -29,7 +30,7 @@ const WAITING: usize = 2;
 const EPOCH: i64 = 946_684_800_000_000;
 const DAY: i64 = 86_400_000_000;
 
-/// Opens a query at a server, to give these columns in this order; `server` is a URL or `host=… user=…`.
+/// Opens a query at a server, to give these columns in this order; `server` is a URL or `host=… user=… sslmode=…`.
 ///
 /// # Errors
 /// Where the server is not reached, or refuses the query, or a column is missing.
@@ -122,15 +123,7 @@ enum Column {
 
 impl Connection {
     fn open(server: &str, query: &str, columns: &[&str]) -> Result<Connection, SourceError> {
-        let config: Config =
-            server.parse().map_err(|error: postgres::Error| failed(sentence(&error)))?;
-        if config.get_ssl_mode() == SslMode::Require {
-            let why = "encrypted connections (sslmode=require) are not supported: use a tunnel, and sslmode=disable";
-            return Err(failed(why.into()));
-        }
-        let mut client = config
-            .connect(NoTls)
-            .map_err(|error| failed(format!("cannot connect: {}", sentence(&error))))?;
+        let mut client = server::connect(server)?;
         let query = query.trim().trim_end_matches(';');
         let statement = client.prepare(query).map_err(|error| failed(sentence(&error)))?;
         let known = || statement.columns().iter().map(|column| column.name().to_owned()).collect();

@@ -1,0 +1,50 @@
+//! What becomes of clusters, as a report has it.
+
+use crate::Fate;
+use serde::Serialize;
+
+/// What becomes of a cluster.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Event {
+    key: &'static str,
+    name: &'static str,
+    rule: &'static str,
+}
+
+/// The events, by their numbers in a document; the last are the ended ones.
+pub(super) const EVENTS: [Event; 7] = [
+    event(Fate::Born, "Born", "New: it overlaps with no cluster of the window before."),
+    event(Fate::Grew, "Grew", "It goes on with more members."),
+    event(Fate::Shrank, "Shrank", "It goes on with fewer members."),
+    event(Fate::Stayed, "Stayed", "It goes on with as many members."),
+    event(
+        Fate::Merged,
+        "Merged",
+        "It goes on, and overlaps with others that no longer go on themselves.",
+    ),
+    event(Fate::Split, "Split", "It overlaps with clusters before that go on in others."),
+    Event {
+        key: "died",
+        name: "Died",
+        rule: "It was in the window before, and does not go on: gone, or a part of another now.",
+    },
+];
+
+const fn event(fate: Fate, name: &'static str, rule: &'static str) -> Event {
+    Event { key: fate.name(), name, rule }
+}
+
+/// The number of a fate among [`EVENTS`].
+pub(super) fn event_of(fate: Fate) -> u8 {
+    match fate {
+        Fate::Born => 0,
+        Fate::Grew => 1,
+        Fate::Shrank => 2,
+        Fate::Stayed => 3,
+        Fate::Merged => 4,
+        Fate::Split => 5,
+    }
+}
+
+/// The number of those that ended among [`EVENTS`].
+pub(super) const DIED: usize = 6;

@@ -1,0 +1,91 @@
+//! What the scores are called, what they say, and how they are computed: the one place that has it, for who reads the
+//! code, and for the report.
+
+use crate::Cluster;
+use serde::Serialize;
+
+/// A score of clusters, or of members.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Definition {
+    /// A short name, for links and files.
+    pub key: &'static str,
+    /// The head of its column.
+    pub name: &'static str,
+    /// What it says, in a sentence.
+    pub meaning: &'static str,
+    /// How it is computed.
+    pub formula: &'static str,
+    /// How it is written.
+    pub form: Form,
+}
+
+/// How a score is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// From 0 to 1.
+    Share,
+    /// How little chance explains: natural logarithms, with two decimals.
+    Nats,
+    /// A whole number.
+    Count,
+    /// A share more or less than before.
+    Change,
+}
+
+/// The score that members are ranked by: [`suspicion`](crate::detect::suspicion).
+pub const OF_MEMBERS: Definition = Definition {
+    key: "score",
+    name: "Score",
+    meaning: "How suspicious it is, in nats: how little chance explains its strongest tie, and how near known bad ones \
+              are. 0 is a known bad one without surprising ties.",
+    formula: "max(0, max J(u, v) over its ties − ln ties of the window) + ln max(strength, 2⁻¹⁶)",
+    form: Form::Nats,
+};
+
+/// The score that clusters are ranked by.
+pub const OF_CLUSTERS: Definition = Definition {
+    key: "score",
+    name: "Score",
+    meaning: "How suspicious its members are on average, in nats; the ranking is by it.",
+    formula: "Σ score of members / members",
+    form: Form::Nats,
+};
+
+/// What else is told of clusters.
+pub const BESIDE: [Definition; 4] = [
+    Definition {
+        key: "density",
+        name: "Density",
+        meaning: "Edges among members, as a share of those that there could be.",
+        formula: "2 · edges / (members · (members − 1))",
+        form: Form::Share,
+    },
+    Definition {
+        key: "conductance",
+        name: "Conductance",
+        meaning: "How much of the members’ weight goes to others: 0 for a closed circle.",
+        formula: "weight to others / (weight to others + 2 · weight within)",
+        form: Form::Share,
+    },
+    Definition {
+        key: "growth",
+        name: "Growth",
+        meaning: "By how much its size changed since the last window.",
+        formula: "(members − members before) / members before",
+        form: Form::Change,
+    },
+    Definition {
+        key: "age",
+        name: "Age",
+        meaning: "How many windows ago it was found first.",
+        formula: "windows since the one it was born in",
+        form: Form::Count,
+    },
+];
+
+/// A cluster's values of [`BESIDE`].
+pub fn beside(cluster: &Cluster) -> [Option<f64>; BESIDE.len()] {
+    let Cluster { density, conductance, growth, age, .. } = cluster;
+    [Some(*density), Some(*conductance), *growth, Some(f64::from(*age))]
+}

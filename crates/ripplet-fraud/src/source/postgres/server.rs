@@ -1,0 +1,567 @@
+//! The server of a query: who it is, and how the connection to it is encrypted.
+//!
+//! A server is named as libpq's tools name it, by a URL or `host=… user=…`, and encryption is asked for as there:
+//!
+//! | `sslmode` | |
+//! |---|---|
+//! | `disable` | no encryption |
+//! | `prefer`, where nothing is said | encryption where the server offers it |
+//! | `require` | encryption, or an error |
+//! | `verify-ca` | and the server's certificate comes from one that is trusted |
+//! | `verify-full` | and it is for the server's name |
+//!
+//! Trusted are the certificates in the file `sslrootcert` (PEM), or, where none is named, those of the system: a
+//! company adds its own to these, and they are not as old as this program. With a named file `prefer` and `require`
+//! check as `verify-ca` does; without, they keep out who listens, but not who pretends to be the server. `sslrootcert=system`
+//! asks for the system's and `verify-full`. The environment's `PGSSLMODE` and `PGSSLROOTCERT` hold where the server's
+//! address says nothing, and so does `PGPASSWORD`, which other users of a machine cannot read from the command line.
+//! Sockets of this machine are not encrypted, whatever is asked for.
+//!
+//! As libpq, but for this: `allow` is refused, `~/.postgresql/root.crt` is not looked for, `prefer` does not fall back
+//! where a handshake fails, certificates are of version 3, and their names are the subject alternative ones alone.
+
+use super::{failed, sentence};
+use crate::source::SourceError;
+use postgres::config::{Host, SslMode};
+use postgres::{Client, Config, NoTls};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
+use rustls::crypto::{
+    CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
+};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
+use std::error::Error;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// What servers of version 17 and later want to be told of a handshake.
+const PROTOCOL: &[u8] = b"postgresql";
+
+/// Connects to a server.
+///
+/// # Errors
+/// Where its address is none, it is not reached, or it is not who it should be.
+pub(super) fn connect(server: &str) -> Result<Client, SourceError> {
+    let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let Server { config, encryption } = Server::parse(server, environment)?;
+    let connected = match &encryption {
+        None => config.connect(NoTls),
+        Some(encryption) => config.connect(encryption.connector()?),
+    };
+    connected.map_err(|error| {
+        let advice = advice(&error, config.get_ssl_mode(), encryption.as_ref());
+        failed(format!("cannot connect: {}{advice}", sentence(&error)))
+    })
+}
+
+fn wrong(why: String) -> SourceError {
+    SourceError::Server { why }
+}
+
+/// A server's address, read.
+#[derive(Debug)]
+struct Server {
+    config: Config,
+    /// None where connections are not encrypted.
+    encryption: Option<Encryption>,
+}
+
+/// How a server that offers encryption is checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Encryption {
+    check: Check,
+    /// The file of those that are trusted; the system's where there is none.
+    roots: Option<PathBuf>,
+}
+
+/// What of a server's certificate is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Check {
+    Nothing,
+    Issuer,
+    IssuerAndName,
+}
+
+impl Server {
+    /// `environment` has what the address does not say.
+    fn parse(
+        address: &str,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Server, SourceError> {
+        let mut rest = address.to_owned();
+        // From the last on, so that the places of those before stay.
+        let mut found = (None, None);
+        for Setting { name, value, place } in settings(address).into_iter().rev() {
+            match &*name {
+                "sslmode" => found.0 = found.0.or(Some(value)),
+                "sslrootcert" => found.1 = found.1.or(Some(value)),
+                _ => continue,
+            }
+            rest.replace_range(place, "");
+        }
+        let mode = found.0.or_else(|| environment("PGSSLMODE"));
+        let roots = found.1.or_else(|| environment("PGSSLROOTCERT"));
+        let mut config: Config =
+            rest.parse().map_err(|error: postgres::Error| wrong(sentence(&error)))?;
+        if config.get_ssl_mode() != Config::new().get_ssl_mode() {
+            // It must never hold less than was asked for.
+            return Err(wrong("sslmode stands where it is not understood".into()));
+        }
+        if let (None, Some(password)) = (config.get_password(), environment("PGPASSWORD")) {
+            config.password(password);
+        }
+        if config.get_hosts().is_empty() {
+            // A certificate is for a name; an address is its own.
+            for address in config.get_hostaddrs().to_vec() {
+                config.host(&address.to_string());
+            }
+        }
+        let (mut ssl_mode, mut encryption) = encryption(mode.as_deref(), roots)?;
+        let hosts = config.get_hosts();
+        if !hosts.is_empty() && !hosts.iter().any(|host| matches!(host, Host::Tcp(_))) {
+            (ssl_mode, encryption) = (SslMode::Disable, None);
+        }
+        config.ssl_mode(ssl_mode);
+        Ok(Server { config, encryption })
+    }
+}
+
+/// Whether connections are encrypted, and how that is checked.
+fn encryption(
+    mode: Option<&str>,
+    roots: Option<String>,
+) -> Result<(SslMode, Option<Encryption>), SourceError> {
+    let is_system = roots.as_deref() == Some("system");
+    let mode = mode.unwrap_or(if is_system { "verify-full" } else { "prefer" });
+    if is_system && mode != "verify-full" {
+        let why = format!("sslrootcert=system goes with sslmode=verify-full, not with {mode}");
+        return Err(wrong(why));
+    }
+    let roots = roots.filter(|_| !is_system).map(PathBuf::from);
+    let least = if roots.is_some() { Check::Issuer } else { Check::Nothing };
+    let (ssl_mode, check) = match mode {
+        "disable" => return Ok((SslMode::Disable, None)),
+        "prefer" => (SslMode::Prefer, least),
+        "require" => (SslMode::Require, least),
+        "verify-ca" => (SslMode::Require, Check::Issuer),
+        "verify-full" => (SslMode::Require, Check::IssuerAndName),
+        _ => {
+            return Err(wrong(format!(
+                "sslmode={mode}: expected disable, prefer, require, verify-ca or verify-full"
+            )));
+        }
+    };
+    Ok((ssl_mode, Some(Encryption { check, roots })))
+}
+
+impl Encryption {
+    fn connector(&self) -> Result<MakeRustlsConnect, SourceError> {
+        let provider = Arc::new(ring::default_provider());
+        let verifier = Arc::new(self.verifier(&provider)?);
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| failed(error.to_string()))?;
+        // "Dangerous" is what it is to bring a verifier of one's own: it checks as much as was asked for.
+        let config = config.dangerous().with_custom_certificate_verifier(verifier);
+        let mut config = config.with_no_client_auth();
+        config.alpn_protocols = vec![PROTOCOL.into()];
+        Ok(MakeRustlsConnect::new(config))
+    }
+
+    fn verifier(&self, provider: &CryptoProvider) -> Result<Verifier, SourceError> {
+        let trusted = match (self.check, &self.roots) {
+            (Check::Nothing, _) => Vec::new(),
+            (_, Some(path)) => certificates(path)?,
+            (_, None) => {
+                let found = rustls_native_certs::load_native_certs();
+                if found.certs.is_empty() {
+                    let why = "this system has no root certificates: name the server's with sslrootcert=FILE";
+                    return Err(wrong(why.into()));
+                }
+                found.certs
+            }
+        };
+        let mut roots = RootCertStore::empty();
+        let (taken, _) = roots.add_parsable_certificates(trusted.iter().cloned());
+        if taken == 0 && self.check != Check::Nothing {
+            return Err(wrong(format!("{}: no certificate in it can be used", self.where_from())));
+        }
+        let algorithms = provider.signature_verification_algorithms;
+        let named = if self.roots.is_some() { trusted } else { Vec::new() };
+        Ok(Verifier { check: self.check, roots, named, algorithms })
+    }
+
+    /// Where those that are trusted come from.
+    fn where_from(&self) -> String {
+        self.roots
+            .as_ref()
+            .map_or("the system's root certificates".into(), |path| path.display().to_string())
+    }
+}
+
+/// The certificates in a PEM file.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SourceError> {
+    let unreadable = |error: rustls::pki_types::pem::Error| {
+        let why = match error {
+            rustls::pki_types::pem::Error::Io(error) => error.to_string(),
+            rustls::pki_types::pem::Error::NoItemsFound => "there is no certificate in it".into(),
+            error => format!("{error:?}"),
+        };
+        wrong(format!("sslrootcert {}: {why}", path.display()))
+    };
+    let found = CertificateDer::pem_file_iter(path).map_err(unreadable)?;
+    let found = found.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    if found.is_empty() {
+        return Err(unreadable(rustls::pki_types::pem::Error::NoItemsFound));
+    }
+    Ok(found)
+}
+
+/// Looks at a server's certificate, as far as was asked for.
+#[derive(Debug)]
+struct Verifier {
+    check: Check,
+    roots: RootCertStore,
+    /// Those in the file that was named.
+    named: Vec<CertificateDer<'static>>,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self.check == Check::Nothing {
+            return Ok(ServerCertVerified::assertion());
+        }
+        let certificate = ParsedCertificate::try_from(end_entity)?;
+        let (roots, algorithms) = (&self.roots, self.algorithms.all);
+        let issued = verify_server_cert_signed_by_trust_anchor(
+            &certificate,
+            roots,
+            intermediates,
+            now,
+            algorithms,
+        );
+        match issued {
+            // One that a server made for itself is often one that may issue others, which a server's should not; who
+            // names that very one trusts it all the same. Dates were looked at before.
+            Err(rustls::Error::InvalidCertificate(CertificateError::Other(_)))
+                if self.named.contains(end_entity) => {}
+            issued => issued?,
+        }
+        if self.check == Check::IssuerAndName {
+            verify_server_name(&certificate, server_name)?;
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+/// What to do where a connection fails by its encryption.
+fn advice(error: &postgres::Error, mode: SslMode, encryption: Option<&Encryption>) -> String {
+    use CertificateError::{
+        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, UnknownIssuer,
+    };
+    let Some(encryption) = encryption else { return String::new() };
+    match handshake(error) {
+        Some(rustls::Error::InvalidCertificate(UnknownIssuer)) => format!(
+            ". Whoever issued the server's certificate is not in {}: name a file that has it with \
+             sslrootcert=FILE, or encrypt without a check of the server by sslmode=require alone",
+            encryption.where_from()
+        ),
+        Some(rustls::Error::InvalidCertificate(
+            NotValidForName | NotValidForNameContext { .. },
+        )) => {
+            ". Connect by a name that the certificate is for, or leave names out of the check by \
+             sslmode=verify-ca"
+                .into()
+        }
+        Some(rustls::Error::InvalidCertificate(Expired | ExpiredContext { .. })) => {
+            ". The server needs a new certificate".into()
+        }
+        Some(_) => {
+            ". Where the server's certificate cannot be replaced, sslmode=disable leaves encryption out, \
+             in a network that you trust"
+                .into()
+        }
+        None if mode == SslMode::Require && sentence(error).contains("does not support TLS") => {
+            ". Turn encryption on there (ssl = on), or, in a network that you trust, take \
+             sslmode=disable"
+                .into()
+        }
+        None => String::new(),
+    }
+}
+
+/// What of a handshake is behind an error.
+fn handshake<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if let Some(found) = inside.and_then(|inside| inside.downcast_ref()) {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+/// A setting of a server's address, and where it stands.
+#[derive(Debug, PartialEq, Eq)]
+struct Setting {
+    name: String,
+    value: String,
+    place: Range<usize>,
+}
+
+/// The settings of an address, as far as it is one: of a URL those behind `?`.
+fn settings(address: &str) -> Vec<Setting> {
+    match address.starts_with("postgres://") || address.starts_with("postgresql://") {
+        true => of_url(address),
+        false => of_words(address),
+    }
+}
+
+fn of_url(address: &str) -> Vec<Setting> {
+    let mut found = Vec::new();
+    // A password ends at `@`, and may have a `?`.
+    let behind = address.find('@').unwrap_or(0);
+    let question = address[behind..].find('?');
+    let Some(mut from) = question.map(|at| behind + at + 1) else { return found };
+    for pair in address[from..].split('&') {
+        let end = from + pair.len();
+        if let Some((name, value)) = pair.split_once('=') {
+            let (name, value) = (decoded(name), decoded(value));
+            // With the `&` behind, where there is one: `?&` would be none.
+            let place = from..(end + 1).min(address.len());
+            found.push(Setting { name, value, place });
+        }
+        from = end + 1;
+    }
+    found
+}
+
+/// A text without its `%20`s.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let code = text_of(behind.get(..2)).and_then(|code| u8::from_str_radix(code, 16).ok());
+        match (first, code) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn text_of(bytes: Option<&[u8]>) -> Option<&str> {
+    bytes.and_then(|bytes| std::str::from_utf8(bytes).ok())
+}
+
+/// `name = value` and so on, with `'` around values that have blanks, and `\` before what is meant as it is.
+fn of_words(address: &str) -> Vec<Setting> {
+    let mut found = Vec::new();
+    let mut letters = address.char_indices().peekable();
+    loop {
+        while letters.next_if(|(_, letter)| letter.is_whitespace()).is_some() {}
+        let Some(&(from, _)) = letters.peek() else { return found };
+        let (mut name, mut value) = (String::new(), String::new());
+        while let Some((_, letter)) = letters.next_if(|(_, c)| *c != '=' && !c.is_whitespace()) {
+            name.push(letter);
+        }
+        while letters.next_if(|(_, letter)| letter.is_whitespace()).is_some() {}
+        if letters.next_if(|(_, letter)| *letter == '=').is_none() {
+            return found;
+        }
+        while letters.next_if(|(_, letter)| letter.is_whitespace()).is_some() {}
+        let quoted = letters.next_if(|(_, letter)| *letter == '\'').is_some();
+        let is_end = |letter: char| if quoted { letter == '\'' } else { letter.is_whitespace() };
+        while let Some((_, letter)) = letters.next_if(|(_, letter)| !is_end(*letter)) {
+            value.push(match letter {
+                '\\' => letters.next().map_or('\\', |(_, letter)| letter),
+                letter => letter,
+            });
+        }
+        if quoted && letters.next().is_none() {
+            return found;
+        }
+        let end = letters.peek().map_or(address.len(), |(at, _)| *at);
+        found.push(Setting { name, value, place: from..end });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(address: &str) -> (SslMode, Option<(Check, Option<String>)>) {
+        let server = Server::parse(address, |_| None).unwrap();
+        let roots = |roots: Option<PathBuf>| roots.map(|path| path.display().to_string());
+        let encryption = server.encryption.map(|of| (of.check, roots(of.roots)));
+        (server.config.get_ssl_mode(), encryption)
+    }
+
+    fn refused(address: &str) -> String {
+        Server::parse(address, |_| None).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn encryption_is_asked_for_as_elsewhere() {
+        use Check::{Issuer, IssuerAndName, Nothing};
+        let file = || Some("/a b/root.crt".to_owned());
+        for (asked, mode, expected) in [
+            ("", SslMode::Prefer, Some((Nothing, None))),
+            ("?sslmode=disable&sslrootcert=x", SslMode::Disable, None),
+            ("?sslmode=require", SslMode::Require, Some((Nothing, None))),
+            ("?sslrootcert=/a%20b/root.crt", SslMode::Prefer, Some((Issuer, file()))),
+            (
+                "?sslrootcert=/a b/root.crt&sslmode=require",
+                SslMode::Require,
+                Some((Issuer, file())),
+            ),
+            ("?connect_timeout=3&sslmode=verify-ca", SslMode::Require, Some((Issuer, None))),
+            (
+                "?sslmode=verify-full&connect_timeout=3",
+                SslMode::Require,
+                Some((IssuerAndName, None)),
+            ),
+            ("?sslrootcert=system", SslMode::Require, Some((IssuerAndName, None))),
+        ] {
+            assert_eq!(
+                parsed(&format!("postgres://risk@db/shop{asked}")),
+                (mode, expected),
+                "{asked}"
+            );
+        }
+        let words =
+            "host=db user=risk sslmode = verify-full  sslrootcert='/a b/root.crt' dbname=shop";
+        assert_eq!(parsed(words), (SslMode::Require, Some((IssuerAndName, file()))));
+        let words =
+            r"host=db user=risk password='it\'s sslmode=disable' sslrootcert=/a\ b/root.crt";
+        assert_eq!(parsed(words), (SslMode::Prefer, Some((Issuer, file()))));
+        let server = Server::parse(words, |_| None).unwrap();
+        assert_eq!(server.config.get_password(), Some(&b"it's sslmode=disable"[..]));
+        let odd = "postgres://risk:what?@db/shop?sslmode=verify-full";
+        assert_eq!(parsed(odd), (SslMode::Require, Some((IssuerAndName, None))));
+        // The last one holds.
+        let twice = "postgres://db/shop?sslmode=disable&sslmode=require";
+        assert_eq!(parsed(twice), (SslMode::Require, Some((Nothing, None))));
+    }
+
+    #[test]
+    fn the_environment_holds_where_the_address_says_nothing() {
+        let environment = |name: &str| match name {
+            "PGSSLMODE" => Some("verify-full".to_owned()),
+            "PGSSLROOTCERT" => Some("root.crt".to_owned()),
+            "PGPASSWORD" => Some("secret".to_owned()),
+            _ => None,
+        };
+        let of = |address: &str| Server::parse(address, environment).unwrap().encryption;
+        let file = |name: &str| Some(PathBuf::from(name));
+        let expected = Encryption { check: Check::IssuerAndName, roots: file("root.crt") };
+        assert_eq!(of("postgres://db/shop"), Some(expected));
+        let expected = Encryption { check: Check::Issuer, roots: file("other.crt") };
+        assert_eq!(
+            of("postgres://db/shop?sslmode=verify-ca&sslrootcert=other.crt"),
+            Some(expected)
+        );
+        assert_eq!(of("host=db sslmode=disable"), None);
+        let password = |address: &str| {
+            let config = Server::parse(address, environment).unwrap().config;
+            String::from_utf8(config.get_password().unwrap().to_vec()).unwrap()
+        };
+        assert_eq!(password("postgres://risk@db/shop"), "secret");
+        assert_eq!(password("postgres://risk:own@db/shop"), "own");
+    }
+
+    #[test]
+    fn names_are_those_of_the_address() {
+        let hosts =
+            |address: &str| Server::parse(address, |_| None).unwrap().config.get_hosts().to_vec();
+        assert_eq!(hosts("hostaddr=10.0.0.7 sslmode=verify-full"), [Host::Tcp("10.0.0.7".into())]);
+        assert_eq!(parsed("host=/run/postgresql sslmode=require"), (SslMode::Disable, None));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        assert!(
+            refused("postgres://db/?sslmode=allow")
+                .contains("sslmode=allow: expected disable, prefer")
+        );
+        assert!(refused("host=db sslrootcert=system sslmode=require").contains("verify-full"));
+        // What is no address is left to who reads it.
+        for address in ["host", "host=db password='open", "postgres://db/?nothing", "x=", "%"] {
+            assert!(Server::parse(address, |_| None).is_err(), "{address}");
+        }
+        let missing = Encryption { check: Check::Issuer, roots: Some("/no/such/file".into()) };
+        let missing = missing.connector().err().map(|error| error.to_string()).unwrap();
+        assert!(missing.contains("sslrootcert /no/such/file: "), "{missing}");
+    }
+
+    #[test]
+    fn one_that_a_server_made_for_itself_is_trusted_by_whoever_names_it() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/other-root.crt");
+        let roots = Some(PathBuf::from(file));
+        let provider = ring::default_provider();
+        let named = |check| Encryption { check, roots: roots.clone() }.verifier(&provider).unwrap();
+        let own = &certificates(Path::new(file)).unwrap()[0];
+        let look = |verifier: &Verifier, name: &str, now: u64| {
+            let now = UnixTime::since_unix_epoch(std::time::Duration::from_secs(now));
+            let name = ServerName::try_from(name.to_owned()).unwrap();
+            verifier
+                .verify_server_cert(own, &[], &name, &[], now)
+                .map(|_| ())
+                .map_err(|e| e.to_string())
+        };
+        const OF_2030: u64 = 1_893_456_000;
+        assert_eq!(look(&named(Check::Issuer), "elsewhere", OF_2030), Ok(()));
+        assert_eq!(look(&named(Check::IssuerAndName), "db", OF_2030), Ok(()));
+        assert!(look(&named(Check::IssuerAndName), "elsewhere", OF_2030).is_err());
+        // Its dates count, and it is trusted for being named, not for having issued itself.
+        assert!(look(&named(Check::Issuer), "db", 0).is_err());
+        assert!(
+            look(&Verifier { named: Vec::new(), ..named(Check::Issuer) }, "db", OF_2030).is_err()
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! What takes several of the crates to test, which do not know one another.
+
+#[allow(dead_code, reason = "graphs for all programs")]
+#[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
+mod graphs;
+#[allow(dead_code, reason = "it knows all programs")]
+#[path = "../../../ripplet-lp/tests/suite/oracle.rs"]
+mod oracle;
+mod suspicion;
