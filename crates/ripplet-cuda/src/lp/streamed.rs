@@ -343,14 +343,18 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     ) -> Result<u32, DeviceError> {
         let (device, kernels) = (self.device, *self.kernels());
         let own = self.layout.share.vertices();
-        // The last come first, as some of them are still there.
+        // The last ranges come first, as they are still there; then what is on the device anyway, while others come.
         let mut kept = std::mem::take(&mut streaming.kept);
         kept.reverse();
         streaming.backwards = !kept.is_empty() && !streaming.backwards;
-        let mut parts = streaming.parts(&own);
+        let mut ranges = streaming.ranges.clone();
         if streaming.backwards {
-            parts[1..].reverse();
+            ranges.reverse();
         }
+        let (there, near) = (kept.len(), own.start..streaming.residence.near_end);
+        let numbered = || ranges.iter().enumerate().map(|(number, range)| (Some(number), range));
+        let turns = numbered().take(there).chain([(None, &near)]).chain(numbered().skip(there));
+        // Blocks may begin and end within others' vertices.
         let own_of = |part: &Range<VertexId>| {
             part.start.clamp(own.start, own.end)..part.end.clamp(own.start, own.end)
         };
@@ -363,49 +367,40 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             self.clear_stage(Queue::Main, 0)?;
         }
         device.follow(Queue::Side, &device.mark(Queue::Main)?)?;
-        let mut chosen: Vec<D::Mark> = Vec::with_capacity(parts.len());
-        let mut copied: Option<[D::Mark; 2]> = None;
-        for (part, vertices) in parts.iter().enumerate() {
-            let next = part + 1;
-            let behind = match (parts.get(next), kept.get(part)) {
-                (None, _) => None,
-                (Some(_), Some(kept)) => {
-                    streaming.copied_words[1] += kept.left_out;
-                    None
+        let mut chosen: Vec<D::Mark> = Vec::with_capacity(ranges.len());
+        for (part, (number, vertices)) in (0..).zip(turns) {
+            if let Some(number) = number.filter(|&number| number >= there) {
+                let before = number.checked_sub(SLOTS);
+                if let Some(before) = before {
+                    // Its place must be free, and nobody look there any more.
+                    device.follow(Queue::Side, &chosen[before])?;
+                    self.forget(Queue::Side, &ranges[before])?;
                 }
-                (Some(vertices), None) => {
-                    if next > SLOTS {
-                        // Its place must be free, and nobody look there any more.
-                        device.follow(Queue::Side, &chosen[next - SLOTS])?;
-                        self.forget(Queue::Side, &parts[next - SLOTS])?;
-                    }
-                    let begin = device.mark(Queue::Side)?;
-                    let slot = part.checked_sub(SLOTS).map_or(part, |before| kept[before].slot);
-                    let [copied, left_out] = self.copy_range(streaming, slot, vertices)?;
-                    kept.push(Kept { slot, left_out });
-                    streaming.copied_words[0] += copied;
-                    streaming.copied_words[1] += left_out;
-                    Some([begin, device.mark(Queue::Side)?])
-                }
-            };
-            if let Some([begin, end]) = std::mem::replace(&mut copied, behind) {
-                let wanted = device.mark(Queue::Main)?;
+                let begin = device.mark(Queue::Side)?;
+                let slot = before.map_or(number, |before| kept[before].slot);
+                let [copied, left_out] = self.copy_range(streaming, slot, vertices)?;
+                kept.push(Kept { slot, left_out });
+                streaming.copied_words[0] += copied;
+                let (end, wanted) = (device.mark(Queue::Side)?, device.mark(Queue::Main)?);
                 device.follow(Queue::Main, &end)?;
                 streaming.times.push(Fetched { begin, end, wanted: Some(wanted) });
             }
+            streaming.copied_words[1] += number.map_or(0, |number| kept[number].left_out);
             if let Some(phase) = streaming.unasked {
                 self.launch(&streaming.ask, &self.past_step_of(phase, own_of(vertices)))?;
             }
-            let step = self.step_of(phase, own_of(vertices), part as u32);
+            let step = self.step_of(phase, own_of(vertices), part);
             let choosing = [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten();
             for launch in [&kernels.gather, &streaming.begin_part].into_iter().chain(choosing) {
                 self.launch(launch, &step)?;
             }
-            chosen.push(device.mark(Queue::Main)?);
+            if number.is_some() {
+                chosen.push(device.mark(Queue::Main)?);
+            }
         }
         kept.drain(..kept.len().saturating_sub(SLOTS));
         streaming.kept = kept;
-        Ok(parts.len() as u32)
+        Ok(1 + ranges.len() as u32)
     }
 
     /// Of others' vertices, all of which have their turn, it is forgotten that they are active.
