@@ -161,7 +161,7 @@ fn properties_that_are_not_read() {
     }
     // What the file says is cut where it is long, and on one line.
     for (from, name) in [
-        ("graphclass=", "graphclass"),
+        ("graphclass = class it.unimi.dsi.webgraph.BVGraph", "graphclass"),
         ("nodes=", "nodes"),
         ("zetak=", "zetak"),
         ("zetak=3", "endianness"),
