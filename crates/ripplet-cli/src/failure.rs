@@ -43,7 +43,7 @@ pub enum Failure {
     Place(WriteError),
     /// An output that could not be written.
     #[error("cannot write {0}")]
-    #[diagnostic(help("nothing was left behind"))]
+    #[diagnostic(help("nothing of it was left behind"))]
     Write(WriteError),
     /// Standard output that takes no more.
     #[error("cannot write to standard output: {0}")]

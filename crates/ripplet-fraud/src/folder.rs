@@ -167,7 +167,7 @@ pub enum FolderError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// A file that cannot be written.
-    #[error(transparent)]
+    #[error("cannot write {0}")]
     Write(#[from] WriteError),
     /// Memory was refused.
     #[error(transparent)]
@@ -216,6 +216,24 @@ impl RunFolder {
             return Err(FolderError::NotEmpty(path.into()));
         }
         fs::create_dir(&windows).map_err(|source| FolderError::Io { path: windows, source })?;
+        Ok(folder)
+    }
+
+    /// Begins a new run's folder with its manifest; without one, nobody could go on with the run nor begin another,
+    /// so that the folder is as it was where none can be written.
+    ///
+    /// # Errors
+    /// As [`RunFolder::create`], and where the operating system refuses.
+    pub fn begin(path: &Path, manifest: &Manifest) -> Result<RunFolder, FolderError> {
+        let made = !path.exists();
+        let folder = RunFolder::create(path)?;
+        folder.write_manifest(manifest).inspect_err(|_| {
+            // What refused the manifest is the error worth telling, not these.
+            let _ = fs::remove_dir(path.join(WINDOWS));
+            if made {
+                let _ = fs::remove_dir(path);
+            }
+        })?;
         Ok(folder)
     }
 
@@ -349,13 +367,20 @@ impl RunFolder {
             let path = path.to_owned();
             move |source| FolderError::Io { path, source }
         };
-        fs::create_dir(&unfinished).map_err(at(&unfinished))?;
-        write(&unfinished)?;
-        kept.write(&unfinished)?;
-        write_json(&unfinished.join(WINDOW), record)?;
-        let finished = self.window(record);
-        sync(&unfinished).map_err(at(&unfinished))?;
-        fs::rename(&unfinished, &finished).map_err(at(&finished))?;
+        let filled = || -> Result<(), E> {
+            fs::create_dir(&unfinished).map_err(at(&unfinished))?;
+            write(&unfinished)?;
+            kept.write(&unfinished)?;
+            write_json(&unfinished.join(WINDOW), record)?;
+            let finished = self.window(record);
+            sync(&unfinished).map_err(at(&unfinished))?;
+            fs::rename(&unfinished, &finished).map_err(at(&finished))?;
+            Ok(())
+        };
+        filled().inspect_err(|_: &E| {
+            // What made the window unfinished is the error worth telling, not this one.
+            let _ = fs::remove_dir_all(&unfinished);
+        })?;
         sync(&windows).map_err(at(&windows))?;
         Ok(())
     }

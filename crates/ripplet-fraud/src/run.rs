@@ -110,7 +110,7 @@ pub enum RunError {
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
     /// Nothing written.
-    #[error(transparent)]
+    #[error("cannot write {0}")]
     Write(#[from] WriteError),
     /// There was nothing to make a window of.
     #[error("there are no transactions in the input: of {} rows{}", .0.rows, none_taken(.0))]
@@ -267,10 +267,10 @@ pub fn run<E: Executor>(
     observer: &mut dyn RunObserver,
 ) -> Result<Manifest, RunError> {
     options.detection.check()?;
-    let folder = if resume { RunFolder::open(path)? } else { RunFolder::create(path)? };
     let described = options.described();
     let (mut before, mut finished) = (None, Vec::new());
-    if resume {
+    let there = if resume { Some(RunFolder::open(path)?) } else { None };
+    if let Some(folder) = &there {
         let manifest = folder.manifest()?;
         if let Some([name, there, here]) = manifest.difference(&described) {
             let path = path.into();
@@ -292,7 +292,10 @@ pub fn run<E: Executor>(
         threads: rayon::current_num_threads(),
         seconds: 0.0,
     };
-    folder.write_manifest(&manifest)?;
+    let folder = match there {
+        Some(folder) => folder.write_manifest(&manifest).map(|()| folder)?,
+        None => RunFolder::begin(path, &manifest)?,
+    };
     let mut running =
         Running { executor, options, folder, before, manifest, start: Instant::now() };
     let end = running.windows(observer);
@@ -301,9 +304,10 @@ pub fn run<E: Executor>(
         Ok(()) => "finished".into(),
         Err(error) => error.to_string(),
     };
-    running.folder.write_manifest(&running.manifest)?;
-    write_page(&running.folder)?;
-    end.map(|()| running.manifest)
+    let told = running.folder.write_manifest(&running.manifest).map_err(RunError::from);
+    let told = told.and_then(|()| write_page(&running.folder));
+    // On a full disk, the report fails as the window did: what ended the run is to be told.
+    end.and(told).map(|_| running.manifest)
 }
 
 impl RunOptions {

@@ -171,6 +171,79 @@ fn a_full_disk_leaves_what_was_kept() {
     assert_eq!(names(&sandbox, "kept"), [""; 0]);
 }
 
+/// A run whose checkpoints grow with its rounds, on a disk that is full at one of them.
+#[test]
+fn a_disk_that_fills_up_leaves_what_was_kept() {
+    const SLPA: &str = "--program slpa --iterations 60";
+    let sandbox = Sandbox::with([("graph.txt", RING), ("out.txt", "old\n"), ("s.json", "old\n")]);
+    sandbox.ok(&format!("communities graph.txt -o whole.txt --device cpu {SLPA}"));
+    let run = RUN.replace("--checkpoint-every 2", "--checkpoint-every 1");
+    let fails = |blocks: u64, line: &str, round: u32| {
+        let said = sandbox.run_with_blocks(blocks, line);
+        let sentence = format!(
+            "the state after round {round} could not be kept: kept/round-{round:010}.checkpoint: File too large"
+        );
+        said.must_fail(line, 1, &[&sentence, "what was kept before stands", "--resume"]);
+        assert_eq!(
+            (sandbox.read("out.txt"), sandbox.read("s.json")),
+            ("old\n".into(), "old\n".into())
+        );
+    };
+    // Not even the first: the folder that was made for the run goes with it.
+    fails(0, &format!("{run} {SLPA}"), 1);
+    assert_eq!(sandbox.names(), ["graph.txt", "out.txt", "s.json", "whole.txt"]);
+
+    let size = |round: u32| {
+        let path = sandbox.path(&format!("kept/round-{round:010}.checkpoint"));
+        fs::metadata(path).unwrap().len()
+    };
+    let said = sandbox.run_with_blocks(6, &format!("{run} {SLPA}"));
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let last = newest(&sandbox);
+    assert!(last > 5 && size(last) <= 6 * 512, "{said:?}");
+    assert_eq!((rounds(&sandbox, "kept").len(), names(&sandbox, "kept").len()), (2, 2));
+    let both = || {
+        [last - 1, last].map(|round| {
+            fs::read(sandbox.path(&format!("kept/round-{round:010}.checkpoint"))).unwrap()
+        })
+    };
+    let kept = both();
+    // Going on changes nothing as long as there is no room.
+    fails(6, &format!("{run} {SLPA} --resume"), last + 1);
+    fails(0, &format!("{run} {SLPA} --resume"), last + 1);
+    assert!(both() == kept && names(&sandbox, "kept").len() == 2);
+
+    let said = sandbox.run(&format!("{run} {SLPA} --resume"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.contains(&format!("note: going on after round {last}")), "{said:?}");
+    assert_eq!(sandbox.read("out.txt"), sandbox.read("whole.txt"));
+    assert_eq!(names(&sandbox, "kept"), [""; 0]);
+}
+
+/// The communities do not fit, but the states do: those of the last round stand, too.
+#[test]
+fn communities_that_cannot_be_written_cost_no_round() {
+    let name = |vertex: &str| vertex.repeat(1000);
+    let rows = RING.lines().map(|row| {
+        let (source, target) = row.split_once(' ').unwrap();
+        format!("{}\t{}\n", name(source), name(target))
+    });
+    let sandbox = Sandbox::with([("graph.tsv", &*rows.collect::<String>())]);
+    let run = "communities graph.tsv --ids names --device cpu --iterations 5";
+    sandbox.ok(&format!("{run} -o whole.csv"));
+    let line = format!("{run} -o out.csv --checkpoint kept --checkpoint-every 1");
+    let said = sandbox.run_with_blocks(8, &line);
+    said.must_fail(&line, 1, &["cannot write out.csv: File too large"]);
+    assert_eq!(sandbox.names(), ["graph.tsv", "kept", "whole.csv"]);
+    let kept = newest(&sandbox);
+    assert!(kept >= 1 && names(&sandbox, "kept").len() <= 2, "{:?}", names(&sandbox, "kept"));
+    let said = sandbox.run(&format!("{line} --resume"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.contains(&format!("note: going on after round {kept}")), "{said:?}");
+    assert_eq!(sandbox.read("out.csv"), sandbox.read("whole.csv"));
+    assert_eq!(names(&sandbox, "kept"), [""; 0]);
+}
+
 #[test]
 fn threads_and_storage_may_be_others() {
     for flags in ["--threads 1", "--storage compressed", "--storage compressed --threads 3"] {

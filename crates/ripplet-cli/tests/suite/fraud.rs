@@ -157,3 +157,68 @@ fn a_gpu_that_fails_leaves_windows_to_the_cpu_under_auto_alone() {
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(said.out, fraud(&format!("{evaluate} --device cpu")).out);
 }
+
+/// All files below a folder, by their places in it.
+#[cfg(unix)]
+fn files_in(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        match path.is_dir() {
+            true => files.extend(files_in(&path).iter().map(|file| format!("{name}/{file}"))),
+            false => files.push(name.to_owned()),
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Whichever file is the first for which there is no room: it is named, finished windows stand, nothing
+/// unfinished is left, and with room the run has what it would have had.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_fills_up_during_a_run() {
+    let sandbox = small();
+    let line = |folder: &str| {
+        format!("fraud run rows.csv -m m.toml -w 2d -s 1d -b bad.csv --device cpu -o {folder}")
+    };
+    sandbox.ok(&line("whole"));
+    let all = files_in(&sandbox.path("whole"));
+    let full = |blocks: u64, file: &str| {
+        let said = sandbox.run_with_blocks(blocks, &line("cut"));
+        let sentence = format!("error: cannot write cut/{file}: File too large");
+        said.must_fail(file, 1, &[&sentence]);
+        let foreign = said.error.lines().find(|line| {
+            !["note: ", "error: ", "help: "].iter().any(|begin| line.starts_with(begin))
+        });
+        assert_eq!(foreign, None, "{said:?}");
+        let there = files_in(&sandbox.path("cut"));
+        assert!(
+            there.iter().all(|file| all.contains(file)
+                || file.ends_with("/labels.checkpoint")
+                || file.ends_with("/clusters.txt")),
+            "{there:?}"
+        );
+        said
+    };
+    let before = sandbox.names();
+    full(0, "manifest.json");
+    assert_eq!(sandbox.names(), before);
+
+    let said = full(8, "windows/.part-0000-2024-05-03/graph.npz");
+    assert!(said.error.contains("--resume"), "{said:?}");
+    assert_eq!(files_in(&sandbox.path("cut/windows")), [""; 0]);
+    sandbox.ok(&format!("{} --resume", line("cut")));
+    assert_eq!(files_in(&sandbox.path("cut")), all);
+    std::fs::remove_dir_all(sandbox.path("cut")).unwrap();
+
+    // Every window has room, and the report has none.
+    full(32, "report.html");
+    sandbox.ok(&format!("{} --resume", line("cut")));
+    assert_eq!(files_in(&sandbox.path("cut")), all);
+    for file in all.iter().filter(|file| file.ends_with(".parquet") || file.ends_with(".npz")) {
+        let read = |run: &str| std::fs::read(sandbox.path(run).join(file)).unwrap();
+        assert!(read("cut") == read("whole"), "{file}");
+    }
+}

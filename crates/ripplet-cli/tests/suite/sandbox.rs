@@ -73,6 +73,18 @@ impl Sandbox {
         Said::of(command.output().unwrap())
     }
 
+    /// `ripplet` in this folder, where a disk is full when a file has so many blocks of 512 bytes
+    /// (`ulimit -f`).
+    #[cfg(unix)]
+    pub fn run_with_blocks(&self, blocks: u64, arguments: &str) -> Said {
+        let mut command = Command::new("sh");
+        let binary = env!("CARGO_BIN_EXE_ripplet");
+        // Without the trap, the system would end the process instead of refusing to write.
+        let line = format!("trap '' XFSZ; ulimit -f {blocks}; exec {binary} {arguments}");
+        command.args(["-c", &line]).current_dir(self.folder.path()).stdin(Stdio::null());
+        Said::of(command.output().unwrap())
+    }
+
     pub fn run(&self, arguments: &str) -> Said {
         Said::of(self.command(arguments).output().unwrap())
     }

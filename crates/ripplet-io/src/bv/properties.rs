@@ -1,6 +1,7 @@
 //! What a `.properties` file says of a BV graph.
 
 use super::bits::Code;
+use crate::columnar::shown;
 use crate::text::Fault;
 use std::fs::File;
 use std::io::{self, Read};
@@ -64,7 +65,7 @@ impl Properties {
             let sentence = format!(
                 "graphclass is `{}`: expected it.unimi.dsi.webgraph.BVGraph; convert the graph with WebGraph's tools, \
                  without labels",
-                class.value
+                shown(&class.value)
             );
             return Err(Fault::line(class.line, sentence));
         }
@@ -73,7 +74,7 @@ impl Properties {
         {
             let sentence = format!(
                 "endianness is `{}`: expected big, as WebGraph for Java writes it",
-                endianness.value
+                shown(&endianness.value)
             );
             return Err(Fault::line(endianness.line, sentence));
         }
@@ -100,8 +101,9 @@ impl Properties {
             let code = code_of(code, shrinking as u32);
             let (Some(places), Some(code)) = (places, code) else {
                 let sentence = format!(
-                    "compressionflags has `{flag}`: expected OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS, INTERVALS or \
-                     RESIDUALS with _UNARY, _GAMMA, _DELTA or _ZETA; store the graph with the default codes"
+                    "compressionflags has `{}`: expected OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS, INTERVALS or \
+                     RESIDUALS with _UNARY, _GAMMA, _DELTA or _ZETA; store the graph with the default codes",
+                    shown(flag)
                 );
                 return Err(Fault::line(flags.line, sentence));
             };
@@ -175,7 +177,7 @@ impl Entry {
     fn number(&self, least: u64, most: u64) -> Result<u64, Fault> {
         let number = self.value.parse().ok().filter(|number| (least..=most).contains(number));
         number.ok_or_else(|| {
-            let Entry { key, value, .. } = self;
+            let (key, value) = (self.key, shown(&self.value));
             let sentence =
                 format!("{key} is `{value}`: expected an integer from {least} to {most}");
             Fault::line(self.line, sentence)

@@ -201,6 +201,12 @@ impl AtomicFile {
         self.temporary.is_none()
     }
 
+    /// Brings what was written to the disk, so that one that is full is known before another file appears.
+    pub(super) fn settle(&mut self) -> Result<(), WriteError> {
+        let settled = self.flush_to_disk();
+        settled.map_err(|source| WriteError { path: self.named.clone(), source })
+    }
+
     /// Makes the file appear: flushes it to the disk, and renames it to its destination.
     ///
     /// # Errors
@@ -211,9 +217,8 @@ impl AtomicFile {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.out.flush()?;
+        self.flush_to_disk()?;
         let Some(temporary) = &self.temporary else { return Ok(()) };
-        self.out.get_ref().sync_all()?;
         let mut unfinished = unfinished();
         fs::rename(temporary, &self.destination)?;
         unfinished.remove(temporary);
@@ -223,6 +228,12 @@ impl AtomicFile {
         // the folder, which some systems do not offer; that is no reason to call the output failed.
         let _ = File::open(folder_of(&self.destination)).and_then(|folder| folder.sync_all());
         Ok(())
+    }
+
+    /// A device or a pipe has no disk of its own.
+    fn flush_to_disk(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        if self.temporary.is_some() { self.out.get_ref().sync_all() } else { Ok(()) }
     }
 }
 

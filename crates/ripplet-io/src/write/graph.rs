@@ -274,6 +274,9 @@ fn write_ldbc(graph: &Graph, path: &Path, compression: Compression) -> Result<()
         .map_err(|source| WriteError { path: vertex_path.clone(), source })?;
     write_edges(&mut edges, graph, Fields::Blank, compression, false)
         .map_err(|source| WriteError { path: path.into(), source })?;
+    // An older graph stays whole where the disk has no room for both files.
+    vertices.settle()?;
+    edges.settle()?;
     // The vertices first: whoever waits for the `.e` then finds both.
     vertices.commit()?;
     edges.commit().inspect_err(|_| {

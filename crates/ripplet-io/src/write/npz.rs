@@ -9,7 +9,7 @@
 use super::atomic_file::AtomicFile;
 use super::refused;
 use crate::WriteError;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
@@ -58,7 +58,7 @@ impl Element for bool {
 pub struct NpzWriter {
     path: PathBuf,
     /// None after an error: what was written is of no use.
-    zip: Option<ZipWriter<AtomicFile>>,
+    zip: Option<ZipWriter<Archive>>,
 }
 
 impl NpzWriter {
@@ -72,7 +72,7 @@ impl NpzWriter {
             let source = refused("an .npz cannot be written to a pipe or device: name a file");
             return Err(WriteError { path: path.into(), source });
         }
-        Ok(NpzWriter { path: path.into(), zip: Some(ZipWriter::new(file)) })
+        Ok(NpzWriter { path: path.into(), zip: Some(ZipWriter::new(Archive::of(file))) })
     }
 
     /// Adds an array. After an error no more can be added.
@@ -117,7 +117,7 @@ impl NpzWriter {
         name: &str,
         description: &str,
         shape: &[u64],
-        write: impl FnOnce(&mut BufWriter<&mut ZipWriter<AtomicFile>>) -> io::Result<u64>,
+        write: impl FnOnce(&mut BufWriter<&mut ZipWriter<Archive>>) -> io::Result<u64>,
     ) -> Result<(), WriteError> {
         let taken = self.zip.take().ok_or_else(|| refused("an error ended this file"));
         let written = taken.and_then(|mut zip| {
@@ -150,7 +150,65 @@ impl NpzWriter {
     pub fn finish(mut self) -> Result<(), WriteError> {
         let refuse = |source| WriteError { path: self.path.clone(), source };
         let zip = self.zip.take().ok_or_else(|| refuse(refused("an error ended this file")))?;
-        zip.finish().map_err(|error| refuse(from_zip(error)))?.commit()
+        zip.finish().map_err(|error| refuse(from_zip(error)))?.file.commit()
+    }
+}
+
+/// A file that is given up at its first error, and takes the rest for nothing: a [`ZipWriter`] that is dropped
+/// closes its archive all the same, and would print on standard error that it cannot.
+struct Archive {
+    file: AtomicFile,
+    given_up: bool,
+    /// Where the next byte goes.
+    at: u64,
+}
+
+impl Archive {
+    fn of(file: AtomicFile) -> Archive {
+        Archive { file, given_up: false, at: 0 }
+    }
+
+    /// Notes whether the file fails for good.
+    fn noted<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+        let again = |error: &io::Error| error.kind() == ErrorKind::Interrupted;
+        self.given_up = outcome.as_ref().is_err_and(|error| !again(error));
+        outcome
+    }
+}
+
+impl Write for Archive {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = match self.given_up {
+            true => bytes.len(),
+            false => {
+                let written = self.file.write(bytes);
+                self.noted(written)?
+            }
+        };
+        self.at += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.given_up {
+            return Ok(());
+        }
+        let flushed = self.file.flush();
+        self.noted(flushed)
+    }
+}
+
+impl Seek for Archive {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.at = match (self.given_up, to) {
+            (false, _) => {
+                let sought = self.file.seek(to);
+                self.noted(sought)?
+            }
+            (true, SeekFrom::Start(at)) => at,
+            (true, SeekFrom::Current(by) | SeekFrom::End(by)) => self.at.saturating_add_signed(by),
+        };
+        Ok(self.at)
     }
 }
 

@@ -159,6 +159,20 @@ fn properties_that_are_not_read() {
         let found = error(&usual.replace(from, to));
         assert!(found.contains(expected), "{to}: {found}");
     }
+    // What the file says is cut where it is long, and on one line.
+    for (from, name) in [
+        ("graphclass = class it.unimi.dsi.webgraph.BVGraph", "graphclass"),
+        ("nodes=", "nodes"),
+        ("zetak=", "zetak"),
+        ("zetak=3", "endianness"),
+        ("compressionflags=", "compressionflags"),
+    ] {
+        let found = error(
+            &usual.replace(from, &format!("{name}={}\r{}", "x".repeat(50), "y".repeat(5000))),
+        );
+        assert!(found.contains(name) && found.contains("xx\\ry"), "{found}");
+        assert!(found.len() < 400, "{found}");
+    }
     let weighted = ReadOptions { weighted: true, ..ReadOptions::default() };
     let found = bv::parse(usual.as_bytes(), &packed(BITS), &weighted).unwrap_err().to_string();
     assert!(found.contains("leave --weighted out"), "{found}");
