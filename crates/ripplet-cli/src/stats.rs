@@ -425,7 +425,12 @@ impl<C> Estimate<C> {
         let lists =
             [(of_neighbors, neighbors), ("  where they begin", offsets), ("  weights", weights)];
         let [a, b, c] = lists;
-        let host = [("graph", self.graph_host), a, b, c, ("  ids", ids)];
+        let in_file = (ids + offsets + neighbors + weights).saturating_sub(self.graph_host);
+        let host = match in_file {
+            0 => vec![("graph", self.graph_host), a, b, c, ("  ids", ids)],
+            // What is read from its file as it is needed takes no memory.
+            _ => vec![("graph", self.graph_host), ("  in its file", in_file)],
+        };
         let mut text = table(&host, &self.plan, self.planned_host);
         if self.planned_device > 0 {
             let on_device = match self.graph_streamed {
