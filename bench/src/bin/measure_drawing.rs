@@ -3,7 +3,7 @@
 //! (once to warm up, once as it is used, once kernel by kernel), then on all cores, and compares them. Prints lines of JSON: a shard
 //! each, and all together.
 
-use ripplet_bench::Result;
+use ripplet_bench::{Arguments, Result};
 use ripplet_cuda::device::Device;
 use ripplet_cuda::generate::{DeviceMarket, Profile};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
@@ -12,17 +12,13 @@ use serde_json::{Map, Value, json};
 use std::time::Instant;
 
 fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        let at = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(at + 1).map(String::as_str)
-    };
-    let days = arguments.first().ok_or("how many days?")?.parse()?;
-    let scale = option("--scale").map_or(Ok(1.0), str::parse)?;
-    let shards: usize = option("--shards").map_or(Ok(8), str::parse)?;
-    let shard_arcs: u64 = option("--shard-arcs").map_or(Ok(1 << 27), str::parse)?;
-    let seed = option("--seed").map_or(Ok(1), str::parse)?;
-    let weighted = !arguments.iter().any(|argument| argument == "--no-weights");
+    let arguments = Arguments::of_process();
+    let days = arguments.words().first().ok_or("how many days?")?.parse()?;
+    let scale = arguments.or("--scale", 1.0)?;
+    let shards: usize = arguments.or("--shards", 8)?;
+    let shard_arcs = arguments.or("--shard-arcs", 1 << 27)?;
+    let seed = arguments.or("--seed", 1)?;
+    let weighted = !arguments.has("--no-weights");
 
     let of = Transactions { weighted, seed, ..Transactions::new(days, scale) };
     let market = of.market()?;

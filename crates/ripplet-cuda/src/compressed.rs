@@ -55,10 +55,7 @@ pub struct DeviceLists<'a, D: Device> {
 /// The kernels.
 #[must_use]
 pub fn source() -> Source {
-    let sizes = format!(
-        "static_assert(sizeof(ripplet::Sums) == {}, \"Sums as the host has it\");\n",
-        size_of::<Sums>()
-    );
+    let sizes = text::sizes_are([("Sums", size_of::<Sums>())]);
     let text = text::joined([
         ("scalar.cuh", cpp::SCALAR),
         ("platform.cuh", include_str!("../kernels/platform.cuh")),

@@ -247,17 +247,8 @@ impl Residence {
         // What comes between and behind arrays.
         let words = (bytes / 4).saturating_sub(shards * 4 * (64 + SLACK) + 256);
         let all = words_before(graph, self.end) - before;
-        let most = LARGEST_STAGE * arrays * regions;
-        let (near, stage) = if self.supply == Supply::Ferried {
-            let stage = (words / 4).max(words.min(BUSY_WORDS)).min(all);
-            let more = stage.min(most.saturating_sub(self.stage_words * arrays)) / arrays / 64 * 64;
-            let near_end = vertex_behind(graph, before + (words - more * arrays));
-            return Residence {
-                near_end: near_end.clamp(self.first, self.end),
-                stage_words: self.stage_words + more,
-                ..self
-            };
-        } else if phases > 1 {
+        let most = (LARGEST_STAGE - self.stage_words) * arrays * regions;
+        let (near, stage) = if phases > 1 && self.supply == Supply::Locked {
             // Room for all lists of a phase that are not on the device, so that none is read where it is, comes first:
             // each on a whole number of 16 bytes, and an eighth more, as phases differ. Of what is left, as
             // much is in the stage as those lists need that are not on the device.
@@ -276,7 +267,8 @@ impl Residence {
         };
         let stage = stage.min(most);
         let near_end = vertex_behind(graph, before + near).clamp(self.first, self.end);
-        Residence { near_end, stage_words: stage / arrays / regions / 64 * 64, ..self }
+        let stage_words = self.stage_words + stage / arrays / regions / 64 * 64;
+        Residence { near_end, stage_words, ..self }
     }
 
     /// The same with so many words of a region.

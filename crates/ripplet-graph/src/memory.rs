@@ -109,6 +109,12 @@ pub fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, 
     Ok(array)
 }
 
+/// Takes the first values off an array; all that it has where these are fewer.
+pub fn front<'a, T>(array: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    let count = count.min(array.len());
+    array.split_off_mut(..count).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 use super::DrawError;
 use crate::device::Address;
 use crate::places::Places;
+use crate::text;
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
@@ -141,11 +142,6 @@ pub fn checks() -> String {
         ("Totals", size_of::<Totals>()),
         ("State", size_of::<State>()),
     ];
-    let equal = |(name, bytes)| {
-        format!(
-            "static_assert(sizeof(ripplet::{name}) == {bytes}, \"{name} as the host has it\");\n"
-        )
-    };
     let constants = [
         ("BLOCK", u64::from(BLOCK)),
         ("TILE", TILE),
@@ -155,10 +151,7 @@ pub fn checks() -> String {
         ("MOST_ITEMS", u64::from(RingTable::MOST_ITEMS)),
         ("PAIRS", PAIRS),
     ];
-    let constants = constants.map(|(name, value)| {
-        format!("static_assert(ripplet::{name} == {value}, \"{name} as the host has it\");\n")
-    });
-    sizes.map(equal).into_iter().chain(constants).collect()
+    text::sizes_are(sizes) + &text::constants_are(constants)
 }
 
 /// The tables of a market, as they are on a device.

@@ -4,6 +4,7 @@ use super::Tuning;
 use crate::device::Address;
 use crate::places::Places;
 use crate::resident::{GraphPlaces, Lists, ShardStart};
+use crate::text;
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_graph::{Direction, Graph};
@@ -172,11 +173,6 @@ pub fn checks(kind: Kind) -> String {
         ("Work", size_of::<Work>()),
         ("Walk", kind.bytes_of_walk() as usize),
     ];
-    let equal = |(name, bytes)| {
-        format!(
-            "static_assert(sizeof(ripplet::{name}) == {bytes}, \"{name} as the host has it\");\n"
-        )
-    };
     let constants = [
         ("BLOCK", u64::from(BLOCK)),
         ("PIECE", PIECE),
@@ -192,10 +188,7 @@ pub fn checks(kind: Kind) -> String {
         ("PART_SLOTS", u64::from(PART_SLOTS)),
         ("SLOT_WORDS", u64::from(kind.bytes_of_slot() / 4)),
     ];
-    let constants = constants.map(|(name, value)| {
-        format!("static_assert(ripplet::{name} == {value}, \"{name} as the host has it\");\n")
-    });
-    sizes.map(equal).into_iter().chain(constants).collect()
+    text::sizes_are(sizes) + &text::constants_are(constants)
 }
 
 /// The least degree of a bin, as `bin_of` in `hubs.cuh` has it.

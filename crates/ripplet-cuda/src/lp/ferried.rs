@@ -16,21 +16,12 @@ use crate::streamed::{self, Load};
 use rayon::prelude::*;
 use ripplet_graph::{VertexId, memory};
 use ripplet_lp::Wake;
-use std::ops::Range;
 
 /// Words that are copied to the device together, and vertices whose lists are.
 const WORDS: usize = 4 << 20;
 const AT_ONCE: usize = 1 << 20;
 /// Bytes of the host's memory that it takes to copy them: words and weights, places, and a little for each load.
 pub(super) const BYTES: u64 = 2 * 4 * WORDS as u64 + 2 * 4 * AT_ONCE as u64;
-
-impl<Mark> Streaming<'_, Mark> {
-    /// The device's own vertices of each part.
-    fn own_parts(&self, own: &Range<VertexId>) -> Vec<Range<VertexId>> {
-        let within = |v: VertexId| v.clamp(own.start, own.end);
-        self.parts(own).into_iter().map(|part| within(part.start)..within(part.end)).collect()
-    }
-}
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
     /// Has the phase's members choose; how many parts there were.
@@ -45,7 +36,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.clear_stage(Queue::Main, 0)?;
         let parts = streaming.own_parts(&own);
         for (number, part) in (0..).zip(&parts) {
-            let step = self.late_step_of_part(phase, part.clone(), number);
+            let step = self.late_step_of(phase, part.clone(), number);
             self.launch(&kernels.gather, &step)?;
             self.ferry(streaming)?;
             let choosing = [&kernels.choose, &kernels.low, &kernels.scanned, &kernels.spread];
@@ -66,7 +57,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let (phase, wake) = (self.phase, self.kernels().wake);
         let parts = streaming.own_parts(&self.layout.share.vertices());
         for (number, part) in (0..).zip(&parts) {
-            let step = self.late_step_of_part(phase, part.clone(), number);
+            let step = self.late_step_of(phase, part.clone(), number);
             if number > 0 {
                 // The first also ends the phase.
                 if self.wake == Wake::Always {
@@ -85,7 +76,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
 
     /// Copies the lists that are wanted to the stage; whether any are.
     fn ferry(&self, streaming: &mut Streaming<'a, D::Mark>) -> Result<bool, DeviceError> {
-        let Some(places) = self.layout.graph.streamed() else { return Ok(false) };
         let (device, wanted) = (self.device, &self.layout.wanted);
         let mut uses = [StageUse::default()];
         let place = self.layout.stage_use.start;
@@ -95,7 +85,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         if count == 0 {
             return Ok(false);
         }
-        let middle = wanted.start + (wanted.end - wanted.start) / 2;
+        let middle = wanted.start + 4 * u64::from(self.field.streamed.most_wanted);
         let mut vertices: Vec<VertexId> = memory::zeros(count).map_err(refused)?;
         device.read(&self.memory, middle, bytemuck::cast_slice_mut(&mut vertices))?;
         vertices.par_sort_unstable();
@@ -111,20 +101,11 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
                 while !left.is_empty() {
                     let (together, others) = left.split_at(fitting(left));
                     left = others;
-                    let words: u64 = together.iter().map(|load| load.words).sum();
                     ferried.first += ferried.count;
                     ferried.count = together.iter().map(|load| load.len() as u32).sum();
                     hold.fill(together, at).map_err(refused)?;
-                    let place = wanted.start + 4 * u64::from(ferried.first);
-                    device.write(&self.memory, place, bytemuck::cast_slice(&hold.places))?;
-                    let argument =
-                        [bytemuck::bytes_of(&ferried), &[0; 4], &self.run()[..]].concat();
-                    self.launch(&streaming.find_ferried, &argument)?;
-                    let to = places.stage.start + 4 * at;
-                    for (number, to) in [to, to + 4 * places.weights_behind].into_iter().enumerate()
-                    {
-                        self.unload(together, number, &hold.arrays[number], to)?;
-                    }
+                    self.unload(streaming, &ferried, together, &hold, at)?;
+                    let words: u64 = together.iter().map(|load| load.words).sum();
                     at += words;
                     streaming.copied_words[0] += words * together[0].arrays().count() as u64;
                 }
@@ -135,8 +116,27 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(true)
     }
 
-    /// Copies an array of some loads to the device's memory: what was put together of them, or list by list.
+    /// Copies some loads to the stage, from its word `at` on, and has their lists found there.
     fn unload(
+        &self,
+        streaming: &Streaming<'a, D::Mark>,
+        ferried: &Ferried,
+        loads: &[Load<'_, '_>],
+        hold: &Hold,
+        at: u64,
+    ) -> Result<(), DeviceError> {
+        let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
+        let place = self.layout.wanted.start + 4 * u64::from(ferried.first);
+        self.device.write(&self.memory, place, bytemuck::cast_slice(&hold.places))?;
+        let argument = [bytemuck::bytes_of(ferried), &[0; 4], &self.run()[..]].concat();
+        self.launch(&streaming.find_ferried, &argument)?;
+        let to = places.stage.start + 4 * at;
+        self.unload_array(loads, 0, &hold.arrays[0], to)?;
+        self.unload_array(loads, 1, &hold.arrays[1], to + 4 * places.weights_behind)
+    }
+
+    /// Copies an array of some loads to the device's memory: what was put together of them, or list by list.
+    fn unload_array(
         &self,
         loads: &[Load<'_, '_>],
         array: usize,
@@ -191,8 +191,9 @@ impl Hold {
             (&mut self.places[..], [&mut neighbors[..], &mut weights[..]]);
         let (mut shares, mut at) = (memory::with_room(loads.len())?, at);
         for load in loads {
-            let its_arrays = arrays.each_mut().map(|array| front(array, load.words as usize));
-            shares.push((load, at, front(&mut places, load.len()), its_arrays));
+            let its_arrays =
+                arrays.each_mut().map(|array| memory::front(array, load.words as usize));
+            shares.push((load, at, memory::front(&mut places, load.len()), its_arrays));
             at += load.words;
         }
         shares.into_par_iter().for_each(|(load, at, places, arrays)| {
@@ -206,14 +207,6 @@ impl Hold {
         });
         Ok(())
     }
-}
-
-/// Takes so many values off an array's front; all where it has fewer.
-fn front<'a>(array: &mut &'a mut [u32], count: usize) -> &'a mut [u32] {
-    let whole = std::mem::take(array);
-    let (front, rest) = whole.split_at_mut(count.min(whole.len()));
-    *array = rest;
-    front
 }
 
 fn resize(array: &mut Vec<u32>, length: usize) -> Result<(), memory::OutOfMemory> {

@@ -9,6 +9,7 @@ use crate::device::Address;
 use crate::places::Places;
 use crate::resident::{Compressed, CompressedShard, Lists, ShardStart, StoredPlaces};
 use crate::streamed::{Copied, LONG_PIECE_BYTES, Residence, StreamedShard, Supply};
+use crate::text;
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use ripplet_graph::GraphView;
@@ -202,11 +203,6 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("Copied", size_of::<Copied>() as u64),
         ("Ferried", size_of::<Ferried>() as u64),
     ];
-    let equal = |(name, bytes)| {
-        format!(
-            "static_assert(sizeof(ripplet::{name}) == {bytes}, \"{name} as the host has it\");\n"
-        )
-    };
     let at_most = [("Best", BEST_BYTES), ("Slot", SLOT_BYTES)].map(|(name, bytes)| {
         format!("static_assert(sizeof(ripplet::{name}) <= {bytes}, \"{name} has room\");\n")
     });
@@ -221,9 +217,6 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("PART", counter::PART as u64),
         ("CLASSES", LISTED as u64 + 1),
     ];
-    let constants = constants.map(|(name, value)| {
-        format!("static_assert(ripplet::{name} == {value}, \"{name} as the host has it\");\n")
-    });
     let sorting = [("LANE_KEYS", tuning::SHARED), ("LOW_KEYS", low_shared)];
     let sorting = sorting.map(|(keys, bytes)| {
         format!(
@@ -235,8 +228,8 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         "static_assert(ripplet::BLOCK / 32 * ripplet::SKETCHING_BYTES <= {}, \"room to sketch\");\n",
         tuning::SHARED
     );
-    let all = sizes.map(equal).into_iter().chain(at_most).chain(constants).chain(sorting);
-    all.chain([sketching]).collect()
+    let equal = text::sizes_are(sizes) + &text::constants_are(constants);
+    [equal].into_iter().chain(at_most).chain(sorting).chain([sketching]).collect()
 }
 
 /// How many vertices of a graph are of which degree class, and what the large ones need.

@@ -4,6 +4,7 @@
 
 use crate::device::Address;
 use crate::places::Places;
+use crate::text;
 use bytemuck::{Pod, Zeroable};
 use ripplet_lp::engine::Parts;
 use std::ops::Range;
@@ -221,10 +222,5 @@ pub const COUNTS_BYTES: u64 = 4 * MOST_RANKS as u64;
 pub fn checks() -> String {
     let sizes =
         [("Letter", LETTER_BYTES), ("Ranks", size_of::<Ranks>() as u64), ("Woken", WOKEN_BYTES)];
-    let equal = |(name, bytes)| {
-        format!(
-            "static_assert(sizeof(ripplet::{name}) == {bytes}, \"{name} as the host has it\");\n"
-        )
-    };
-    sizes.map(equal).concat()
+    text::sizes_are(sizes)
 }

@@ -424,17 +424,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// The same, of a phase whose members get their lists when they are gathered.
-    pub(super) fn late_step_of(&self, phase: u32, vertices: Range<VertexId>) -> Vec<u8> {
-        self.late_step_of_part(phase, vertices, 0)
-    }
-
-    /// The same of a part of a phase.
-    pub(super) fn late_step_of_part(
-        &self,
-        phase: u32,
-        vertices: Range<VertexId>,
-        part: u32,
-    ) -> Vec<u8> {
+    pub(super) fn late_step_of(&self, phase: u32, vertices: Range<VertexId>, part: u32) -> Vec<u8> {
         let flags = Flags { late: true, ..Flags::default() };
         self.whole_step(phase, vertices, part, flags, self.turns)
     }

@@ -73,6 +73,11 @@ pub(super) struct Streaming<'a, Mark> {
     pub(super) copied_words: [u64; 2],
 }
 
+/// The device's own vertices of a part: blocks may begin and end within others'.
+fn within(part: &Range<VertexId>, own: &Range<VertexId>) -> Range<VertexId> {
+    part.start.clamp(own.start, own.end)..part.end.clamp(own.start, own.end)
+}
+
 /// A range whose lists are in the stage: in which slot, and how many words of them did not fit.
 #[derive(Clone, Copy)]
 struct Kept {
@@ -137,11 +142,10 @@ impl<'a, Mark> Streaming<'a, Mark> {
         }))
     }
 
-    /// The parts of a phase: the vertices whose lists are on the device, and each range of others. The first and the last may
-    /// begin and end within others' vertices, as blocks do.
-    pub fn parts(&self, own: &Range<VertexId>) -> Vec<Range<VertexId>> {
+    /// The parts of a phase, of the device's own vertices: those whose lists are on the device, and each range of others.
+    pub fn own_parts(&self, own: &Range<VertexId>) -> Vec<Range<VertexId>> {
         let near = own.start..self.residence.near_end;
-        std::iter::once(near).chain(self.ranges.iter().cloned()).collect()
+        [&near].into_iter().chain(&self.ranges).map(|part| within(part, own)).collect()
     }
 
     /// Whether lists are to be copied by range in a round like the last.
@@ -279,7 +283,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
                 self.clear_stage(Queue::Main, self.turns)?;
             }
         }
-        let step = self.late_step_of(phase, vertices);
+        let step = self.late_step_of(phase, vertices, 0);
         let begin = device.mark(Queue::Main)?;
         for launch in [
             Some(&kernels.gather),
@@ -354,10 +358,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let (there, near) = (kept.len(), own.start..streaming.residence.near_end);
         let numbered = || ranges.iter().enumerate().map(|(number, range)| (Some(number), range));
         let turns = numbered().take(there).chain([(None, &near)]).chain(numbered().skip(there));
-        // Blocks may begin and end within others' vertices.
-        let own_of = |part: &Range<VertexId>| {
-            part.start.clamp(own.start, own.end)..part.end.clamp(own.start, own.end)
-        };
         self.forget_others()?;
         // What was fetched ahead is not, as all of the stage is used otherwise.
         streaming.ahead = None;
@@ -387,9 +387,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             }
             streaming.copied_words[1] += number.map_or(0, |number| kept[number].left_out);
             if let Some(phase) = streaming.unasked {
-                self.launch(&streaming.ask, &self.past_step_of(phase, own_of(vertices)))?;
+                self.launch(&streaming.ask, &self.past_step_of(phase, within(vertices, &own)))?;
             }
-            let step = self.step_of(phase, own_of(vertices), part);
+            let step = self.step_of(phase, within(vertices, &own), part);
             let choosing = [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten();
             for launch in [&kernels.gather, &streaming.begin_part].into_iter().chain(choosing) {
                 self.launch(launch, &step)?;

@@ -5,6 +5,7 @@ use super::schedule::{Machine, Schedule, WORD_BYTES, bytes_of_order};
 use super::{Question, Tuning};
 use crate::device::Address;
 use crate::places::Places;
+use crate::text;
 use bytemuck::{Pod, Zeroable};
 use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
@@ -306,7 +307,6 @@ pub fn checks() -> String {
         ("State", size_of::<State>()),
         ("Work", size_of::<Work>()),
     ];
-    let sizes = sizes.map(|(name, bytes)| (format!("sizeof(ripplet::{name})"), bytes as u64));
     let constants = [
         ("GROUP", GROUP),
         ("EIGHT", EIGHT),
@@ -314,11 +314,7 @@ pub fn checks() -> String {
         ("BINS", BINS),
         ("WORD_BYTES", WORD_BYTES),
     ];
-    let constants = constants.map(|(name, value)| (format!("ripplet::{name}"), u64::from(value)));
-    let equal = |(what, value)| {
-        format!("static_assert({what} == {value}, \"{what} as the host has it\");\n")
-    };
-    sizes.into_iter().chain(constants).map(equal).collect()
+    text::sizes_are(sizes) + &text::constants_are(constants)
 }
 
 /// Where the lists of all graphs in one direction are.

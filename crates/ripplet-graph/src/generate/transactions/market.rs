@@ -282,22 +282,14 @@ impl<'a> Places<'a> {
     fn of(mut self, cuts: Vec<Cut>) -> Result<Vec<Part<'a>>, OutOfMemory> {
         memory::collected(cuts.into_iter().map(|cut| Part {
             places: Places {
-                degrees: front(&mut self.degrees, cut.members.len()),
-                neighbors: front(&mut self.neighbors, cut.room),
-                weights: front(&mut self.weights, cut.room),
+                degrees: memory::front(&mut self.degrees, cut.members.len()),
+                neighbors: memory::front(&mut self.neighbors, cut.room),
+                weights: memory::front(&mut self.weights, cut.room),
             },
             cut,
             arcs: 0,
         }))
     }
-}
-
-/// Takes the first values off an array; fewer where it is shorter.
-fn front<'a, T>(array: &mut &'a mut [T], count: usize) -> &'a mut [T] {
-    let whole = std::mem::take(array);
-    let (front, rest) = whole.split_at_mut(count.min(whole.len()));
-    *array = rest;
-    front
 }
 
 /// Moves what parts have kept together: `(room, kept)` values each.
