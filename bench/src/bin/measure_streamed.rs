@@ -4,8 +4,11 @@
 //! the labels are those of the whole graph. Each share is run twice: with lists locked in the host's memory, and ferried by
 //! the host as where they are in a file. Of the synchronous ones, the host's cores and the GPU are also measured at work at
 //! the same time, each on the whole graph: what sharing a round between them (GLP's hybrid mode) could bring at most.
+//!
+//! `--storage plain`, `--schedule phased` and `--supply locked` leave out the others, and sharing with the host's cores;
+//! `--ahead N`, once or more, says for how many phases lists are fetched together.
 
-use ripplet_bench::{Result, family};
+use ripplet_bench::{Arguments, Result, family};
 use ripplet_cuda::lp::{Supply, Tuning};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::compressed::CompressedGraph;
@@ -21,20 +24,32 @@ use std::time::Instant;
 const RUNS: usize = 3;
 
 fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let name = arguments.first().map_or("web", String::as_str);
-    let scale: u32 = arguments.get(1).map_or(Ok(20), |text| text.parse())?;
-    let shares = arguments.iter().skip(2).map(|text| text.parse());
+    let arguments = Arguments::of_process();
+    let words: Vec<&String> =
+        arguments.words().iter().take_while(|word| !word.starts_with("--")).collect();
+    let name = words.first().map_or("web", |name| name.as_str());
+    let scale: u32 = words.get(1).map_or(Ok(20), |text| text.parse())?;
+    let shares = words.iter().skip(2).map(|text| text.parse());
     let mut shares = shares.collect::<std::result::Result<Vec<f64>, _>>()?;
     if shares.is_empty() {
         shares.push(0.25);
     }
+    let aheads = arguments.all("--ahead").map(|text| text.parse());
+    let mut aheads = aheads.collect::<std::result::Result<Vec<u32>, _>>()?;
+    if aheads.is_empty() {
+        aheads.push(Tuning::default().ahead);
+    }
+    let is_asked =
+        |option: &str, value: &str| arguments.option(option).is_none_or(|it| it == value);
     let graph = GraphBuilder::new().build(family(name, scale)?)?;
     let compressed = CompressedGraph::of(graph.clone())?;
     let views = [("plain", GraphView::from(&graph)), ("compressed", GraphView::from(&compressed))];
     let mut executor = Some(DeviceExecutor::new(CudaDevice::new(0)?));
-    for (storage, view) in views {
+    for (storage, view) in views.into_iter().filter(|(storage, _)| is_asked("--storage", storage)) {
         for (schedule, sync) in [("phased", false), ("sync", true)] {
+            if !is_asked("--schedule", schedule) {
+                continue;
+            }
             let settings = Settings {
                 schedule: if sync { Schedule::sync() } else { Schedule::phased() },
                 stop: Stop::after(if sync { 10 } else { 20 }),
@@ -45,15 +60,28 @@ fn main() -> Result<()> {
                 "family": name, "scale": scale, "storage": storage, "schedule": schedule,
                 "arcs": view.arcs(), "vertices": view.vertices(),
             });
+            let supplies = [(Supply::Locked, "locked"), (Supply::Ferried, "ferried")];
+            let supplies: Vec<_> =
+                supplies.into_iter().filter(|(_, supply)| is_asked("--supply", supply)).collect();
+            let ways = Ways { shares: &shares, supplies: &supplies, aheads: &aheads };
             if sync {
-                measure(&mut executor, view, &Cdlp, &settings, &shares, &of)?;
-                beside(&mut executor, view, &settings, shares[0], &of)?;
+                measure(&mut executor, view, &Cdlp, &settings, &ways, &of)?;
+                if supplies.len() > 1 {
+                    beside(&mut executor, view, &settings, shares[0], &of)?;
+                }
             } else {
-                measure(&mut executor, view, &Lpa::default(), &settings, &shares, &of)?;
+                measure(&mut executor, view, &Lpa::default(), &settings, &ways, &of)?;
             }
         }
     }
     Ok(())
+}
+
+/// What is measured of a graph and a program.
+struct Ways<'a> {
+    shares: &'a [f64],
+    supplies: &'a [(Supply, &'static str)],
+    aheads: &'a [u32],
 }
 
 fn measure<P: Program>(
@@ -61,11 +89,10 @@ fn measure<P: Program>(
     view: GraphView<'_>,
     program: &P,
     settings: &Settings,
-    shares: &[f64],
+    ways: &Ways<'_>,
     of: &serde_json::Value,
 ) -> Result<()> {
-    let mut with = |limit: Option<u64>, supply| -> Result<(Outcome, ripplet_lp::Plan)> {
-        let tuning = Tuning { supply, ..Tuning::default() };
+    let mut with = |limit: Option<u64>, tuning| -> Result<(Outcome, ripplet_lp::Plan)> {
         let on = executor.take().ok_or("no executor")?.with_memory(Some(0)).with_tuning(tuning);
         let least = on.plan(view, program, settings).total_device();
         let on = on.with_memory(limit.map(|limit| limit.max(least)));
@@ -78,12 +105,15 @@ fn measure<P: Program>(
         runs.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
         Ok((runs.swap_remove(RUNS / 2), plan))
     };
-    let (whole, plan) = with(None, Supply::Locked)?;
-    tell(of, (1.0, "all there"), &plan, &whole, true);
-    for &share in shares {
-        for (supply, name) in [(Supply::Locked, "locked"), (Supply::Ferried, "ferried")] {
-            let (found, plan) = with(Some(budget(&plan, share)), supply)?;
-            tell(of, (share, name), &plan, &found, found.labels == whole.labels);
+    let (whole, plan) = with(None, Tuning::default())?;
+    tell(of, (1.0, "all there", 0), &plan, &whole, true);
+    for &share in ways.shares {
+        for &(supply, name) in ways.supplies {
+            for &ahead in ways.aheads {
+                let tuning = Tuning { supply, ahead, ..Tuning::default() };
+                let (found, plan) = with(Some(budget(&plan, share)), tuning)?;
+                tell(of, (share, name, ahead), &plan, &found, found.labels == whole.labels);
+            }
         }
     }
     Ok(())
@@ -148,7 +178,7 @@ fn seconds(outcome: &Outcome) -> f64 {
 
 fn tell(
     of: &serde_json::Value,
-    (share, lists): (f64, &str),
+    (share, lists, ahead): (f64, &str, u32),
     plan: &ripplet_lp::Plan,
     run: &Outcome,
     equal: bool,
@@ -170,7 +200,7 @@ fn tell(
         .collect();
     let mut line = of.clone();
     let said = json!({
-        "share": share, "lists": lists, "planned_device": plan.total_device(), "streamed_bytes": plan.graph_streamed,
+        "share": share, "lists": lists, "ahead": ahead, "planned_device": plan.total_device(), "streamed_bytes": plan.graph_streamed,
         "milliseconds": 1e3 * seconds(run), "fetched": moved(&|m| m.fetched as f64),
         "unstaged": moved(&|m| m.unstaged as f64), "fetching": 1e3 * moved(&|m| m.fetching),
         "waiting": 1e3 * moved(&|m| m.waiting), "transfer_seconds": run.device_seconds.transfer,

@@ -213,50 +213,42 @@ pub(crate) struct Residence {
     end: VertexId,
     /// Lists of the vertices before this one are on the device.
     pub near_end: VertexId,
-    /// Regions of the stage: 2 where the lists of the next phase are fetched while one is at work.
-    pub regions: u64,
-    /// Words of a region, weights not counted.
-    pub stage_words: u64,
+    /// For how many phases lists are fetched together, while another is at work; 0 where all come when their phase has begun.
+    pub ahead: u32,
+    /// Words of a region of the stage, weights not counted.
+    pub region_words: u64,
 }
 
 impl Residence {
     /// None of the lists of some vertices, and no room for any.
-    pub fn least(graph: GraphView<'_>, part: &Range<VertexId>, regions: u64) -> Residence {
+    pub fn least(graph: GraphView<'_>, part: &Range<VertexId>, ahead: u32) -> Residence {
         let first = block_of(graph, part.start).start;
         let end = if part.is_empty() { first } else { block_of(graph, part.end - 1).end };
-        Residence { supply: Supply::Locked, first, end, near_end: first, regions, stage_words: 0 }
+        Residence { supply: Supply::Locked, first, end, near_end: first, ahead, region_words: 0 }
     }
 
     /// The same where the host ferries them: room for those of any block, and for so many words that there are no more
     /// than so many parts.
     pub fn least_ferried(graph: GraphView<'_>, part: &Range<VertexId>, parts: u32) -> Residence {
-        let least = Residence::least(graph, part, 1);
+        let least = Residence::least(graph, part, 0);
         let arrays = arrays_of(graph);
         let all = words_before(graph, least.end) - words_before(graph, least.first);
         // Two parts that follow one another have more words than one may have.
         let fair = (2 * all).div_ceil((u64::from(parts.max(4)) - 2) * arrays);
         let largest = largest_block(graph, least.first..least.end).div_ceil(arrays);
         let words = (fair.max(largest) + spare_words(graph)).next_multiple_of(64);
-        Residence { supply: Supply::Ferried, stage_words: words.min(LARGEST_STAGE), ..least }
+        Residence { supply: Supply::Ferried, region_words: words.min(LARGEST_STAGE), ..least }
     }
 
     /// The best use of so many bytes, where so many vertices have their turn together: one in `phases`.
     pub fn within(self, graph: GraphView<'_>, bytes: u64, phases: u64) -> Residence {
-        let (regions, before) = (self.regions, words_before(graph, self.first));
-        let (shards, arrays) = (graph.shards() as u64, arrays_of(graph));
-        // What comes between and behind arrays.
-        let words = (bytes / 4).saturating_sub(shards * 4 * (64 + SLACK) + 256);
-        let all = words_before(graph, self.end) - before;
-        let most = (LARGEST_STAGE - self.stage_words) * arrays * regions;
+        let (regions, arrays) = (self.regions(), arrays_of(graph));
+        let (words, all) = (words_within(graph, bytes), self.words(graph));
+        let most = (LARGEST_STAGE / regions).saturating_sub(self.region_words) * arrays * regions;
         let (near, stage) = if phases > 1 && self.supply == Supply::Locked {
-            // Room for all lists of a phase that are not on the device, so that none is read where it is, comes first:
-            // each on a whole number of 16 bytes, and an eighth more, as phases differ. Of what is left, as
-            // much is in the stage as those lists need that are not on the device.
-            let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
-            let padded = all + 4 * arrays * sides * u64::from(self.end - self.first);
-            let share = (regions as f64 / phases as f64 * 1.125 * padded as f64
-                / all.max(1) as f64)
-                .min(1.0);
+            // Room for all lists of a phase that are not on the device, so that none is read where it is, comes first. Of what
+            // is left, as much is in the stage as those lists need that are not on the device.
+            let share = self.staged_share(graph, phases);
             let near = (words as f64 - share * all as f64) / (1.0 - share).max(f64::EPSILON);
             let near = near.clamp(0.0, words as f64) as u64;
             (near, words - near)
@@ -266,14 +258,41 @@ impl Residence {
             (words - stage, stage)
         };
         let stage = stage.min(most);
+        let before = words_before(graph, self.first);
         let near_end = vertex_behind(graph, before + near).clamp(self.first, self.end);
-        let stage_words = self.stage_words + stage / arrays / regions / 64 * 64;
-        Residence { near_end, stage_words, ..self }
+        let region_words = self.region_words + stage / arrays / regions / 64 * 64;
+        Residence { near_end, region_words, ..self }
+    }
+
+    /// Whether so many bytes suffice for what comes for so many phases together, or nearly.
+    pub fn suits(self, graph: GraphView<'_>, bytes: u64, phases: u64) -> bool {
+        let wanted = self.staged_share(graph, phases) * self.words(graph) as f64;
+        words_within(graph, bytes) as f64 >= 0.9 * wanted
+    }
+
+    /// Words of all the lists, weights among them.
+    fn words(self, graph: GraphView<'_>) -> u64 {
+        words_before(graph, self.end) - words_before(graph, self.first)
+    }
+
+    /// The share of the lists that is in the stage at the same time, where none are on the device otherwise: each on a whole
+    /// number of 16 bytes, which are 12 more, or together with those of the next phases; and a sixteenth more, as phases differ.
+    fn staged_share(self, graph: GraphView<'_>, phases: u64) -> f64 {
+        let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
+        let lists = sides * arrays_of(graph) * u64::from(self.end - self.first);
+        let all = self.words(graph).max(1) as f64;
+        let padded = all + 3.0 * lists as f64 / f64::from(self.ahead.max(1));
+        (self.regions() as f64 / phases as f64 * 1.0625 * padded / all).min(1.0)
     }
 
     /// The same with so many words of a region.
-    pub fn with_stage(self, stage_words: u64) -> Residence {
-        Residence { stage_words, ..self }
+    pub fn with_region(self, region_words: u64) -> Residence {
+        Residence { region_words, ..self }
+    }
+
+    /// Regions of the stage: what comes while a phase is at work has one, until those phases are over that it came for.
+    pub fn regions(self) -> u64 {
+        1 + u64::from(self.ahead)
     }
 
     /// The lists before a vertex, or the block it is in.
@@ -283,7 +302,7 @@ impl Residence {
 
     /// Parts of the vertices whose lists are not on the device, each of which finds room in the stage.
     pub fn ferried_parts(self, graph: GraphView<'_>) -> Vec<Range<VertexId>> {
-        self.parts(graph, self.stage_words - spare_words(graph))
+        self.parts(graph, self.region_words - spare_words(graph))
     }
 
     /// Parts of the vertices whose lists are not on the device, of so many words each at most, weights not counted,
@@ -299,6 +318,11 @@ impl Residence {
         }
         parts
     }
+}
+
+/// Words of lists that so many bytes have room for, beside what comes between and behind arrays.
+fn words_within(graph: GraphView<'_>, bytes: u64) -> u64 {
+    (bytes / 4).saturating_sub(graph.shards() as u64 * 4 * (64 + SLACK) + 256)
 }
 
 /// The most words that the lists of a block have, of those of some vertices, weights among them.
@@ -360,8 +384,8 @@ pub(crate) struct StreamedPlaces {
     /// Shards' records: of compressed lists those as well that others have.
     pub shards: Range<u64>,
     pub streamed: Range<u64>,
-    /// By region, by direction.
-    pub fetched: [[Range<u64>; 2]; 2],
+    /// By direction.
+    pub fetched: [Range<u64>; 2],
     pub stage: Range<u64>,
     /// How many words behind an arc in the stage its weight is.
     pub weights_behind: u64,
@@ -561,9 +585,7 @@ impl StreamedPlaces {
                     if heads > 0 { shard.vertices.len().div_ceil(compressed::BLOCK) } else { 0 };
                 its.head_begins = to.take(4, blocks as u64);
             }
-            for fetched in places.fetched.iter_mut().take(residence.regions as usize) {
-                fetched[side] = to.take(4, u64::from(graph.vertices()));
-            }
+            places.fetched[side] = to.take(4, u64::from(graph.vertices()));
         }
         let shards = places.lists.len() as u64;
         places.shards = to.take(
@@ -574,11 +596,11 @@ impl StreamedPlaces {
             },
         );
         places.streamed = to.take(size_of::<StreamedShard>() as u64, shards);
-        let (arrays, stage) = (arrays_of(graph), residence.regions * residence.stage_words);
+        let (arrays, stage) = (arrays_of(graph), residence.regions() * residence.region_words);
         places.stage = to.take(4, arrays * stage + SLACK + 4);
         places.weights_behind = stage;
         places.long_pieces =
-            to.take(LONG_PIECE_BYTES, 2 * residence.regions * arrays * long_pieces);
+            to.take(LONG_PIECE_BYTES, 2 * residence.regions() * arrays * long_pieces);
         places.far_bytes = 4 * arrays * far_words;
         places
     }

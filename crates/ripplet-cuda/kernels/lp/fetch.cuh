@@ -1,17 +1,20 @@
 // A streamed graph: how lists come to the stage, to be read there by all who look at them in a phase.
 //
-// A phase's members have theirs fetched, each by itself, in lines of 128 bytes, which is what the bus carries best; while a
-// phase chooses, the lists of those who are active already and have their turn in the next are fetched. Where nearly all
-// have their turn at once, the host copies all lists of a range of vertices, which are then only found. And where kernels
-// cannot read the host's memory, the host is told whose lists are wanted, and ferries them.
+// While a phase is at work, the lists of those are fetched who are active already and have their turn in the next, and in some
+// phases behind it: then lists that lie together come together, in whole lines of 128 bytes, which the bus carries best. Who
+// is woken later has its list fetched when its phase begins. Where nearly all have their turn at once, the host copies all
+// lists of a range of vertices, which are then only found. And where kernels cannot read the host's memory, the host is told
+// whose lists are wanted, and ferries them.
+//
+// The stage has a region for each of the phases that lists are fetched for together, and one more. What is fetched while a
+// phase is at work has a region of its own, and is there until that is used again: `forget` sees to it that nobody looks
+// there any more. The late have the region whose early are at their turn first.
 #pragma once
 
 namespace ripplet {
 
 // Units of a list that more than one warp fetches, and of each of its pieces.
 constexpr u64 LONG_LIST = 1024;
-// Words of the stage that a warp takes at a time.
-constexpr u32 STAGE_PIECE = 1024;
 
 // What comes when a part's members are gathered: those who choose begin with the first that is not of a part before.
 RIPPLET_FN void begin_part(const Run& run, Turn turn) {
@@ -44,29 +47,16 @@ struct Units {
 
 RIPPLET_FN const uint4* unit_at(u64 unit) { return (const uint4*)(unit * 16); }
 
-// A warp's share of the stage: it takes some words at a time, and gives lists room in them.
-struct StageShare {
-    u64 next, left;
+// Room in the region for a warp's lists, of so many words, a multiple of 4; where it begins, or the region's end where there
+// is none.
+RIPPLET_FN u64 take_room(const Streamed& streamed, u64 words) {
+    u64 at = 0;
+    if (lane_id() == 0 && words > 0) at = atomicAdd(&streamed.use->words, words);
+    at = __shfl_sync(ALL_LANES, at, 0);
+    return at + words <= streamed.region_words ? at : streamed.region_words;
+}
 
-    // Room for so many words, a multiple of 4; where it begins, or the stage's end where there is no room.
-    RIPPLET_FN u64 take(const Streamed& streamed, u64 words) {
-        const u64 all = streamed.stage_words, fair = all / (16 * gridDim.x * (BLOCK / 32)) / 4 * 4;
-        if (words > left) {
-            const u64 wanted = max(words, min((u64)STAGE_PIECE, fair));
-            u64 at = 0;
-            if (lane_id() == 0) at = atomicAdd(&streamed.use->words, wanted);
-            next = min(__shfl_sync(ALL_LANES, at, 0), all);
-            left = min(wanted, all - next);
-        }
-        if (words > left) return all;
-        const u64 at = next;
-        next += words;
-        left -= words;
-        return at;
-    }
-};
-
-// Copies 32 lists, a lane's each: eight lanes a line, four lines at a time and some at once.
+// Copies up to 32 chains of lists, a lane's each: eight lanes a line, four lines at a time and some at once.
 RIPPLET_FN void copy_lists(const Units& from, u64 to) {
     constexpr u32 AT_ONCE = 4;
     const u32 lines = from.lines(), until = warp_prefix_sum(lines), total = __shfl_sync(ALL_LANES, until, 31);
@@ -104,36 +94,64 @@ RIPPLET_FN void list_pieces(const Streamed& streamed, Turn turn, const Units& fr
     }
 }
 
+// Lists that lie together, of lanes that follow one another.
+struct Chain {
+    // The lane of the first; and of that lane, where all of them are, of others no words.
+    u32 head;
+    Far all;
+
+    // The chain that a lane's list is in. None that is alone is in one with others.
+    RIPPLET_FN static Chain of(const Far& far, bool is_alone) {
+        const u64 end = far.word + far.words, shift = far.weights - far.word;
+        const u64 begin_before = __shfl_up_sync(ALL_LANES, far.word, 1), end_before = __shfl_up_sync(ALL_LANES, end, 1);
+        const u64 shift_before = __shfl_up_sync(ALL_LANES, shift, 1);
+        const u32 alone = __ballot_sync(ALL_LANES, is_alone), before = lane_id() > 0 ? lane_id() - 1 : 0;
+        // It begins where that one ends, or in the same word; or little lies between, and the line comes anyway.
+        const bool is_near = far.word <= end_before + 4;
+        const bool weighs_alike = !WEIGHTED || COMPRESSED || shift == shift_before;
+        const bool follows = lane_id() > 0 && !is_alone && !(alone >> before & 1) && far.word >= begin_before && is_near && weighs_alike;
+        const u32 heads = __ballot_sync(ALL_LANES, !follows), behind = heads & (ALL_LANES << 1 << lane_id());
+        const u32 head = 31 - leading_zeros(heads & (ALL_LANES >> (31 - lane_id()))), last = behind ? trailing_zeros(behind) - 1 : 31;
+        const u64 all_end = __shfl_sync(ALL_LANES, end, last);
+        return Chain{head, Far{far.word, far.weights, follows ? 0 : (u32)(all_end - far.word)}};
+    }
+};
+
 // Fetches the lists that are wanted.
 RIPPLET_FN void fetch(const Run& run, Turn turn) {
     constexpr bool WITH_WEIGHTS = WEIGHTED && !COMPRESSED;
     const Field& field = run.field;
     const Streamed& streamed = field.streamed;
     const u64 warp = ((u64)blockIdx.x * BLOCK + threadIdx.x) / 32, warps = (u64)gridDim.x * (BLOCK / 32);
-    StageShare share = {0, 0};
     u64 fetched = 0, unstaged = 0;
     const u32 count = min(streamed.use->wanted[turn.late], streamed.most_wanted);
-    const u32* const all = streamed.wanted + turn.late * streamed.most_wanted;
+    const u32* const wanting = streamed.wanted + turn.late * streamed.most_wanted;
     for (u64 item = 32 * warp; item < count; item += 32 * warps) {
-        const bool wanted = item + lane_id() < count;
-        const u32 v = wanted ? all[item + lane_id()] : 0;
+        const bool is_listed = item + lane_id() < count;
+        const u32 v = is_listed ? wanting[item + lane_id()] : 0;
+        // Those who were listed before have theirs.
+        const bool wanted = is_listed && streamed.fetched[0][v] == WANTED;
         for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) {
             Far far = {};
             if (wanted) far = far_list(field, side, v);
-            const Units units = Units::of(far.word, far.words), weights = Units::of(far.weights, WITH_WEIGHTS ? far.words : 0);
-            // Weights begin as many words into their first unit as the list would if both began alike.
-            const u32 into = (u32)(far.word % 4), shift = WITH_WEIGHTS ? (u32)(far.weights - far.word) % 4 : 0;
+            const bool is_long = Units::of(far.word, far.words).count > LONG_LIST;
+            const Chain chain = Chain::of(far, is_long || far.words == 0);
+            const Far& all = chain.all;
+            const Units units = Units::of(all.word, all.words), weights = Units::of(all.weights, WITH_WEIGHTS ? all.words : 0);
+            // Weights begin as many words into their first unit as the lists would if both began alike.
+            const u32 into = (u32)(all.word % 4), shift = WITH_WEIGHTS ? (u32)(all.weights - all.word) % 4 : 0;
             const u64 room = 4 * (units.count + (shift > 0 && units.count > 0));
-            const bool is_long = units.count > LONG_LIST;
             const u32 own = is_long ? 0 : (u32)room, until = warp_prefix_sum(own);
-            const u64 begin = share.take(streamed, __shfl_sync(ALL_LANES, until, 31));
-            const bool fits = begin < streamed.stage_words;
+            const u64 begin = take_room(streamed, __shfl_sync(ALL_LANES, until, 31));
+            const bool fits = begin < streamed.region_words;
             u64 at = begin + (until - own);
             bool is_staged = fits && !is_long;
             if (is_long) {
-                at = atomicAdd(&streamed.use->words, room);
-                is_staged = at + room <= streamed.stage_words;
+                // Pieces are listed once for a region: whose list is wanted behind the others' gets it late.
+                at = streamed.wants == WANTS_ALONE ? streamed.region_words : atomicAdd(&streamed.use->words, room);
+                is_staged = at + room <= streamed.region_words;
             }
+            at += streamed.region;
             const u64 to = (streamed.stage + at) / 4, to_weights = (streamed.stage + streamed.weights_behind + at + into + shift) / 4;
             if (is_long && is_staged) {
                 list_pieces(streamed, turn, units, to);
@@ -143,8 +161,10 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
                 copy_lists(is_long ? Units{0, 0} : units, to);
                 if (WITH_WEIGHTS) copy_lists(is_long ? Units{0, 0} : weights, to_weights);
             }
-            if (wanted) streamed.fetched[side][v] = is_staged ? (u32)(at + into) : UNFETCHED;
-            (is_staged ? fetched : unstaged) += far.words;
+            const u64 first_word = __shfl_sync(ALL_LANES, far.word, chain.head), first_at = __shfl_sync(ALL_LANES, at + into, chain.head);
+            if (wanted) streamed.fetched[side][v] = is_staged ? (u32)(first_at + (far.word - first_word)) : UNFETCHED;
+            if (is_staged) fetched += all.words;
+            else unstaged += far.words;
         }
     }
     fetched = warp_sum(fetched);
@@ -153,6 +173,19 @@ RIPPLET_FN void fetch(const Run& run, Turn turn) {
     if (lane_id() > 0) return;
     if (fetched > 0) atomicAdd(&field.tallies->fetched, fetched * arrays);
     if (unstaged > 0) atomicAdd(&field.tallies->unstaged, unstaged * arrays);
+}
+
+// Has nobody look in the region any more for the lists that are in it.
+RIPPLET_FN void forget(const Run& run) {
+    const Streamed& streamed = run.field.streamed;
+    const u32 threads = gridDim.x * BLOCK, start = blockIdx.x * BLOCK + threadIdx.x;
+    for (u32 late = 0; late < 2; late++) {
+        const u32 count = min(streamed.use->wanted[late], streamed.most_wanted);
+        for (u32 at = start; at < count; at += threads) {
+            const u32 v = streamed.wanted[late * streamed.most_wanted + at];
+            for (u32 side = 0; side < (DIRECTED ? 2 : 1); side++) streamed.fetched[side][v] = UNFETCHED;
+        }
+    }
 }
 
 // The pieces of long lists, a warp each.
@@ -175,18 +208,32 @@ RIPPLET_FN void fetch_long(const Run& run, Turn turn) {
     }
 }
 
-// Wants the lists of those who are active and have their turn in a phase that is still to come.
+// Wants the lists of those who are active and have their turn in a phase that is still to come, or in one of some behind it.
+//
+// A unit's vertices that are at their turn in phases that follow one another lie side by side, up to `stride` of them. Their
+// lists are wanted together when the first are next, and then those of who was woken meanwhile. When a round begins, most units
+// are amid such phases, and want the lists of the next alone: these have room in regions that the end of the round before
+// left half empty.
 RIPPLET_FN void want(const Run& run, Turn turn) {
     const Field& field = run.field;
-    const Turns turns(field);
-    const u64 stretch = 8ull * turns.phases, begin = turn.first / stretch, end = (turn.end + stretch - 1) / stretch;
-    const u64 threads = (u64)gridDim.x * BLOCK, count = 8 * (end - begin), start = (u64)blockIdx.x * BLOCK + threadIdx.x;
-    // Eight threads a unit, a vertex each; a warp has all its lanes.
+    // The first phase of a round comes next while the last of the round before is at work, whose members get theirs there.
+    const Turns turns(field, field.round), at_work(field, field.round - 1);
+    const bool begins = turn.phase == 0;
+    const u32 together = min(field.streamed.ahead, turns.stride), size = 8 * together, wants = field.streamed.wants;
+    const u64 stretch = 8ull * turns.phases, first_unit = turn.first / stretch, units = (turn.end + stretch - 1) / stretch - first_unit;
+    const u64 threads = (u64)gridDim.x * BLOCK, count = size * units, start = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    // A warp has all its lanes.
     for (u64 at = start; at - start % 32 < count; at += threads) {
-        u64 first = at < count ? turns.first_of((u32)(begin + at / 8), turn.phase) : turn.end;
+        const u32 unit = (u32)(first_unit + at / size), number = turns.turn_of(unit, turn.phase);
+        u64 first = at < count ? turns.first_at(unit, number) : turn.end;
         if (turn.asks_grains && !stirs(field, turn, first, 8 * turns.stride)) first = turn.end;
-        const u64 v = first + at % 8 * turns.stride;
-        const bool wanted = v >= turn.first && v < turn.end && field.active[v];
+        const bool first_of_some = number % together == 0;
+        const u32 phases = first_of_some ? min(together, turns.phases - turn.phase) : 1;
+        const bool asked = wants == WANTS_ALL || (wants == WANTS_TOGETHER) == first_of_some;
+        const u32 behind = (u32)(at % together);
+        const u64 v = first + behind + (u32)(at % size) / together * turns.stride;
+        bool wanted = asked && behind < phases && v >= turn.first && v < turn.end && field.active[v];
+        if (begins && wanted) wanted = !at_work.is_at(v, turns.phases - 1);
         list_wanted(field, turn, (u32)v, wanted);
     }
 }

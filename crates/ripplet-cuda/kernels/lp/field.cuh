@@ -17,6 +17,8 @@
 namespace ripplet {
 
 constexpr u32 WAKE_DISAGREEMENT = 0, WAKE_CHANGE = 1, WAKE_ALWAYS = 2;
+// Which lists are wanted ahead: all; of vertices that have their turns in phases that follow one another; of others.
+constexpr u32 WANTS_ALL = 0, WANTS_TOGETHER = 1, WANTS_ALONE = 2;
 constexpr u32 TOTAL_NONE = 0, TOTAL_MEMBERS = 1, TOTAL_VOLUME = 2;
 
 // Threads of a block, and of one that scans.
@@ -76,17 +78,20 @@ struct Streamed {
     // By direction, of each vertex: where in the stage its list is, or one of two values that say otherwise.
     u32* fetched[2];
     PhasePart* parts;
+    // Of the region that lists are fetched to: how much of it is used; who wanted them, the early, and as far behind as
+    // there may be, the late; and pieces of long ones.
     StageUse* use;
-    // Of the early, and as far behind as there may be, of the late.
     u32* wanted;
     LongPiece* long_pieces;
     // Where all lists of members begin, and `chosen` beside them.
     u32* lists;
-    // The stage's first word, as words are counted from address 0, how many it has, and how far behind an arc there its
-    // weight is.
-    u64 stage, stage_words, weights_behind;
+    // The stage's first word, as words are counted from address 0; how many of them are before the region, and how many it
+    // has; and how far behind an arc there its weight is.
+    u64 stage, region, region_words, weights_behind;
     // The lists of the vertices before this one are on the device; whose vertices begin and end here.
-    u32 near_end, own_first, own_end, most_wanted, most_long_pieces, padding;
+    u32 near_end, own_first, own_end, most_wanted, most_long_pieces;
+    // For how many phases lists are fetched together, and which of them are wanted.
+    u32 ahead, wants, padding;
 };
 
 // Counts that blocks add to. Those in the first part only grow; the host takes differences.

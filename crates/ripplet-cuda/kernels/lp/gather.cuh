@@ -7,18 +7,28 @@ namespace ripplet {
 struct Turns {
     u32 key, phases, stride;
 
-    RIPPLET_FN explicit Turns(const Field& field) {
-        key = stream_key(field.seed, field.round, PHASE_STREAM);
+    RIPPLET_FN Turns(const Field& field, u32 round) {
+        key = stream_key(field.seed, round, PHASE_STREAM);
         phases = field.phases;
         const u32 drawn = part_of(mix(U32_MAX ^ key), 3);
         stride = min(2u << drawn, 1u << min(trailing_zeros(phases), 31u));
     }
-    // The first of the 8 vertices of a unit at this phase, each `stride` behind the one before. Some
-    // may lie behind the last vertex.
-    RIPPLET_FN u64 first_of(u32 unit, u32 phase) const {
+    // The number of those of a unit's vertices that are at their turn in a phase.
+    RIPPLET_FN u32 turn_of(u32 unit, u32 phase) const {
         const u32 start = part_of(mix(unit ^ key), phases);
-        const u32 turn = (u32)(((u64)start + phase) % phases);
+        return (u32)(((u64)start + phase) % phases);
+    }
+    // The first of the 8 vertices of a unit that have this number, each `stride` behind the one before. Some
+    // may lie behind the last vertex.
+    RIPPLET_FN u64 first_at(u32 unit, u32 turn) const {
         return (u64)unit * 8 * phases + (u64)(turn / stride) * 8 * stride + turn % stride;
+    }
+    RIPPLET_FN u64 first_of(u32 unit, u32 phase) const { return first_at(unit, turn_of(unit, phase)); }
+    // Whether a vertex is at its turn in a phase.
+    RIPPLET_FN bool is_at(u64 v, u32 phase) const {
+        const u64 stretch = 8ull * phases;
+        const u32 behind = (u32)(v % stretch), turn = behind / (8 * stride) * stride + behind % stride;
+        return turn == turn_of((u32)(v / stretch), phase);
     }
 };
 
@@ -50,7 +60,7 @@ RIPPLET_FN void gather(const Run& run, Turn turn) {
     Tallies* tallies = field.tallies;
     u32* counts = (u32*)shared_memory();
     u32* starts = counts + CLASSES;
-    const Turns turns(field);
+    const Turns turns(field, field.round);
     // A unit may lie on both sides of a bound. Of other ranks' vertices it is forgotten that they are active: where a
     // phase has parts, with the first, or the host has seen to that.
     const bool forgets = RANKED && (!STREAMED || (turn.late > 0 && turn.part == 0));

@@ -65,6 +65,7 @@ RIPPLET_KERNEL(ripplet_gather, Step, step, 256, 4) { ripplet::gather(step.run, s
 RIPPLET_KERNEL(ripplet_begin_part, Step, step, 256, 1) { ripplet::begin_part(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_fetch, Step, step, 256, 4) { ripplet::fetch(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_fetch_long, Step, step, 256, 4) { ripplet::fetch_long(step.run, step.turn); }
+RIPPLET_KERNEL(ripplet_forget, Run, run, 256, 4) { ripplet::forget(run); }
 RIPPLET_KERNEL(ripplet_want, Step, step, 256, 4) { ripplet::want(step.run, step.turn); }
 RIPPLET_KERNEL(ripplet_find_copied, Found, found, 256, 4) { ripplet::find_copied(found.run, found.copied); }
 RIPPLET_KERNEL(ripplet_want_changed, Step, step, 256, 4) { ripplet::want_changed(step.run, step.turn); }

@@ -39,7 +39,7 @@ functions! {
         cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice);
         cuCtxEnablePeerAccess(CUcontext, c_uint);
         cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream);
-        cuStreamCreate(*mut CUstream, c_uint);
+        cuStreamCreateWithPriority(*mut CUstream, c_uint, c_int);
         cuStreamWaitEvent(CUstream, CUevent, c_uint);
         cuStreamQuery(CUstream);
         cuStreamSynchronize(CUstream);

@@ -32,8 +32,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     ) -> Result<u32, DeviceError> {
         let kernels = *self.kernels();
         let own = self.layout.share.vertices();
-        self.turn_stage(0);
-        self.clear_stage(Queue::Main, 0)?;
+        self.clear_stage()?;
         let parts = streaming.own_parts(&own);
         for (number, part) in (0..).zip(&parts) {
             let step = self.late_step_of(phase, part.clone(), number);

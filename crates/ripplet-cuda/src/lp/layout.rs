@@ -88,6 +88,15 @@ pub fn most_parts(arcs: u64) -> u32 {
     1 + (arcs >> 8).clamp(4, 1 << 10) as u32
 }
 
+/// Which lists are wanted ahead, as in `fetch.cuh`.
+#[derive(Clone, Copy, Debug)]
+#[repr(u32)]
+pub enum Wants {
+    All = 0,
+    Together = 1,
+    Alone = 2,
+}
+
 /// As `Streamed` there.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
@@ -100,13 +109,16 @@ pub struct Streamed {
     pub long_pieces: Address,
     pub lists: Address,
     pub stage: u64,
-    pub stage_words: u64,
+    pub region: u64,
+    pub region_words: u64,
     pub weights_behind: u64,
     pub near_end: u32,
     pub own_first: u32,
     pub own_end: u32,
     pub most_wanted: u32,
     pub most_long_pieces: u32,
+    pub ahead: u32,
+    pub wants: u32,
     pub padding: u32,
 }
 
@@ -312,9 +324,9 @@ pub struct Layout {
     pub graph: StoredPlaces,
     /// Of a streamed graph, what is known of a phase's parts.
     pub parts: Range<u64>,
-    /// And how much of the stage is used, twice.
+    /// And how much of each region of the stage is used.
     pub stage_use: Range<u64>,
-    /// And who wants a list, twice as often as there are regions of the stage.
+    /// And who wants a list, twice as often as there are regions.
     pub wanted: Range<u64>,
     pub labels: Range<u64>,
     pub active: Range<u64>,
@@ -375,30 +387,38 @@ impl Layout {
         let own = share.vertices();
         let layout = |residence| Layout::new(classes, Some(residence), share.clone(), task);
         let ferried = || Residence::least_ferried(graph, &own, most_parts(graph.arcs()));
-        if let Some(v) = tuning.streamed_from {
-            let least = match tuning.supply {
-                Supply::Ferried => ferried(),
-                Supply::Locked => Residence::least(graph, &own, 2).with_stage(4096),
-            };
-            return layout(least.until(graph, v));
-        }
-        // What the next phase needs comes while one is at work, where there is room, but not where each phase has all
-        // vertices.
-        let with = |residence: Residence| (residence, layout(residence));
-        let once = || with(Residence::least(graph, &own, 1));
-        let twice = || with(Residence::least(graph, &own, 2));
-        let (start, least) = match (tuning.supply, settings.schedule.order) {
-            (Supply::Ferried, _) => with(ferried()),
-            (Supply::Locked, Order::Sync) => once(),
-            (Supply::Locked, _) => {
-                Some(twice()).filter(|it| it.1.bytes <= room).unwrap_or_else(once)
-            }
-        };
-        let left = room.saturating_sub(least.bytes);
         let phases = match settings.schedule.order {
             Order::Phased { phases } => u64::from(phases.max(1)),
             Order::Sync | Order::Async { .. } => 1,
         };
+        // What the next phases need comes while one is at work, but not where each phase has all vertices.
+        let most_ahead = match settings.schedule.order {
+            Order::Phased { .. } => tuning.ahead.max(1).next_power_of_two(),
+            Order::Async { .. } => 1,
+            Order::Sync => 0,
+        };
+        if let Some(v) = tuning.streamed_from {
+            let least = match tuning.supply {
+                Supply::Ferried => ferried(),
+                Supply::Locked => Residence::least(graph, &own, most_ahead).with_region(4096),
+            };
+            return layout(least.until(graph, v));
+        }
+        let with = |residence: Residence| (residence, layout(residence));
+        let (start, least) = match tuning.supply {
+            Supply::Ferried => with(ferried()),
+            Supply::Locked => {
+                // For as many phases together as there is room for.
+                let halved = |ahead: &u32| (*ahead > 0).then_some(ahead / 2);
+                let all = std::iter::successors(Some(most_ahead), halved);
+                let mut all = all.map(|ahead| with(Residence::least(graph, &own, ahead)));
+                let suits = |(start, least): &(Residence, Layout)| {
+                    least.bytes <= room && start.suits(graph, room - least.bytes, phases)
+                };
+                all.find(suits).unwrap_or_else(|| with(Residence::least(graph, &own, 0)))
+            }
+        };
+        let left = room.saturating_sub(least.bytes);
         let best = layout(start.within(graph, left, phases));
         if best.bytes <= room { best } else { least }
     }
@@ -429,8 +449,8 @@ impl Layout {
         to.graph = StoredPlaces::new(&mut places, graph, share.vertices(), residence);
         let parts = if residence.is_some() { most_parts(graph.arcs()) } else { 0 };
         to.parts = places.take(PART_BYTES, parts.into());
-        to.stage_use = places.take(USE_BYTES, if residence.is_some() { 2 } else { 0 });
-        let regions = residence.map_or(0, |residence| residence.regions);
+        let regions = residence.map_or(0, Residence::regions);
+        to.stage_use = places.take(USE_BYTES, regions);
         // Where all vertices have their turn at once, lists of many are copied by range, and not wanted one by one.
         let own = share.vertices().len() as u64;
         let is_locked = residence.is_some_and(|residence| residence.supply == Supply::Locked);
@@ -571,28 +591,43 @@ impl Layout {
     fn streamed(&self, base: Address) -> Streamed {
         let Some(places) = self.graph.streamed() else { return Streamed::default() };
         let at = |range: &Range<u64>| base.plus(range.start);
-        let len = |range: &Range<u64>| range.end - range.start;
+        let (residence, regions) = (places.residence, places.residence.regions());
+        let of_region =
+            |range: &Range<u64>, bytes: u64| (range.end - range.start) / bytes / regions;
         Streamed {
             shards: at(&places.streamed),
-            fetched: places.fetched[0].each_ref().map(at),
+            fetched: places.fetched.each_ref().map(at),
             parts: at(&self.parts),
             stage_use: at(&self.stage_use),
+            wanted: at(&self.wanted),
             long_pieces: at(&places.long_pieces),
             lists: at(&self.members[0]),
             stage: at(&places.stage).0 / 4,
-            stage_words: places.residence.stage_words,
+            region: 0,
+            region_words: residence.region_words,
             weights_behind: places.weights_behind,
-            wanted: at(&self.wanted),
-            near_end: places.residence.near_end,
+            near_end: residence.near_end,
             own_first: self.share.vertices().start,
             own_end: self.share.vertices().end,
-            most_wanted: (len(&self.wanted) / 4 / 2 / places.residence.regions) as u32,
-            most_long_pieces: (len(&places.long_pieces)
-                / LONG_PIECE_BYTES
-                / 2
-                / places.residence.regions) as u32,
+            most_wanted: of_region(&self.wanted, 2 * 4) as u32,
+            most_long_pieces: of_region(&places.long_pieces, 2 * LONG_PIECE_BYTES) as u32,
+            ahead: residence.ahead,
+            wants: Wants::All as u32,
             padding: 0,
         }
+    }
+
+    /// The same of a region of the stage, where it has several: what lists are fetched to.
+    pub fn at_region(&self, streamed: &mut Streamed, base: Address, region: u64) {
+        let Some(places) = self.graph.streamed() else { return };
+        let of_region = |range: &Range<u64>| {
+            base.plus(range.start + (range.end - range.start) / places.residence.regions() * region)
+        };
+        streamed.wants = Wants::All as u32;
+        streamed.region = region * places.residence.region_words;
+        streamed.stage_use = of_region(&self.stage_use);
+        streamed.wanted = of_region(&self.wanted);
+        streamed.long_pieces = of_region(&places.long_pieces);
     }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! *By list*: when a phase's members are gathered, the lists of those whose are not there are fetched by a kernel, which
 //! reads the host's memory over the bus. Mostly they are there: while a phase is at work, the lists of those who are
-//! active already and have their turn in the next phase are fetched to the other half of the stage.
+//! active already and have their turn in the next phases are fetched to a region of the stage that nobody uses then.
 //!
 //! *By range*: where all vertices have their turn in one phase, and many of them are active, the lists of a range of
 //! vertices are copied as they lie, while those of the range before choose. Rounds go forwards and backwards in turns, so that
@@ -16,7 +16,7 @@
 //! read the host's memory, none is: `ferried.rs`.
 
 use super::failed;
-use super::layout::{Layout, Tallies, USE_BYTES, most_parts};
+use super::layout::{Layout, Tallies, USE_BYTES, Wants, most_parts};
 use super::rounds::DeviceRounds;
 use crate::device::{Device, DeviceError, Launch, Queue};
 use crate::streamed::{self, Residence, Stretch, Supply, arrays_of};
@@ -25,7 +25,7 @@ use ripplet_lp::{ListsMoved, RunError, Wake};
 use std::ops::Range;
 
 /// Ranges whose lists are in the stage at the same time.
-const SLOTS: usize = 4;
+const SLOTS: usize = 2;
 
 /// Lists are copied by range where at least this share of all arcs is expected to be looked at: fetched one by one, the
 /// bus carries about half as much.
@@ -49,6 +49,7 @@ pub(super) struct Streaming<'a, Mark> {
     /// None where no list is long.
     fetch_long: Option<Launch>,
     want: Launch,
+    forget: Launch,
     find_copied: Launch,
     pub(super) want_changed: Launch,
     pub(super) find_ferried: Launch,
@@ -63,14 +64,31 @@ pub(super) struct Streaming<'a, Mark> {
     /// Parts of the phase at hand, and whether their lists were copied by range.
     parts: u32,
     by_range: bool,
-    /// The phase whose lists are being fetched, over all rounds, and when that began and ends.
-    ahead: Option<(u32, [Mark; 2])>,
+    in_stage: InStage,
+    coming: Option<Coming<Mark>>,
     /// The phase after which the sleeping have not asked yet: the last.
     unasked: Option<u32>,
     pub(super) times: Vec<Fetched<Mark>>,
     moved: Vec<ListsMoved>,
     /// Words that were copied by range in this round, and those that did not fit.
     pub(super) copied_words: [u64; 2],
+}
+
+/// Lists that are being fetched for a phase, of this number over all rounds, and for those after it; when that began and ends.
+struct Coming<Mark> {
+    turn: u32,
+    begin: Mark,
+    end: Mark,
+}
+
+/// What is in the stage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum InStage {
+    Anything,
+    /// Lists that were fetched one by one.
+    Lists,
+    /// Lists that were copied by range.
+    Ranges,
 }
 
 /// The device's own vertices of a part: blocks may begin and end within others'.
@@ -104,7 +122,7 @@ impl<'a, Mark> Streaming<'a, Mark> {
         let Some(places) = layout.graph.streamed() else { return Ok(None) };
         let sides = if graph.direction() == Direction::Directed { 2 } else { 1 };
         let residence = places.residence;
-        let slot = residence.stage_words / SLOTS as u64;
+        let slot = residence.region_words / SLOTS as u64;
         // Of few words, there would be more than can be told apart: two that follow one another have more than as many.
         let far_words = places.far_bytes / 4 / arrays_of(graph);
         let least = far_words.div_ceil(u64::from(most_parts(graph.arcs())) / 4);
@@ -124,6 +142,7 @@ impl<'a, Mark> Streaming<'a, Mark> {
             fetch: beside("ripplet_fetch")?,
             fetch_long: long.then(|| beside("ripplet_fetch_long")).transpose()?,
             want: launch("ripplet_want")?,
+            forget: launch("ripplet_forget")?,
             find_copied: launch("ripplet_find_copied")?,
             want_changed: launch("ripplet_want_changed")?,
             find_ferried: launch("ripplet_find_ferried")?,
@@ -134,7 +153,8 @@ impl<'a, Mark> Streaming<'a, Mark> {
             share: 1.0,
             parts: 1,
             by_range: false,
-            ahead: None,
+            in_stage: InStage::Anything,
+            coming: None,
             unasked: None,
             times: Vec::new(),
             moved: Vec::new(),
@@ -151,7 +171,7 @@ impl<'a, Mark> Streaming<'a, Mark> {
     /// Whether lists are to be copied by range in a round like the last.
     fn is_by_range(&self) -> bool {
         let expected = self.far_words as f64 * self.share;
-        self.share >= MANY || expected > self.residence.stage_words as f64
+        self.share >= MANY || expected > self.residence.region_words as f64
     }
 
     /// Sees what a round moved, and what is to be expected of the next.
@@ -189,7 +209,7 @@ impl<'a, Mark> Streaming<'a, Mark> {
         device: &D,
     ) -> Result<Vec<ListsMoved>, DeviceError> {
         // What was fetched for a round that does not come is on its way.
-        if let Some((_, [_, end])) = &self.ahead {
+        if let Some(Coming { end, .. }) = &self.coming {
             device.follow(Queue::Main, end)?;
         }
         device.wait()?;
@@ -270,19 +290,32 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let vertices = self.layout.share.vertices();
         self.ask_now(streaming)?;
         streaming.kept.clear();
-        self.turn_stage(self.turns);
-        match streaming.ahead.take() {
-            Some((turn, [begin, end])) if turn == self.turns => {
-                let wanted = device.mark(Queue::Main)?;
-                device.follow(Queue::Main, &end)?;
-                streaming.times.push(Fetched { begin, end, wanted: Some(wanted) });
-            }
-            _ => {
-                // Whatever is on its way must not come here any more.
-                device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
-                self.clear_stage(Queue::Main, self.turns)?;
-            }
+        let (turn, next) = (self.turns, self.turns.wrapping_add(1));
+        let mut coming = streaming.coming.take().filter(|coming| coming.turn == turn);
+        if coming.is_none() {
+            // Whatever is on its way must not come here any more.
+            device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
         }
+        if streaming.in_stage == InStage::Lists {
+            // What came for the phases before is not needed any more.
+            self.forget_region(streaming, next)?;
+        } else {
+            self.clear_stage()?;
+            streaming.in_stage = InStage::Lists;
+        }
+        if streaming.residence.ahead > 0 {
+            // The bus goes on with what comes after this while the phase is at work.
+            if coming.is_none() {
+                coming = Some(self.fetch_ahead(streaming, phase, turn)?);
+            }
+            streaming.coming = Some(self.fetch_ahead(streaming, phase + 1, next)?);
+        }
+        if let Some(Coming { begin, end, .. }) = coming {
+            let wanted = device.mark(Queue::Main)?;
+            device.follow(Queue::Main, &end)?;
+            streaming.times.push(Fetched { begin, end, wanted: Some(wanted) });
+        }
+        self.turn_stage(turn.into());
         let step = self.late_step_of(phase, vertices, 0);
         let begin = device.mark(Queue::Main)?;
         for launch in [
@@ -297,7 +330,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             self.launch(launch, &step)?;
         }
         let end = device.mark(Queue::Main)?;
-        self.fetch_ahead(streaming, phase, &end)?;
         streaming.times.push(Fetched { begin, end, wanted: None });
         for launch in [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten() {
             self.launch(launch, &step)?;
@@ -305,38 +337,47 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         Ok(1)
     }
 
-    /// Begins to fetch the lists of those who are active and have their turn in the next phase.
+    /// Begins to fetch the lists of those who are active and have their turn in a phase, of this number over all rounds, or in
+    /// those after it. Behind the last phase of the round comes the first of the next.
     fn fetch_ahead(
         &mut self,
-        streaming: &mut Streaming<'_, D::Mark>,
+        streaming: &Streaming<'_, D::Mark>,
         phase: u32,
-        begin: &D::Mark,
-    ) -> Result<(), DeviceError> {
-        if streaming.residence.regions < 2 {
-            return Ok(());
-        }
-        let (device, turn) = (self.device, self.turns.wrapping_add(1));
-        device.follow(Queue::Side, begin)?;
-        let round = self.field.round;
-        let next = if phase + 1 < self.field.phases { phase + 1 } else { 0 };
-        if next == 0 {
+        turn: u32,
+    ) -> Result<Coming<D::Mark>, DeviceError> {
+        let (device, round, regions) =
+            (self.device, self.field.round, streaming.residence.regions());
+        let next = if phase < self.field.phases { phase } else { 0 };
+        if next < phase {
             self.field.round = round.wrapping_add(1);
         }
-        self.turn_stage(turn);
         let own = self.layout.share.vertices();
-        let far = self.step_of(next, streaming.residence.near_end.min(own.end)..own.end, 0);
-        self.field.round = round;
-        self.turn_stage(self.turns);
-        self.clear_stage(Queue::Side, turn)?;
-        let begin = device.mark(Queue::Side)?;
-        for launch in [Some(&streaming.want), Some(&streaming.fetch), streaming.fetch_long.as_ref()]
-            .into_iter()
-            .flatten()
-        {
-            self.launch_beside(launch, &far)?;
+        let far = streaming.residence.near_end.min(own.end)..own.end;
+        // What is wanted alone when a round begins has room in the last regions of the round before, if these are there long
+        // enough.
+        let before = u64::from(2 * next + 1);
+        let wanted = if before + 1 < regions {
+            vec![(Wants::Together, 0), (Wants::Alone, before)]
+        } else {
+            vec![(Wants::All, 0)]
+        };
+        let mut steps = Vec::new();
+        for (wants, before) in wanted {
+            self.turn_stage(u64::from(turn) + regions - before);
+            self.field.streamed.wants = wants as u32;
+            let step = self.step_of(next, far.clone(), 0);
+            self.launch(&streaming.want, &step)?;
+            steps.push(step);
         }
-        streaming.ahead = Some((turn, [begin, device.mark(Queue::Side)?]));
-        Ok(())
+        self.field.round = round;
+        device.follow(Queue::Side, &device.mark(Queue::Main)?)?;
+        let begin = device.mark(Queue::Side)?;
+        for (step, long) in steps.iter().zip([streaming.fetch_long.as_ref(), None]) {
+            for launch in [Some(&streaming.fetch), long].into_iter().flatten() {
+                self.launch_beside(launch, step)?;
+            }
+        }
+        Ok(Coming { turn, begin, end: device.mark(Queue::Side)? })
     }
 
     /// The same where all vertices have their turn at once, and their lists are copied range by range.
@@ -347,6 +388,13 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     ) -> Result<u32, DeviceError> {
         let (device, kernels) = (self.device, *self.kernels());
         let own = self.layout.share.vertices();
+        if streaming.in_stage != InStage::Ranges {
+            // What is fetched ahead is not, as all of the stage is used otherwise.
+            streaming.coming = None;
+            device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
+            self.clear_stage()?;
+            streaming.in_stage = InStage::Ranges;
+        }
         // The last ranges come first, as they are still there; then what is on the device anyway, while others come.
         let mut kept = std::mem::take(&mut streaming.kept);
         kept.reverse();
@@ -359,13 +407,6 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let numbered = || ranges.iter().enumerate().map(|(number, range)| (Some(number), range));
         let turns = numbered().take(there).chain([(None, &near)]).chain(numbered().skip(there));
         self.forget_others()?;
-        // What was fetched ahead is not, as all of the stage is used otherwise.
-        streaming.ahead = None;
-        device.follow(Queue::Main, &device.mark(Queue::Side)?)?;
-        self.turn_stage(0);
-        if kept.is_empty() {
-            self.clear_stage(Queue::Main, 0)?;
-        }
         device.follow(Queue::Side, &device.mark(Queue::Main)?)?;
         let mut chosen: Vec<D::Mark> = Vec::with_capacity(ranges.len());
         for (part, (number, vertices)) in (0..).zip(turns) {
@@ -420,7 +461,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let (Some(lent), Some(places)) = (&self.lent, self.layout.graph.streamed()) else {
             return Ok([0; 2]);
         };
-        let (device, room) = (self.device, places.residence.stage_words / SLOTS as u64 / 4 * 4);
+        let (device, room) = (self.device, places.residence.region_words / SLOTS as u64 / 4 * 4);
         let place = (slot as u64 * room, room);
         let near_end = places.residence.near_end;
         let (all, left_out) =
@@ -455,37 +496,32 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.with_streaming(|rounds, streaming| rounds.ask_now(streaming)).map(drop)
     }
 
-    /// From here on, steps look at the half of the stage that is a phase's of this number.
-    pub(super) fn turn_stage(&mut self, turn: u32) {
+    /// From here on, lists are fetched to the region of the stage that is a phase's of this number.
+    fn turn_stage(&mut self, turn: u64) {
         let Some(places) = self.layout.graph.streamed() else { return };
-        let region = u64::from(turn) % places.residence.regions;
-        let base = self.device.address(&self.memory);
-        let its = &mut self.field.streamed;
-        its.fetched =
-            places.fetched[region as usize].each_ref().map(|place| base.plus(place.start));
-        its.stage = base.plus(places.stage.start).0 / 4 + region * places.residence.stage_words;
-        its.stage_use = base.plus(self.layout.stage_use.start + region * USE_BYTES);
-        let wanted = (self.layout.wanted.end - self.layout.wanted.start) / places.residence.regions;
-        its.wanted = base.plus(self.layout.wanted.start + region * wanted);
-        let pieces = (places.long_pieces.end - places.long_pieces.start) / places.residence.regions;
-        its.long_pieces = base.plus(places.long_pieces.start + region * pieces);
+        let (base, region) = (self.device.address(&self.memory), turn % places.residence.regions());
+        self.layout.at_region(&mut self.field.streamed, base, region);
     }
 
-    /// Nothing is in that half any more.
-    pub(super) fn clear_stage(&self, queue: Queue, turn: u32) -> Result<(), DeviceError> {
+    /// Nobody is to look in that region any more, which is empty from here on.
+    fn forget_region(
+        &mut self,
+        streaming: &Streaming<'_, D::Mark>,
+        turn: u32,
+    ) -> Result<(), DeviceError> {
         let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
-        let region = u64::from(turn) % places.residence.regions;
+        let region = u64::from(turn) % places.residence.regions();
+        self.turn_stage(region);
+        self.launch(&streaming.forget, &self.run())?;
         let used = self.layout.stage_use.start + region * USE_BYTES;
-        self.device().fill_in(queue, &self.memory, used, USE_BYTES, 0)?;
-        places.fetched[region as usize].iter().try_for_each(|place| {
-            self.device().fill_in(
-                queue,
-                &self.memory,
-                place.start,
-                place.end - place.start,
-                u8::MAX,
-            )
-        })
+        self.device.fill(&self.memory, used, USE_BYTES, 0)
+    }
+
+    /// Nothing is in the stage any more, whatever was there.
+    pub(super) fn clear_stage(&mut self) -> Result<(), DeviceError> {
+        let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
+        self.fill_bytes(&self.layout.stage_use, 0)?;
+        places.fetched.iter().try_for_each(|place| self.fill_bytes(place, u8::MAX))
     }
 
     /// Nobody is to look in the stage any more for the lists of a range.
@@ -496,7 +532,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     ) -> Result<(), DeviceError> {
         let Some(places) = self.layout.graph.streamed() else { return Ok(()) };
         let (start, length) = (4 * u64::from(vertices.start), 4 * vertices.len() as u64);
-        places.fetched[0].iter().filter(|place| !place.is_empty()).try_for_each(|place| {
+        places.fetched.iter().filter(|place| !place.is_empty()).try_for_each(|place| {
             self.device().fill_in(queue, &self.memory, place.start + start, length, u8::MAX)
         })
     }

@@ -63,6 +63,8 @@ pub struct Tuning {
     pub streamed_from: Option<u32>,
     /// How lists come from there.
     pub supply: Supply,
+    /// For how many phases they are fetched together, at most, where each vertex has its turn in one of many.
+    pub ahead: u32,
 }
 
 impl Tuning {
@@ -112,6 +114,7 @@ impl Default for Tuning {
             counting: Counting::Packed,
             streamed_from: None,
             supply: Supply::Locked,
+            ahead: 4,
         }
     }
 }

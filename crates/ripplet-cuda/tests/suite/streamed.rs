@@ -72,7 +72,11 @@ fn gpu(limit: Option<u64>) -> DeviceExecutor<CudaDevice> {
 }
 
 /// How lists come that are not on the device, and the share of its memory that is not needed least.
-type Room = (Supply, f64);
+type Room = (Tuning, f64);
+
+fn supplied(supply: Supply) -> Tuning {
+    Tuning { supply, ..Tuning::default() }
+}
 
 /// Runs on the GPU where there is one, and on the shim otherwise, with a share of what is not needed least.
 fn run<P: Program>(
@@ -84,13 +88,12 @@ fn run<P: Program>(
 ) -> (Result<Outcome, RunError>, Plan) {
     fn on<P: Program, D: Device>(
         executor: impl Fn(Option<u64>) -> DeviceExecutor<D>,
-        (supply, share): Room,
+        (tuning, share): Room,
         graph: GraphView<'_>,
         program: &P,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> (Result<Outcome, RunError>, Plan) {
-        let tuning = Tuning { supply, ..Tuning::default() };
         let executor = |limit| executor(limit).with_tuning(tuning);
         let budget = budget(executor, share, graph, program, settings);
         let executor = executor(Some(budget));
@@ -116,10 +119,21 @@ fn check<P: Program>(
     settings: &Settings,
     shares: &[f64],
 ) {
+    let rooms = shares
+        .iter()
+        .flat_map(|&share| [(supplied(Supply::Locked), share), (supplied(Supply::Ferried), share)]);
+    check_in(edges, storage, program, settings, rooms);
+}
+
+fn check_in<P: Program>(
+    edges: &Edges,
+    storage: Storage,
+    program: &P,
+    settings: &Settings,
+    rooms: impl Iterator<Item = Room>,
+) {
     let expected = CpuExecutor::new(Some(2)).unwrap();
     let expected = expected.run(&edges.graph(MAX_SHARD_ARCS), program, settings, &mut ()).unwrap();
-    let rooms =
-        shares.iter().flat_map(|&share| [(Supply::Locked, share), (Supply::Ferried, share)]);
     for (shard_arcs, room) in [MAX_SHARD_ARCS, 3000, 3000].into_iter().cycle().zip(rooms) {
         let graph = edges.stored(shard_arcs, storage);
         let (found, plan) = run(room, graph.view(), program, settings, &mut ());
@@ -131,7 +145,7 @@ fn check<P: Program>(
         assert_eq!(found.lists_moved.len(), found.rounds.len());
         let moved: u64 = found.lists_moved.iter().map(|moved| moved.fetched + moved.unstaged).sum();
         assert!(moved > plan.graph_streamed / 2, "{name}: {moved} bytes of {plan:?}");
-        if room.0 == Supply::Ferried {
+        if room.0.supply == Supply::Ferried {
             assert!(found.lists_moved.iter().all(|moved| moved.unstaged == 0), "{name}");
         }
     }
@@ -142,6 +156,37 @@ fn phases() {
     let edges = web(1500);
     for storage in [Storage::Plain, Storage::Compressed] {
         check(&edges, storage, &Lpa::default(), &settings(phased(3)), &[0.0, 0.3, 0.6]);
+    }
+}
+
+/// Lists that are wanted in phases that follow one another come together, as many as there is room for.
+#[test]
+fn several_phases_together() {
+    let edges = web(2000);
+    let rooms = [1, 2, 4, 8].map(|ahead| Tuning { ahead, ..Tuning::default() });
+    for storage in [Storage::Plain, Storage::Compressed] {
+        let rooms = rooms.into_iter().flat_map(|tuning| [(tuning, 0.1), (tuning, 0.5)]);
+        check_in(&edges, storage, &Lpa::default(), &settings(phased(16)), rooms);
+    }
+}
+
+/// Of what comes ahead, most has room, and little comes twice.
+#[test]
+fn what_comes_ahead_has_room() {
+    let graph = web(6000).stored(MAX_SHARD_ARCS, Storage::Plain);
+    let settings = Settings { stop: Stop::after(1), ..settings(phased(8)) };
+    for ahead in [1, 2, 4] {
+        let room = (Tuning { ahead, ..Tuning::default() }, 0.7);
+        let (found, plan) = run(room, graph.view(), &Lpa::default(), &settings, &mut ());
+        let [moved] = found.unwrap().lists_moved[..] else { panic!("one round") };
+        // Each list once in a round in which all are active.
+        let (all, unstaged) = (plan.graph_streamed, moved.unstaged);
+        // A graph of few units has phases that differ more than there is room for.
+        assert!(unstaged <= all / 4, "{ahead}: {unstaged} of {all} bytes");
+        assert!(
+            (all - unstaged..all + all / 4).contains(&moved.fetched),
+            "{ahead}: {moved:?}, {all}"
+        );
     }
 }
 
@@ -173,7 +218,7 @@ fn sketches_and_columns() {
 #[test]
 fn what_is_there_is_used_first() {
     let graph = web(1500).stored(MAX_SHARD_ARCS, Storage::Plain);
-    let room = (Supply::Locked, 0.3);
+    let room = (supplied(Supply::Locked), 0.3);
     let (found, _) = run(room, graph.view(), &Cdlp, &settings(Schedule::sync()), &mut ());
     let [first, second, third] =
         &found.unwrap().lists_moved.iter().map(|moved| moved.fetched).collect::<Vec<_>>()[..]
@@ -253,7 +298,7 @@ fn in_place() {
     let asynchronous = Settings { stop: Stop::after(8), ..settings(Schedule::asynchronous()) };
     let graph = edges.stored(MAX_SHARD_ARCS, Storage::Plain);
     for supply in [Supply::Locked, Supply::Ferried] {
-        let room = (supply, 0.3);
+        let room = (supplied(supply), 0.3);
         let (found, _) = run(room, graph.view(), &Lpa::default(), &asynchronous, &mut ());
         // It differs from run to run; but communities are found.
         let mut labels = found.unwrap().labels;
@@ -294,7 +339,7 @@ fn a_state_is_whole() {
     let graph = edges.stored(MAX_SHARD_ARCS, Storage::Plain);
     let settings = settings(Schedule::sync());
     let [mut here, mut there] = [After(2, None), After(2, None)];
-    let room = (Supply::Locked, 0.2);
+    let room = (supplied(Supply::Locked), 0.2);
     run(room, graph.view(), &Lpa::default(), &settings, &mut here).0.unwrap();
     let cpu = CpuExecutor::new(Some(1)).unwrap();
     let expected = cpu.run(graph.view(), &Lpa::default(), &settings, &mut there).unwrap();
@@ -311,7 +356,7 @@ fn a_state_is_whole() {
     assert_eq!(shared.active, there.active);
     assert_eq!(shared.labels, there.labels);
     let resumed = Settings { resume: Some(here), ..settings };
-    let room = (Supply::Ferried, 0.2);
+    let room = (supplied(Supply::Ferried), 0.2);
     let (found, _) = run(room, graph.view(), &Lpa::default(), &resumed, &mut ());
     assert_eq!(found.unwrap().labels, expected.labels);
 }
@@ -328,7 +373,7 @@ fn two_runs_at_once() {
             let (graph, expected) = (graph.view(), &expected);
             scope.spawn(move || {
                 for share in [0.1, 0.4] {
-                    let room = (Supply::Locked, share);
+                    let room = (supplied(Supply::Locked), share);
                     let (found, _) = run(room, graph, &Lpa::default(), &settings, &mut ());
                     let expected = expected.run(graph, &Lpa::default(), &settings, &mut ());
                     assert_eq!(found.unwrap().labels, expected.unwrap().labels);
