@@ -133,9 +133,9 @@ unsigned cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *s
 }
 
 // Streams and events are one byte each, so that a leak checker sees those that are not given back.
-unsigned cuStreamCreateWithPriority(void **stream, unsigned flags, int priority) {
+unsigned cuStreamCreate(void **stream, unsigned flags) {
     UNLESS_LOST();
-    return (*stream = malloc(1)) && flags == 1 && priority <= 0 ? OK : INVALID_VALUE;
+    return (*stream = malloc(1)) && flags == 1 ? OK : INVALID_VALUE;
 }
 unsigned cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
     UNLESS_LOST();

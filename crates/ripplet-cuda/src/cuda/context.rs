@@ -27,10 +27,6 @@ unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
 
-/// Priorities of streams. Of those that wait, the blocks of the lower number come first.
-const USUAL: i32 = 0;
-const FIRST: i32 = -1;
-
 impl Context {
     /// The context of a device that the driver gave.
     pub fn open(driver: &'static Driver, device: CUdevice) -> Result<Context, DeviceError> {
@@ -39,16 +35,15 @@ impl Context {
         let code = unsafe { (driver.cuDevicePrimaryCtxRetain)(&raw mut handle, device) };
         driver.check(code, "opening it")?;
         let mut context = Context { driver, device, handle, stream: ptr::null_mut() };
-        context.stream = context.new_stream(USUAL)?;
+        context.stream = context.new_stream()?;
         Ok(context)
     }
 
-    fn new_stream(&self, priority: i32) -> Result<CUstream, DeviceError> {
+    fn new_stream(&self) -> Result<CUstream, DeviceError> {
         self.enter()?;
         let (mut stream, flags) = (ptr::null_mut(), CUstream_flags::CU_STREAM_NON_BLOCKING as u32);
         // SAFETY: the context is current; the driver writes the handle.
-        let code =
-            unsafe { (self.driver.cuStreamCreateWithPriority)(&raw mut stream, flags, priority) };
+        let code = unsafe { (self.driver.cuStreamCreate)(&raw mut stream, flags) };
         self.driver.check(code, "making a stream")?;
         Ok(stream)
     }
@@ -240,7 +235,7 @@ impl Drop for Pinned {
     }
 }
 
-/// Another stream, for what may run beside the one: its kernels' blocks, which are few, find their places first.
+/// Another stream, for what may run beside the one.
 pub struct SideStream {
     context: Arc<Context>,
     pub handle: CUstream,
@@ -256,7 +251,7 @@ unsafe impl Sync for SideStream {}
 impl SideStream {
     pub fn new(context: &Arc<Context>) -> Result<SideStream, DeviceError> {
         let mark = Event::new(context)?;
-        Ok(SideStream { context: Arc::clone(context), handle: context.new_stream(FIRST)?, mark })
+        Ok(SideStream { context: Arc::clone(context), handle: context.new_stream()?, mark })
     }
 
     /// Whatever comes next in it waits for a mark.

@@ -39,7 +39,7 @@ functions! {
         cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice);
         cuCtxEnablePeerAccess(CUcontext, c_uint);
         cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream);
-        cuStreamCreateWithPriority(*mut CUstream, c_uint, c_int);
+        cuStreamCreate(*mut CUstream, c_uint);
         cuStreamWaitEvent(CUstream, CUevent, c_uint);
         cuStreamQuery(CUstream);
         cuStreamSynchronize(CUstream);

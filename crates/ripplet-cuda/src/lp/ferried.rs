@@ -38,10 +38,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             let step = self.late_step_of(phase, part.clone(), number);
             self.launch(&kernels.gather, &step)?;
             self.ferry(streaming)?;
-            let choosing = [&kernels.choose, &kernels.low, &kernels.scanned, &kernels.spread];
-            let choosing = choosing.into_iter().flatten();
-            for launch in [&streaming.begin_part].into_iter().chain(choosing) {
-                self.launch(launch, &step)?;
+            self.launch(&streaming.begin_part, &step)?;
+            self.launch_choosing(&step)?;
+            if let Some(spread) = &kernels.spread {
+                self.launch(spread, &step)?;
             }
             self.forget(Queue::Main, part)?;
         }

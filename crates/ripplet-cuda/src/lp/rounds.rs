@@ -64,6 +64,8 @@ pub(super) struct Kernels {
     pub scanned: Option<Launch>,
     pub choose: Option<Launch>,
     pub low: Option<Launch>,
+    /// Whether these two are launched together, so that the one begins where the last blocks of the other leave room.
+    side_by_side: bool,
     pub spread: Option<Launch>,
     pub show: Option<Launch>,
     pub wake: Launch,
@@ -81,6 +83,11 @@ struct RankKernels {
     tell: Launch,
     hear: Launch,
 }
+
+/// Classes of the lowest degrees, which a kernel counts by itself.
+const LOW_CLASSES: usize = 3;
+/// A phase's members, as they may be, that are worth two queues.
+const LEAST_SIDE_BY_SIDE: u64 = 4096;
 
 /// A run that was asked for.
 pub(super) struct Task<'t, P> {
@@ -504,6 +511,18 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         unsafe { self.device.launch(self.module, launch, argument) }
     }
 
+    /// Has the members choose that have been gathered, but for those that many blocks count.
+    pub(super) fn launch_choosing(&self, step: &[u8]) -> Result<(), DeviceError> {
+        let Kernels { choose, low, scanned, side_by_side, .. } = self.kernels;
+        let both: Vec<_> = [choose, low].into_iter().flatten().map(|it| (it, step)).collect();
+        for together in both.chunks(if side_by_side { 2 } else { 1 }) {
+            // SAFETY: as of `launch`. They write of members of different classes.
+            unsafe { self.device.launch_together(self.module, together) }?;
+        }
+        // What the first summed of large vertices is judged now.
+        scanned.map_or(Ok(()), |launch| self.launch(&launch, step))
+    }
+
     fn launch_fill(&self, fill: &Fill) -> Result<(), DeviceError> {
         if fill.count == 0 {
             return Ok(());
@@ -781,9 +800,10 @@ impl<D: Device> Rank for DeviceRounds<'_, D> {
     fn choose(&mut self) -> Result<(), RunError> {
         self.forget_stamps().map_err(failed)?;
         if !self.with_streaming(Self::choose_streamed)? {
-            let Kernels { gather, choose, low, scanned, spread, show, .. } = &self.kernels;
-            let some = [choose, low, scanned, spread, show];
-            for launch in [gather].into_iter().chain(some.into_iter().flatten()) {
+            let Kernels { gather, spread, show, .. } = &self.kernels;
+            self.launch(gather, &self.step).map_err(failed)?;
+            self.launch_choosing(&self.step).map_err(failed)?;
+            for launch in [spread, show].into_iter().flatten() {
                 self.launch(launch, &self.step).map_err(failed)?;
             }
         }
@@ -829,9 +849,18 @@ impl Kernels {
         let has =
             |classes: Range<usize>| layout.members[classes].iter().any(|list| !list.is_empty());
         let has_large = !layout.large.is_empty();
+        // Where one has little to do it is soon done; and lists that are fetched meanwhile would come later.
+        let members = |classes: Range<usize>| {
+            layout.members[classes].iter().map(|list| (list.end - list.start) / 4).sum::<u64>()
+        };
+        let [few, many] = [members(0..LOW_CLASSES), members(LOW_CLASSES..LISTED)];
+        let enough = (few.max(many) / 16).max(LEAST_SIDE_BY_SIDE);
+        // In place, hubs and those around them would choose at the same time, and swap labels.
+        let in_place = matches!(settings.schedule.order, Order::Async { .. });
+        let side_by_side =
+            layout.resident() == Resident::Whole && !in_place && few.min(many) >= enough;
         let low = low_shared(graph, layout.resident());
         let sketches = settings.counter.sketch().is_some();
-        let in_place = matches!(settings.schedule.order, Order::Async { .. });
         let is_ranked = layout.share.is_ranked();
         let ranked = || {
             let overflows = layout.ranks.may_overflow;
@@ -850,7 +879,8 @@ impl Kernels {
             gather: kernel("ripplet_gather", GATHER_SHARED)?,
             scanned: some(scanned, has_large && !sketches)?,
             choose: some(Launch::of("ripplet_choose", SHARED), has_large || has(2..LISTED))?,
-            low: some(Launch::of("ripplet_choose_low", low), has(0..3))?,
+            low: some(Launch::of("ripplet_choose_low", low), has(0..LOW_CLASSES))?,
+            side_by_side,
             spread: has_large.then(|| all_at_once(spread)).transpose()?,
             show: some(Launch::of("ripplet_show", 0), !in_place && !is_ranked)?,
             wake: kernel("ripplet_wake", WAKE_SHARED)?,

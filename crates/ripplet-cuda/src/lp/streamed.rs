@@ -331,9 +331,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         }
         let end = device.mark(Queue::Main)?;
         streaming.times.push(Fetched { begin, end, wanted: None });
-        for launch in [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten() {
-            self.launch(launch, &step)?;
-        }
+        self.launch_choosing(&step)?;
         Ok(1)
     }
 
@@ -431,10 +429,10 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
                 self.launch(&streaming.ask, &self.past_step_of(phase, within(vertices, &own)))?;
             }
             let step = self.step_of(phase, within(vertices, &own), part);
-            let choosing = [&kernels.choose, &kernels.low, &kernels.scanned].into_iter().flatten();
-            for launch in [&kernels.gather, &streaming.begin_part].into_iter().chain(choosing) {
+            for launch in [&kernels.gather, &streaming.begin_part] {
                 self.launch(launch, &step)?;
             }
+            self.launch_choosing(&step)?;
             if number.is_some() {
                 chosen.push(device.mark(Queue::Main)?);
             }
