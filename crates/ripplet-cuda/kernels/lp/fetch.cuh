@@ -106,7 +106,7 @@ struct Chain {
         const u64 begin_before = __shfl_up_sync(ALL_LANES, far.word, 1), end_before = __shfl_up_sync(ALL_LANES, end, 1);
         const u64 shift_before = __shfl_up_sync(ALL_LANES, shift, 1);
         const u32 alone = __ballot_sync(ALL_LANES, is_alone), before = lane_id() > 0 ? lane_id() - 1 : 0;
-        // It begins where that one ends, or in the same word; or little lies between, and the line comes anyway.
+        // It begins where that one ends, or in the same word, or little lies between.
         const bool is_near = far.word <= end_before + 4;
         const bool weighs_alike = !WEIGHTED || COMPRESSED || shift == shift_before;
         const bool follows = lane_id() > 0 && !is_alone && !(alone >> before & 1) && far.word >= begin_before && is_near && weighs_alike;

@@ -536,8 +536,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     fn launch_beside(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
-        // SAFETY: as of `launch`. It writes to the stage, and where in it lists are: of a phase that has not begun, in
-        // the other half, or of a range whose members have not chosen, in a slot that nobody uses; marks see to that.
+        // SAFETY: as of `launch`. It writes to the stage, and where in it lists are: of vertices that are not at their turn, in
+        // words that nobody has; or of a range whose members have not chosen, in a slot that nobody uses. Marks see to that.
         unsafe { self.device().launch_in(Queue::Side, self.module, launch, argument) }
     }
 }
