@@ -75,6 +75,9 @@ impl Machine {
 /// Of many runs of one kind, each so manieth is done.
 pub const STRIDE: usize = 1;
 
+/// Rounds of a run, at most.
+pub const ROUNDS: u32 = 12;
+
 /// Random graphs that each program runs on, by default.
 pub const CASES: u32 = 16;
 
