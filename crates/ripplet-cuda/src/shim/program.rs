@@ -36,7 +36,7 @@ const OPTIONS: [&str; 11] = [
 const OPTIONS_OF_GCC: [&str; 1] = ["-fno-thread-jumps"];
 
 /// Checks that the compiler puts into kernels. `fibers.cpp` has what they call. The system tells of null
-/// addresses, and to check each would be a fifth of the code.
+/// addresses, so they are not checked one by one.
 const CHECKS: [&str; 2] = [
     "-fsanitize=alignment,bounds,shift-exponent,integer-divide-by-zero",
     "-fno-sanitize-recover=all",

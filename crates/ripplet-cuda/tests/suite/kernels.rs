@@ -95,7 +95,7 @@ fn texts_of_swarms() -> Vec<Source> {
 /// Texts that are compiled for the older architectures, too.
 const EVERYWHERE: usize = 2;
 
-/// What NVRTC leaves out to be done in a quarter of the time; from this version on.
+/// NVRTC leaves out what only makes code faster; from this version on it knows the option.
 const QUICKLY: &str = "--Ofast-compile=max";
 const QUICKLY_FROM: Version = Version { major: 13, minor: 0 };
 
