@@ -68,6 +68,18 @@ pub fn available() -> Result<Version, DeviceError> {
 /// # Errors
 /// [`DeviceError::NoCompiler`] and [`DeviceError::Compile`].
 pub fn compile(source: &Source, architecture: (u32, u32)) -> Result<Vec<u8>, DeviceError> {
+    compile_with(&[], source, architecture)
+}
+
+/// The same with more of NVRTC's options.
+///
+/// # Errors
+/// As [`compile`]; an option that NVRTC does not know is one more.
+pub fn compile_with(
+    more: &[&str],
+    source: &Source,
+    architecture: (u32, u32),
+) -> Result<Vec<u8>, DeviceError> {
     let no_thread = |why: &dyn Display| {
         DeviceError::NoCompiler(format!(
             "NVRTC needs a thread of its own, and there is none: {why}"
@@ -76,19 +88,24 @@ pub fn compile(source: &Source, architecture: (u32, u32)) -> Result<Vec<u8>, Dev
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("NVRTC".to_owned()).stack_size(STACK);
         let compiling = thread
-            .spawn_scoped(scope, || compile_here(source, architecture))
+            .spawn_scoped(scope, || compile_here(more, source, architecture))
             .map_err(|error| no_thread(&error))?;
         compiling.join().map_err(|_| no_thread(&"it ended in the middle"))?
     })
 }
 
-fn compile_here(source: &Source, architecture: (u32, u32)) -> Result<Vec<u8>, DeviceError> {
+fn compile_here(
+    more: &[&str],
+    source: &Source,
+    architecture: (u32, u32),
+) -> Result<Vec<u8>, DeviceError> {
     let (nvrtc, version) = found()?;
     let target = nvrtc.target(*version, architecture)?;
     let program = Program::new(nvrtc, source)?;
     let mut options = options();
     let target_option = target.option();
     options.push(&target_option);
+    options.extend(more);
     program.compile(source, &options)?;
     match target {
         Target::Machine(_) => program.bytes(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN),

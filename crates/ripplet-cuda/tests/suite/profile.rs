@@ -10,7 +10,7 @@ use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::Cdlp;
 use ripplet_lp::{Executor, Schedule, Settings, Stop};
 
-const ITERATIONS: u32 = 3;
+const ITERATIONS: u32 = 2;
 
 fn check(edges: &Edges) {
     let graph = edges.graph(MAX_SHARD_ARCS);

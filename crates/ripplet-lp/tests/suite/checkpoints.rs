@@ -111,7 +111,8 @@ fn check(runners: &[Runner], edges: &Edges, rules: Rules) {
     }
     let kept = kept.expect("somebody runs");
     for (index, checkpoint) in kept.iter().enumerate() {
-        let (runner, graph) = &all[index % all.len()];
+        // Others begin where phases are others, as there may be fewer rounds than runners.
+        let (runner, graph) = &all[(index + rules.phases as usize) % all.len()];
         let settings = Settings { resume: Some(checkpoint.clone()), ..settings.clone() };
         let mut rest = All::default();
         judge(&runner.run(graph, rules, &settings, &mut rest));

@@ -2,7 +2,7 @@
 //! `machines.rs` of the suite names.
 
 use crate::graphs::{Edges, Stored, any_edges, shapes};
-use crate::machines::{CASES, Machine, machines, takes};
+use crate::machines::{CASES, Machine, ROUNDS, machines, takes};
 use crate::oracle::{self, Counting, Counts, NONE, Rules, State, Total, Variant, Wake};
 use crate::probe::Probe;
 use proptest::prelude::*;
@@ -104,7 +104,7 @@ pub fn rules(
         phases,
         smallest_wins_ties,
         seed: 42,
-        max_rounds: 12,
+        max_rounds: ROUNDS,
         tolerance: 0.0,
     }
 }

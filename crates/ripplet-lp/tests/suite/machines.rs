@@ -60,7 +60,7 @@ pub fn machines() -> Vec<Machine> {
         executor: On::Ranks(ranks),
         storage: Storage::Plain,
     };
-    let plain = [1, 2, 7].map(|threads| (threads, Storage::Plain));
+    let plain = [1, 2, 3].map(|threads| (threads, Storage::Plain));
     let compressed = [1, 2].map(|threads| (threads, Storage::Compressed));
     plain.into_iter().chain(compressed).map(on).chain([ranks]).collect()
 }
@@ -74,6 +74,9 @@ impl Machine {
 
 /// Of many runs of one kind, each so manieth is done.
 pub const STRIDE: usize = 1;
+
+/// Rounds of a run, at most.
+pub const ROUNDS: u32 = 12;
 
 /// Random graphs that each program runs on, by default.
 pub const CASES: u32 = 16;
