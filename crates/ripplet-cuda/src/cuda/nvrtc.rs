@@ -71,10 +71,11 @@ pub fn compile(source: &Source, architecture: (u32, u32)) -> Result<Vec<u8>, Dev
     compile_with(&[], source, architecture)
 }
 
-/// The same with more of NVRTC's options.
+/// The same with more of NVRTC's options: for tests, of which most want to know no more than whether a text is valid.
 ///
 /// # Errors
 /// As [`compile`]; an option that NVRTC does not know is one more.
+#[doc(hidden)]
 pub fn compile_with(
     more: &[&str],
     source: &Source,

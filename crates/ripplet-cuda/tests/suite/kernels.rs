@@ -57,6 +57,8 @@ fn texts() -> Vec<Source> {
         text(&plain, &lpa, Schedule::asynchronous(), "bm"),
         streamed(Storage::Plain, &other, Schedule::phased(), "exact"),
         streamed(Storage::Compressed, &plain, Schedule::sync(), "mg:9:single"),
+        text(&other, &llp, Schedule::phased(), "exact"),
+        text(&plain, &seeded, Schedule::phased(), "exact"),
         text_for(coded, &plain, &seeded, Schedule::phased(), "exact"),
         text_for(ranked, &plain, &Slpa::default(), Schedule::phased(), "exact"),
         text_for(ranked, &other, &llp, Schedule::asynchronous(), "exact"),

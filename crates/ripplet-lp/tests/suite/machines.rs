@@ -60,7 +60,7 @@ pub fn machines() -> Vec<Machine> {
         executor: On::Ranks(ranks),
         storage: Storage::Plain,
     };
-    let plain = [1, 2, 3].map(|threads| (threads, Storage::Plain));
+    let plain = [1, 2, 7].map(|threads| (threads, Storage::Plain));
     let compressed = [1, 2].map(|threads| (threads, Storage::Compressed));
     plain.into_iter().chain(compressed).map(on).chain([ranks]).collect()
 }
