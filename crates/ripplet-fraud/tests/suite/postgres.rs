@@ -249,8 +249,10 @@ fn a_server_that_goes_in_mid_stream_leaves_finished_windows() {
         table.name
     );
     table.client.batch_execute(&insert).unwrap();
-    // A month of rows; behind the first 90,000 the server's own process is ended.
-    let query = "SELECT t.*, CASE WHEN row_number() OVER () = 90000 THEN pg_terminate_backend(pg_backend_pid()) END \
+    // A month of rows; behind the first 90,000 the server's own process is ended. It waits before, as what has come and was
+    // not read yet is lost with a connection.
+    let query = "SELECT t.*, CASE row_number() OVER () WHEN 89999 THEN pg_sleep(3)::text \
+                 WHEN 90000 THEN pg_terminate_backend(pg_backend_pid())::text END \
                  FROM (SELECT * FROM TABLE ORDER BY at) AS t";
     let options = table.options(query, folder.path());
     let out = folder.path().join("run");
