@@ -232,7 +232,7 @@ impl Residence {
     pub fn least_ferried(graph: GraphView<'_>, part: &Range<VertexId>, parts: u32) -> Residence {
         let least = Residence::least(graph, part, 0);
         let arrays = arrays_of(graph);
-        let all = words_before(graph, least.end) - words_before(graph, least.first);
+        let all = least.words(graph);
         // Two parts that follow one another have more words than one may have.
         let fair = (2 * all).div_ceil((u64::from(parts.max(4)) - 2) * arrays);
         let largest = largest_block(graph, least.first..least.end).div_ceil(arrays);

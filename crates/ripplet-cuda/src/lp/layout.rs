@@ -88,7 +88,7 @@ pub fn most_parts(arcs: u64) -> u32 {
     1 + (arcs >> 8).clamp(4, 1 << 10) as u32
 }
 
-/// Which lists are wanted ahead, as in `fetch.cuh`.
+/// Which lists are wanted ahead, as `WANTS_…` in `field.cuh`.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
 pub enum Wants {
@@ -227,6 +227,9 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("HUB", tuning::HUB),
         ("GRAIN", tuning::GRAIN),
         ("PART", counter::PART as u64),
+        ("WANTS_ALL", Wants::All as u64),
+        ("WANTS_TOGETHER", Wants::Together as u64),
+        ("WANTS_ALONE", Wants::Alone as u64),
         ("CLASSES", LISTED as u64 + 1),
     ];
     let sorting = [("LANE_KEYS", tuning::SHARED), ("LOW_KEYS", low_shared)];
@@ -393,7 +396,7 @@ impl Layout {
         };
         // What the next phases need comes while one is at work, but not where each phase has all vertices.
         let most_ahead = match settings.schedule.order {
-            Order::Phased { .. } => tuning.ahead.max(1).next_power_of_two(),
+            Order::Phased { .. } => tuning.ahead(),
             Order::Async { .. } => 1,
             Order::Sync => 0,
         };

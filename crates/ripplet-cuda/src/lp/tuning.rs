@@ -11,6 +11,8 @@ pub const PIECE: u64 = 4096;
 pub const HUB: u64 = 512;
 /// Vertices of consecutive ids that are known to be idle together.
 pub const GRAIN: u64 = 256;
+/// The most ids that a unit's vertices lie apart, as `Turns` in `gather.cuh` draws it.
+const LONGEST_STRIDE: u32 = 8;
 /// The most parts of an `async` round.
 const MOST_PARTS: u32 = 32;
 /// In fewer phases a round the sleeping may ask. In as many, a phase's vertices have too few of the arcs.
@@ -92,6 +94,11 @@ impl Tuning {
         doubled.saturating_mul(crowded).min(MOST_PARTS)
     }
 
+    /// `ahead` as it can be: a power of two, and no more than the longest stride of a round.
+    pub(super) fn ahead(&self) -> u32 {
+        1 << self.ahead.clamp(1, LONGEST_STRIDE).ilog2()
+    }
+
     /// The lowest class that a vertex can have, as in `field.cuh`.
     pub(super) fn least_class(&self) -> u32 {
         match self.counting {
@@ -127,6 +134,12 @@ mod tests {
     fn rounds_of_large_graphs_have_more_and_more_parts() {
         let parts = |round| Tuning::default().async_parts(round, u32::MAX);
         assert_eq!([0, 5, 6, 12, 30, 36, u32::MAX].map(parts), [1, 1, 2, 4, 32, 32, 32]);
+    }
+
+    #[test]
+    fn phases_together_are_a_power_of_two() {
+        let ahead = |ahead| Tuning { ahead, ..Tuning::default() }.ahead();
+        assert_eq!([0, 1, 2, 3, 4, 7, 8, 9, u32::MAX].map(ahead), [1, 1, 2, 2, 4, 4, 8, 8, 8]);
     }
 
     #[test]
