@@ -67,15 +67,35 @@ fn check(path: &Path, graph: &Graph, shift: u64) -> Result<(), TestCaseError> {
             .for_each(|edge| (edge.0, edge.1) = (shifted(&edge.0), shifted(&edge.1)));
         expected.sort_by(|a, b| a.partial_cmp(b).unwrap());
     }
-    let read = edges_of(&reread(path, graph));
+    let again = reread(path, graph);
+    let read = edges_of(&again);
     prop_assert_eq!(read.len(), expected.len());
-    let largest = expected.iter().fold(0.0f64, |most, edge| most.max(edge.2));
+    // The decimal that is written is within half a unit of the scale that the graph has, which a
+    // larger weight than those left in it may have set; what is read is within a unit of its own.
+    let [unit, unit_read] = [graph, &again].map(|graph| graph.weight_scale().weight(1));
     for (read, expected) in read.iter().zip(&expected) {
         prop_assert_eq!((&read.0, &read.1), (&expected.0, &expected.1));
         let error = (read.2 - expected.2).abs();
-        prop_assert!(error <= largest / f64::from(1 << 27), "{read:?} for {expected:?}");
+        prop_assert!(error <= unit / 2.0 + unit_read, "{read:?} for {expected:?}");
     }
     Ok(())
+}
+
+/// Weights of a graph whose largest one is gone: its scale is coarser than they need by themselves.
+#[test]
+fn weights_come_back_where_the_scale_was_set_by_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = VertexIds::Names(Names::new(["a", "b"]));
+    let table = EdgeTable::new(ids, vec![0, 0], vec![0, 1]).unwrap();
+    let table = table.with_weights(vec![999_999.5, 151_526.65]).unwrap();
+    let graph = GraphBuilder::new().self_loops(SelfLoops::Drop).build(table).unwrap();
+    assert_eq!(graph.weight_scale().exponent(), 8);
+    for name in ["g.txt", "g.csv.gz", "g.parquet", "g.arrow"] {
+        let path = folder.path().join(name);
+        write_graph(&graph, &path, None).unwrap();
+        check(&path, &graph, 0).unwrap();
+        assert_eq!(reread(&path, &graph).weight_scale().exponent(), 10, "{name}");
+    }
 }
 
 proptest! {
