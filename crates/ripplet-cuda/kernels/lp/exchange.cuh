@@ -1,33 +1,37 @@
 // What ranks tell one another in a phase. Each device of several is a rank: it has the lists of some consecutive
 // vertices, and labels, totals and columns of all. Twice a phase each hears of all others:
 //
-//     gather, choose        as on one device, of the rank's own vertices
-//     post                  shows what they chose, and writes it into the rank's letter
+//     gather, choose        as on one device, of the rank's own vertices; in full rounds, who changes tells the others
+//     post                  shows what they chose, and where the others were not told, writes it into the rank's letter
 //     learn                 the others' letters: their vertices' labels and columns, and the totals
 //     wake                  own and others' vertices, by what all changed
 //     tell                  writes down which of the others' were woken, for each rank
 //     hear                  what the others woke of the own
 //
-// A letter has a record for each vertex that changed, or where that is longer, what all of the rank's have:
+// A letter has a record for each vertex that changed:
 //
-//     few        count 2   | vertex label | vertex label |
-//     many       count 9   | label | label | label | label |         of 4 vertices, where 2 records have room
+//     count 2 | vertex label | vertex label |               a rank's letter
+//
+// Where all vertices have their turn in one phase, that may be many, and there are mirrors beside it: in each rank's memory,
+// what the others' vertices have. Who changes writes it there, and if many do, already while others choose. So labels
+// are on their way for as long as the rank counts, and nobody waits for them; what is left to learn is where a mirror and
+// the labels differ.
+//
+//     | label | label | label | label |                     a mirror of 4 vertices
 #pragma once
 
 namespace ripplet {
 
-constexpr u32 MOST_RANKS = 16;
-
 // What is before a letter's records.
 struct Letter {
-    // Vertices that changed, and how many have room: if more changed, the letter has all of the rank's instead.
+    // Vertices that changed, and how many have room: if more changed, mirrors tell of them.
     u32 count, capacity;
     // Arcs of those who wake their neighbours.
     u64 waking;
 };
 
-// Values of a vertex, and of a record, which begins with the vertex.
-constexpr u32 VALUES = 1 + DRAFT_LENGTH, RECORD = 1 + VALUES;
+// Values of a record, which begins with the vertex.
+constexpr u32 RECORD = 1 + VALUES;
 
 // Those of 32 consecutive vertices that were woken.
 struct Woken {
@@ -38,11 +42,15 @@ struct Ranks {
     u32 count, own;
     // Records that this rank's letter has room for.
     u32 capacity;
+    // Whether mirrors are brought as a whole, and not written by those whose vertices they are of.
+    u32 brings;
     // Where each rank's vertices begin: multiples of 32. Behind the last, the end of them all.
-    u32 bounds[MOST_RANKS + 1];
+    u32 bounds[MOST_RANKS + 1], padding;
     // This rank's, and by rank where it reads the others'.
     Letter* letter;
     const Letter* letters[MOST_RANKS];
+    // By rank, the mirror of its vertices that this one has; of its own, where mirrors are brought.
+    u32* mirrors[MOST_RANKS];
     // For each rank, those of its vertices that this one woke, and how many words they are in.
     u32* told_counts;
     Woken* told[MOST_RANKS];
@@ -57,17 +65,41 @@ struct RankStep {
     Run run;
 };
 
-// Writes a vertex that changed into the letter. All lanes of a warp call it together.
-RIPPLET_FN void post_change(const Field& field, const Ranks& ranks, bool changed, u32 v) {
-    const u32 at = append(&ranks.letter->count, changed);
-    if (!changed || at >= ranks.capacity) return;
-    u32* record = (u32*)(ranks.letter + 1) + (u64)at * RECORD;
-    record[0] = v;
-    record[1] = field.labels[v];
-    for (u32 index = 0; index < DRAFT_LENGTH; index++) record[2 + index] = *written(field, v, index);
+// Copies a vertex' label, and what its written columns hold.
+RIPPLET_FN void write_values(const Field& field, u32 v, u32* values) {
+    values[0] = field.labels[v];
+    for (u32 index = 0; index < DRAFT_LENGTH; index++) values[1 + index] = *written(field, v, index);
 }
 
-// Shows what a rank's vertices chose, and writes it down; in place, it was shown.
+// Before the first round: mirrors are of what vertices have.
+RIPPLET_FN void reflect(const RankStep& step) {
+    const Field& field = step.run.field;
+    const Ranks& ranks = step.ranks;
+    const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
+    for (u32 rank = 0; rank < ranks.count; rank++) {
+        if ((rank == ranks.own) != (ranks.brings != 0)) continue;
+        for (u64 at = ranks.bounds[rank] + thread; at < ranks.bounds[rank + 1]; at += threads)
+            write_values(field, (u32)at, ranks.mirrors[rank] + at * VALUES);
+    }
+}
+
+// Counts a vertex that changed, and unless the others were told at once, tells them. All lanes of a warp call it together.
+RIPPLET_FN void post_change(const Field& field, const Ranks& ranks, Turn turn, bool changed, u32 v, u32* changes) {
+    if (tells_at_once(turn)) {
+        *changes += changed;
+        return;
+    }
+    const u32 at = append(&ranks.letter->count, changed);
+    if (!changed) return;
+    if (MIRRORED) mirror_change(field, v, field.labels[v]);
+    if (at < ranks.capacity) {
+        u32* record = (u32*)(ranks.letter + 1) + (u64)at * RECORD;
+        record[0] = v;
+        write_values(field, v, record + 1);
+    }
+}
+
+// Shows what a rank's vertices chose, and sees that the others hear of it; in place, it was shown.
 RIPPLET_FN void post(const RankStep& step) {
     const Field& field = step.run.field;
     const Turn turn = step.turn;
@@ -75,6 +107,7 @@ RIPPLET_FN void post(const RankStep& step) {
     const u32* lower = tallies->lower[turn.parity];
     const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
     u64 print = 0;
+    u32 changes = 0;
     for (u64 first = thread - lane_id(); first < lower[LARGE]; first += threads) {
         const u64 at = first + lane_id();
         u32 v = U32_MAX;
@@ -91,7 +124,7 @@ RIPPLET_FN void post(const RankStep& step) {
                 if (!wakes) member = U32_MAX;
             }
         }
-        post_change(field, step.ranks, v != U32_MAX, v);
+        post_change(field, step.ranks, turn, v != U32_MAX, v, &changes);
     }
     const u32 large_ones = tallies->members[turn.parity][LARGE];
     for (u64 first = thread - lane_id(); first < large_ones; first += threads) {
@@ -103,30 +136,17 @@ RIPPLET_FN void post(const RankStep& step) {
             changed = large.done.changed, v = large.vertex;
             if (!IN_PLACE && changed) show_change(field, v, large.done.label, &print);
         }
-        post_change(field, step.ranks, changed, v);
+        post_change(field, step.ranks, turn, changed, v, &changes);
     }
     if (thread == 0) {
-        step.ranks.letter->capacity = step.ranks.capacity;
+        step.ranks.letter->capacity = tells_at_once(turn) ? 0 : step.ranks.capacity;
         step.ranks.letter->waking = tallies->waking[turn.parity];
     }
+    changes = warp_sum(changes);
+    if (lane_id() == 0 && changes > 0) atomicAdd(&step.ranks.letter->count, changes);
     if (!field.traced) return;
     print = warp_sum(print);
     if (lane_id() == 0 && print != 0) atomicAdd(&tallies->fingerprint, print);
-}
-
-// Where more changed than the letter has room for: writes what all vertices of the rank have.
-RIPPLET_FN void post_all(const RankStep& step) {
-    const Ranks& ranks = step.ranks;
-    if (ranks.letter->count <= ranks.capacity) return;
-    const Field& field = step.run.field;
-    u32* values = (u32*)(ranks.letter + 1);
-    const u64 threads = (u64)gridDim.x * BLOCK;
-    for (u64 at = step.turn.first + (u64)blockIdx.x * BLOCK + threadIdx.x; at < step.turn.end; at += threads) {
-        const u32 v = (u32)at;
-        u32* own = values + (at - step.turn.first) * VALUES;
-        own[0] = field.labels[v];
-        for (u32 index = 0; index < DRAFT_LENGTH; index++) own[1 + index] = *written(field, v, index);
-    }
 }
 
 // Makes a vertex of another rank what it is there.
@@ -147,6 +167,25 @@ RIPPLET_FN void learn_of(const Field& field, Turn turn, u32 v, const u32* values
         field.changed[v] = (unsigned char)turn.stamp;
 }
 
+// The same for all vertices of a rank, by its mirror. Some are read at a time.
+RIPPLET_FN void learn_all(const Field& field, Turn turn, const u32* mirror, u32 first, u32 end) {
+    constexpr u32 AT_ONCE = 4;
+    const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
+    for (u64 begin = first + thread; begin < end; begin += AT_ONCE * threads) {
+        bool differs[AT_ONCE];
+#pragma unroll
+        for (u32 index = 0; index < AT_ONCE; index++) {
+            const u64 v = begin + index * threads;
+            differs[index] = v < end && (DRAFT_LENGTH > 0 || field.labels[v] != mirror[v * VALUES]);
+        }
+#pragma unroll
+        for (u32 index = 0; index < AT_ONCE; index++) {
+            const u64 v = begin + index * threads;
+            if (differs[index]) learn_of(field, turn, (u32)v, mirror + v * VALUES);
+        }
+    }
+}
+
 RIPPLET_FN void learn(const RankStep& step) {
     const Field& field = step.run.field;
     const Ranks& ranks = step.ranks;
@@ -155,18 +194,18 @@ RIPPLET_FN void learn(const RankStep& step) {
     for (u32 rank = 0; rank < ranks.count; rank++) {
         if (rank == ranks.own) continue;
         const Letter& letter = *ranks.letters[rank];
-        const u32* values = (const u32*)(&letter + 1);
         const u32 first = ranks.bounds[rank], end = ranks.bounds[rank + 1], count = letter.count;
         waking += letter.waking;
-        const bool has_all = count > letter.capacity;
-        bytes += sizeof(Letter) + sizeof(u32) * (has_all ? (u64)(end - first) * VALUES : (u64)count * RECORD);
-        if (has_all) {
-            for (u64 at = thread; at < end - first; at += threads)
-                learn_of(field, step.turn, first + (u32)at, values + at * VALUES);
-        } else {
-            for (u64 at = thread; at < count; at += threads)
-                learn_of(field, step.turn, values[at * RECORD], values + at * RECORD + 1);
+        bytes += sizeof(Letter);
+        if (MIRRORED && count > letter.capacity) {
+            learn_all(field, step.turn, ranks.mirrors[rank], first, end);
+            bytes += sizeof(u32) * VALUES * (u64)(ranks.brings ? end - first : count);
+            continue;
         }
+        const u32* records = (const u32*)(&letter + 1);
+        for (u64 at = thread; at < count; at += threads)
+            learn_of(field, step.turn, records[at * RECORD], records + at * RECORD + 1);
+        bytes += sizeof(u32) * RECORD * (u64)count;
     }
     if (thread == 0) {
         field.tallies->waking[step.turn.parity] += waking;
@@ -242,8 +281,8 @@ RIPPLET_FN void hear(const RankStep& step) {
 
 using ripplet::RankStep;
 
+RIPPLET_KERNEL(ripplet_reflect, RankStep, step, 256, 6) { ripplet::reflect(step); }
 RIPPLET_KERNEL(ripplet_post, RankStep, step, 256, 6) { ripplet::post(step); }
-RIPPLET_KERNEL(ripplet_post_all, RankStep, step, 256, 6) { ripplet::post_all(step); }
 RIPPLET_KERNEL(ripplet_learn, RankStep, step, 256, 6) { ripplet::learn(step); }
 RIPPLET_KERNEL(ripplet_tell, RankStep, step, 256, 6) { ripplet::tell(step); }
 RIPPLET_KERNEL(ripplet_hear, RankStep, step, 256, 6) { ripplet::hear(step); }

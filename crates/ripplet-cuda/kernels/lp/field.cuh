@@ -4,7 +4,8 @@
 //
 //     bool DIRECTED, WEIGHTED, SHARDED     the graph
 //     bool COMPRESSED, STREAMED            whether its lists are; whether some of them are not on the device
-//     bool RANKED                          whether several devices share it: `exchange.cuh`
+//     bool RANKED, MIRRORED                whether several devices share it: `exchange.cuh`; whether all vertices
+//                                          have their turn in one phase there
 //     u32  COLUMNS, DRAFT_LENGTH           the program's columns; values of the written ones a vertex
 //     u32  WAKE, TOTAL                     below
 //     bool FALLS_WITH_TOTAL, CARRIES       what the program says of its hooks
@@ -94,6 +95,19 @@ struct Streamed {
     u32 ahead, wants, padding;
 };
 
+// Devices that can share a run.
+constexpr u32 MOST_RANKS = 16;
+
+// Values that others need of a vertex: its label, and those of its written columns.
+constexpr u32 VALUES = 1 + DRAFT_LENGTH;
+
+// Where a rank writes what its vertices have for the others, by vertex: a mirror in the memory of each, or where they are
+// brought, one in its own.
+struct Mirrors {
+    u64 count;
+    u32* of[MOST_RANKS];
+};
+
 // Counts that blocks add to. Those in the first part only grow; the host takes differences.
 struct Tallies {
     u64 visited, scanned, changed, nan_scores, fingerprint, grand_total;
@@ -153,6 +167,8 @@ struct Field {
     u32 *totals, *shares, *drafts;
     // Of all vertices, where several devices share compressed lists: nobody else has those of the others.
     const u32* degrees;
+    // Nothing where none are.
+    const Mirrors* mirrors;
     Tallies* tallies;
     // By class: the members of the phase, as `Members` finds them; U32_MAX in the place of those who had
     // their turn and did not change, and when changes are shown, of all who wake nobody. For LARGE

@@ -122,6 +122,20 @@ RIPPLET_FN u32& chosen_of(const Field& field, Turn turn, u32 of_class, u32 item)
     return field.chosen[field.tallies->lower[turn.parity][of_class] + item];
 }
 
+// Whether who changes tells other ranks at once, and not when all have chosen: where many may change.
+RIPPLET_FN bool tells_at_once(Turn turn) { return MIRRORED && !IN_PLACE && !turn.asks_grains; }
+
+// Tells other ranks what a vertex that changed has from now on.
+RIPPLET_FN void mirror_change(const Field& field, u32 v, u32 label) {
+    const Mirrors& mirrors = *field.mirrors;
+    const u32* draft = field.drafts + (u64)v * DRAFT_LENGTH;
+    for (u32 number = 0; number < mirrors.count; number++) {
+        u32* values = mirrors.of[number] + (u64)v * VALUES;
+        values[0] = label;
+        for (u32 index = 0; index < DRAFT_LENGTH; index++) values[1 + index] = draft[index];
+    }
+}
+
 // Ends a vertex's turn.
 RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree, const Ended& end,
                          Seen* seen) {
@@ -151,6 +165,7 @@ RIPPLET_FN Done end_turn(const Run& run, Turn turn, const Chooser& v, u32 degree
     }
     const bool changed = relabelled || redrafted;
     const Done done = {chosen, changed, changed && wakes_others(relabelled)};
+    if (changed && tells_at_once(turn)) mirror_change(field, v.id, chosen);
     seen->changed += done.changed;
     seen->nan_scores += end.verdict.nan;
     if (done.wakes && field.waking_share > 0) {

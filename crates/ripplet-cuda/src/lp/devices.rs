@@ -337,7 +337,9 @@ impl<D: Peer> DevicesExecutor<D> {
         let mut ranks: Vec<DeviceRounds<'a, D>> =
             begun.into_iter().zip(&self.names).map(with_name).collect::<Result<_, _>>()?;
         let outboxes: Vec<_> = ranks.iter().map(DeviceRounds::outbox).collect();
-        ranks.iter_mut().for_each(|rank| rank.join(&outboxes));
+        for (rank, name) in ranks.iter_mut().zip(&self.names) {
+            rank.join(&outboxes).map_err(|error| named(name, error))?;
+        }
         let transfer_seconds = start.elapsed().as_secs_f64();
         Ok(DevicesRounds { executor: self, ranks, transfer_seconds })
     }
@@ -359,16 +361,16 @@ struct DevicesRounds<'a, D: Peer> {
 enum Word<M> {
     /// Its letter is written where this mark is.
     At(M),
-    /// Its letter is written, and as long.
-    Letter(u64),
+    /// Its letter is written, and begins with this.
+    Letter(Letter),
     /// Of each rank's vertices, so many words were woken.
     Woken([u32; MOST_RANKS]),
 }
 
 impl<M> Word<M> {
-    /// Bytes of the letter that is for another rank.
-    fn letter(&self) -> u64 {
-        if let Word::Letter(bytes) = self { *bytes } else { 0 }
+    /// What the letter begins with that is for another rank.
+    fn letter(&self) -> Letter {
+        if let Word::Letter(head) = self { *head } else { Letter::zeroed() }
     }
 
     /// Bytes of the words that are for another rank.
@@ -488,13 +490,19 @@ impl<'d, D: Peer> Exchange<DeviceRounds<'d, D>> for Letters<'_, D> {
         let places = &rank.layout().ranks;
         let mut head = Letter::zeroed();
         self.read(rank, places.letter.start, bytemuck::bytes_of_mut(&mut head))?;
-        let vertices = rank.layout().share.vertices().len() as u64;
-        let all = self.meet(own, Word::Letter(places.bytes_of(&head, vertices)))?;
+        let all = self.meet(own, Word::Letter(head))?;
+        let share = &rank.layout().share;
+        let bytes =
+            |rank: usize| places.bytes_of(&all[rank].letter(), share.parts.of(rank).len() as u64);
         let mut post = Post::default();
-        for other in rank.layout().share.others() {
-            post.send(other, ranks.letter, all[own].letter());
-            let from = self.outboxes[other].letter;
-            post.receive(other, ranks.letters[other], from, all[other].letter());
+        for other in share.others() {
+            let [letter, mirror] = bytes(own);
+            post.send(other, ranks.letter, letter);
+            post.send(other, self.outboxes[own].mirrors[own], mirror);
+            let ([letter, mirror], outbox) = (bytes(other), &self.outboxes[other]);
+            post.receive(other, ranks.letters[other], outbox.letter, letter);
+            let to = self.outboxes[own].mirrors[other];
+            post.receive(other, to, outbox.mirrors[other], mirror);
         }
         self.bring(device, own, &post)?;
         rank.learn()

@@ -166,6 +166,7 @@ pub struct Field {
     pub shares: Address,
     pub drafts: Address,
     pub degrees: Address,
+    pub mirrors: Address,
     pub tallies: Address,
     pub members: [Address; LISTED],
     pub chosen: Address,
@@ -523,7 +524,7 @@ impl Layout {
         to.sketched_weights = places.take(8, sketched);
         let tables = places.bytes;
 
-        to.ranks = RankPlaces::new(&mut places, &share, drafted, at_once);
+        to.ranks = RankPlaces::new(&mut places, &share, drafted, settings.schedule.order, at_once);
 
         // What the host ferries to a device need not be in memory at once.
         let mapped = if tuning.supply == Supply::Ferried { graph.shared_bytes() } else { 0 };
@@ -571,6 +572,7 @@ impl Layout {
             shares: at(&self.shares),
             drafts: at(&self.drafts),
             degrees: at(&self.degrees),
+            mirrors: at(&self.ranks.mirrors_at),
             tallies: at(&self.tallies),
             members: std::array::from_fn(|class| {
                 let list = &self.members[class];

@@ -76,9 +76,8 @@ pub(super) struct Kernels {
 /// Those by which devices that share a run hear of one another; `post` is in the place of `show`.
 #[derive(Clone, Copy)]
 struct RankKernels {
+    reflect: Launch,
     post: Launch,
-    /// `None` where a letter has always room.
-    post_all: Option<Launch>,
     learn: Launch,
     tell: Launch,
     hear: Launch,
@@ -649,10 +648,19 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         self.seen.heard_bytes
     }
 
-    /// Tells it where all letters are.
-    pub(super) fn join(&mut self, all: &[Outbox]) {
+    /// Tells it where all letters are. Before any of them begins a round, each must be done with this.
+    pub(super) fn join(&mut self, all: &[Outbox]) -> Result<(), RunError> {
         let base = self.device.address(&self.memory);
-        self.ranks = self.layout.ranks.ranks(base, &self.layout.share, all);
+        let Layout { ranks, share, .. } = &self.layout;
+        self.ranks = ranks.ranks(base, share, all);
+        if ranks.is_mirrored && self.field.vertices > 0 {
+            let mirrors = ranks.mirrors(share, all);
+            let written = self.write(&ranks.mirrors_at, 0, bytemuck::bytes_of(&mirrors));
+            written.map_err(failed)?;
+            self.begin_phase(0);
+            self.launch_ranked(|kernels| kernels.reflect)?;
+        }
+        self.device.wait().map_err(failed)
     }
 
     pub(super) fn ranks(&self) -> &Ranks {
@@ -672,22 +680,19 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     }
 
     /// Launches a kernel of a `RankStep`.
-    fn launch_ranked(
-        &self,
-        kernel: impl FnOnce(&RankKernels) -> Option<Launch>,
-    ) -> Result<(), RunError> {
-        let launch = self.kernels.ranked.as_ref().and_then(kernel);
+    fn launch_ranked(&self, kernel: impl FnOnce(&RankKernels) -> Launch) -> Result<(), RunError> {
+        let launch = self.kernels.ranked.as_ref().map(kernel);
         launch.map_or(Ok(()), |launch| self.launch(&launch, &self.rank_step)).map_err(failed)
     }
 
     /// Takes over what the others changed, when their letters are there.
     pub(super) fn learn(&self) -> Result<(), RunError> {
-        self.launch_ranked(|kernels| Some(kernels.learn))
+        self.launch_ranked(|kernels| kernels.learn)
     }
 
     /// Makes active those of its vertices that the others woke, when that is there.
     pub(super) fn hear(&self) -> Result<(), RunError> {
-        self.launch_ranked(|kernels| Some(kernels.hear))
+        self.launch_ranked(|kernels| kernels.hear)
     }
 
     /// What was counted since it was asked for the last time.
@@ -807,15 +812,14 @@ impl<D: Device> Rank for DeviceRounds<'_, D> {
                 self.launch(launch, &self.step).map_err(failed)?;
             }
         }
-        self.launch_ranked(|kernels| Some(kernels.post))?;
-        self.launch_ranked(|kernels| kernels.post_all)
+        self.launch_ranked(|kernels| kernels.post)
     }
 
     fn wake(&mut self) -> Result<(), RunError> {
         if !self.with_streaming(Self::wake_streamed)? {
             self.launch(&self.kernels.wake, &self.step).map_err(failed)?;
         }
-        self.launch_ranked(|kernels| Some(kernels.tell))
+        self.launch_ranked(|kernels| kernels.tell)
     }
 }
 
@@ -863,10 +867,9 @@ impl Kernels {
         let sketches = settings.counter.sketch().is_some();
         let is_ranked = layout.share.is_ranked();
         let ranked = || {
-            let overflows = layout.ranks.may_overflow;
             Ok(RankKernels {
+                reflect: kernel("ripplet_reflect", 0)?,
                 post: kernel("ripplet_post", 0)?,
-                post_all: some(Launch::of("ripplet_post_all", 0), overflows)?,
                 learn: kernel("ripplet_learn", 0)?,
                 tell: kernel("ripplet_tell", 0)?,
                 hear: kernel("ripplet_hear", 0)?,

@@ -121,6 +121,7 @@ fn configuration<P: Program>(
     let sketch = settings.counter.sketch();
     let drafted: u64 =
         columns.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum();
+    let is_mirrored = kernels == Kernels::Ranked && ranks::is_mirrored(settings.schedule.order);
     let wake = match program.wake() {
         Wake::Disagreement => 0,
         Wake::Change => 1,
@@ -136,6 +137,7 @@ fn configuration<P: Program>(
          #define RIPPLET_STREAMED {}\n\
          namespace ripplet {{\n\
          constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {}, COMPRESSED = {}, RANKED = {};\n\
+         constexpr bool MIRRORED = {is_mirrored};\n\
          constexpr bool STREAMED = {is_streamed};\n\
          constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, WAKE = {wake}, TOTAL = {total};\n\
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
