@@ -39,6 +39,28 @@ mod modest {
 
 use modest::Modest;
 
+/// The smallest label within reach spreads, a step a round.
+#[label_program]
+mod flood {
+    use ripplet_lp::hooks::*;
+
+    pub struct Flood {}
+
+    impl Program for Flood {
+        type Score = u64;
+
+        fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+            0xffff_ffff - u64::from(c.label)
+        }
+
+        fn update_vertex(&self, v: &mut VertexMut<'_>, label: Label, _score: u64) -> Label {
+            if label < v.label { label } else { v.label }
+        }
+    }
+}
+
+use flood::Flood;
+
 const WAYS: [Way; 3] = [Way::Direct, Way::Carried, Way::Copied];
 
 fn shim(number: u64, way: Way) -> ShimDevice {
@@ -118,6 +140,38 @@ fn by_every_way() {
         let rounds = 6 * if is_sync { 1 } else { 32 };
         let all = u64::from(edges.vertices) * (4 + 2) + 2 * 64 * rounds;
         assert!(heard[1] < all * rounds, "{heard:?}");
+    }
+}
+
+/// Two floods from the ends of paths of different lengths: rounds that look at few vertices, of which few or many change,
+/// follow such as looked at nearly all, and are followed by them. Whoever was told in one way is known in all.
+#[test]
+fn few_after_many_and_many_after_few() {
+    let web = web(9);
+    let (inner, paths) = (web.vertices, [6, 15]);
+    let vertices = inner + paths.iter().sum::<u32>();
+    let path = |first: u32, to: u32, length| {
+        (0..length).map(move |step| (first + step, if step == 0 { to } else { first + step - 1 }))
+    };
+    let ends = [inner + paths[0] - 1, vertices - 1];
+    let pairs = web.pairs.iter().copied();
+    let pairs = pairs.chain(path(inner, 0, paths[0])).chain(path(ends[0] + 1, inner - 1, paths[1]));
+    let edges = Edges::new(vertices, pairs);
+    let mut labels = vec![vertices - 1; vertices as usize];
+    [labels[ends[0] as usize], labels[ends[1] as usize]] = [7, 3];
+    let begun =
+        Settings { stop: Stop::after(40), initial: Some(labels), ..settings(Schedule::sync()) };
+    let cpu = CpuExecutor::new(Some(1)).unwrap();
+    let graph = edges.graph(MAX_SHARD_ARCS);
+    let rounds = cpu.run(&graph, &Flood {}, &begun, &mut ()).unwrap().rounds;
+    // A round is told of at once behind one that looked at a quarter; a letter has room for a sixteenth.
+    let [many, letter] = [4, 16].map(|share| u64::from(vertices) / share);
+    let pairs = || rounds.windows(2).map(|two| (two[0].visited >= many, two[1].changed));
+    assert!(pairs().any(|(is_full, changed)| !is_full && changed > letter), "{rounds:?}");
+    assert!(pairs().any(|(is_full, changed)| !is_full && (1..=letter / 4).contains(&changed)));
+    assert!(pairs().skip(4).any(|(is_full, changed)| is_full && changed > 0), "{rounds:?}");
+    for way in WAYS {
+        check(&devices(2, way), &edges, Storage::Plain, &Flood {}, &begun);
     }
 }
 
