@@ -278,6 +278,8 @@ pub fn run<E: Executor>(
         }
         folder.tidy()?;
         finished = folder.finished()?;
+        // Who was killed when a window was there had not yet forgotten what was kept of the one before.
+        finished.iter().rev().skip(1).try_for_each(|record| folder.forget(record))?;
         before = Some(manifest);
     }
     let manifest = Manifest {

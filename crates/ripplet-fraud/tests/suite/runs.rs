@@ -190,6 +190,14 @@ fn a_run_that_is_cancelled_goes_on_and_writes_the_same_bytes() {
         let ended = run::run(&executor, &options, &cut, resume, &mut watcher).unwrap_err();
         assert!(ended.is_cancelled());
     }
+    // As if killed between a window and the end of what was kept of the one before.
+    let mut windows: Vec<_> =
+        fs::read_dir(cut.join("windows")).unwrap().collect::<Result<_, _>>().unwrap();
+    windows.sort_by_key(fs::DirEntry::file_name);
+    let [.., before, last] = &*windows else { panic!("{windows:?}") };
+    for name in ["labels.checkpoint", "clusters.txt"] {
+        fs::copy(last.path().join(name), before.path().join(name)).unwrap();
+    }
     let resumed = run_into(&options, &cut, true).unwrap();
     assert_eq!(resumed.windows.len(), 7);
     assert_eq!(results(&cut), results(&whole));
