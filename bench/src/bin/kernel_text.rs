@@ -1,6 +1,6 @@
 //! Prints the text that is compiled for a program on a small graph: `cargo run -p ripplet-bench --bin
 //! kernel_text -- lpa phased mg:8`, with `plain` or `compressed` behind that for the
-//! lists, and `streamed` where they are not all on the device, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
+//! lists, and `streamed` where they are not all on the device (else `whole`), and `ranked` where devices share them, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
 //! `-- swarm harmonic`, `-- swarm summaries`, `-- swarm distances`, `-- swarm betweenness directed`,
 //! `-- swarm edges undirected weighted` for graphs of a batch, or `-- generate` for markets. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
 
@@ -68,12 +68,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         "streamed" => Resident::Partly,
         _ => Resident::Whole,
     };
+    let kernels = match argument(5, "alone") {
+        "ranked" => Kernels::Ranked,
+        _ => Kernels::Measured,
+    };
+    let these = (kernels, resident);
     match argument(0, "lpa") {
-        "cdlp" => print(graph, &Cdlp, &settings, resident),
-        "llp" => print(graph, &Llp::new(Gamma::ONE), &settings, resident),
-        "slpa" => print(graph, &Slpa::default(), &settings, resident),
-        "seeded" => print(graph, &Seeded::new(graph, 0.9)?, &settings, resident),
-        _ => print(graph, &Lpa::default(), &settings, resident),
+        "cdlp" => print(graph, &Cdlp, &settings, these),
+        "llp" => print(graph, &Llp::new(Gamma::ONE), &settings, these),
+        "slpa" => print(graph, &Slpa::default(), &settings, these),
+        "seeded" => print(graph, &Seeded::new(graph, 0.9)?, &settings, these),
+        _ => print(graph, &Lpa::default(), &settings, these),
     }
 }
 
@@ -81,8 +86,8 @@ fn print<P: Program>(
     graph: GraphView<'_>,
     program: &P,
     settings: &Settings,
-    resident: Resident,
+    (kernels, resident): (Kernels, Resident),
 ) -> Result<(), Box<dyn Error>> {
-    println!("{}", source(graph, program, settings, Kernels::Measured, resident)?.text);
+    println!("{}", source(graph, program, settings, kernels, resident)?.text);
     Ok(())
 }

@@ -83,12 +83,8 @@ RIPPLET_FN void reflect(const RankStep& step) {
     }
 }
 
-// Counts a vertex that changed, and unless the others were told at once, tells them. All lanes of a warp call it together.
-RIPPLET_FN void post_change(const Field& field, const Ranks& ranks, Turn turn, bool changed, u32 v, u32* changes) {
-    if (tells_at_once(turn)) {
-        *changes += changed;
-        return;
-    }
+// Tells the others that a vertex changed, where they were not told at once. All lanes of a warp call it together.
+RIPPLET_FN void post_change(const Field& field, const Ranks& ranks, bool changed, u32 v) {
     const u32 at = append(&ranks.letter->count, changed);
     if (!changed) return;
     if (MIRRORED) mirror_change(field, v, field.labels[v]);
@@ -102,51 +98,21 @@ RIPPLET_FN void post_change(const Field& field, const Ranks& ranks, Turn turn, b
 // Shows what a rank's vertices chose, and sees that the others hear of it; in place, it was shown.
 RIPPLET_FN void post(const RankStep& step) {
     const Field& field = step.run.field;
-    const Turn turn = step.turn;
-    Tallies* tallies = field.tallies;
-    const u32* lower = tallies->lower[turn.parity];
-    const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
-    u64 print = 0;
+    const Ranks& ranks = step.ranks;
+    const bool is_told = tells_at_once(step.turn);
     u32 changes = 0;
-    for (u64 first = thread - lane_id(); first < lower[LARGE]; first += threads) {
-        const u64 at = first + lane_id();
-        u32 v = U32_MAX;
-        if (at < lower[LARGE]) {
-            u32 of_class = 0;
-            while (at >= lower[of_class + 1]) of_class++;
-            const u32 item = (u32)at - lower[of_class];
-            u32& member = Members(field, of_class)[item];
-            v = member;
-            if (v != U32_MAX) {
-                const u32 chosen = chosen_of(field, turn, of_class, item);
-                const bool wakes = IN_PLACE ? chosen != 0 : show_change(field, v, chosen, &print);
-                // Only who wakes others stays listed.
-                if (!wakes) member = U32_MAX;
-            }
-        }
-        post_change(field, step.ranks, turn, v != U32_MAX, v, &changes);
-    }
-    const u32 large_ones = tallies->members[turn.parity][LARGE];
-    for (u64 first = thread - lane_id(); first < large_ones; first += threads) {
-        const u64 number = first + lane_id();
-        bool changed = false;
-        u32 v = 0;
-        if (number < large_ones) {
-            const Large& large = field.large[number];
-            changed = large.done.changed, v = large.vertex;
-            if (!IN_PLACE && changed) show_change(field, v, large.done.label, &print);
-        }
-        post_change(field, step.ranks, turn, changed, v, &changes);
-    }
-    if (thread == 0) {
-        step.ranks.letter->capacity = tells_at_once(turn) ? 0 : step.ranks.capacity;
-        step.ranks.letter->waking = tallies->waking[turn.parity];
-    }
+    const u64 print = show_all(field, step.turn, [&](bool changed, u32 v) {
+        if (is_told)
+            changes += changed;
+        else
+            post_change(field, ranks, changed, v);
+    });
+    add_print(field, print);
     changes = warp_sum(changes);
-    if (lane_id() == 0 && changes > 0) atomicAdd(&step.ranks.letter->count, changes);
-    if (!field.traced) return;
-    print = warp_sum(print);
-    if (lane_id() == 0 && print != 0) atomicAdd(&tallies->fingerprint, print);
+    if (lane_id() == 0 && changes > 0) atomicAdd(&ranks.letter->count, changes);
+    if (blockIdx.x > 0 || threadIdx.x > 0) return;
+    ranks.letter->capacity = is_told ? 0 : ranks.capacity;
+    ranks.letter->waking = field.tallies->waking[step.turn.parity];
 }
 
 // Makes a vertex of another rank what it is there.

@@ -32,28 +32,51 @@ RIPPLET_FN bool show_change(const Field& field, u32 v, u32 label, u64* print) {
     return wakes_others(before != label);
 }
 
-RIPPLET_FN void show(const Run& run, Turn turn) {
-    const Field& field = run.field;
-    Tallies* tallies = field.tallies;
+// Shows what all chose, where that was not shown at once, and hands `each` the vertices that changed; whoever wakes nobody
+// is not listed any more. All lanes of a warp call `each` together, with whether they have one. The fingerprint's change.
+template <class Each> RIPPLET_FN u64 show_all(const Field& field, Turn turn, const Each& each) {
+    const Tallies* tallies = field.tallies;
     const u32* lower = tallies->lower[turn.parity];
     const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
     u64 print = 0;
-    for (u64 at = thread; at < lower[LARGE]; at += threads) {
-        u32 of_class = 0;
-        while (at >= lower[of_class + 1]) of_class++;
-        const u32 item = (u32)at - lower[of_class];
-        u32& member = Members(field, of_class)[item];
-        // Only who wakes others stays listed.
-        if (member != U32_MAX && !show_change(field, member, chosen_of(field, turn, of_class, item), &print))
-            member = U32_MAX;
+    for (u64 first = thread - lane_id(); first < lower[LARGE]; first += threads) {
+        const u64 at = first + lane_id();
+        u32 v = U32_MAX;
+        if (at < lower[LARGE]) {
+            u32 of_class = 0;
+            while (at >= lower[of_class + 1]) of_class++;
+            const u32 item = (u32)at - lower[of_class];
+            u32& member = Members(field, of_class)[item];
+            v = member;
+            if (v != U32_MAX) {
+                const u32 chosen = chosen_of(field, turn, of_class, item);
+                const bool wakes = IN_PLACE ? chosen != 0 : show_change(field, v, chosen, &print);
+                if (!wakes) member = U32_MAX;
+            }
+        }
+        each(v != U32_MAX, v);
     }
-    for (u64 number = thread; number < tallies->members[turn.parity][LARGE]; number += threads) {
-        const Large& large = field.large[number];
-        if (large.done.changed) show_change(field, large.vertex, large.done.label, &print);
+    const u32 large_ones = tallies->members[turn.parity][LARGE];
+    for (u64 first = thread - lane_id(); first < large_ones; first += threads) {
+        const u64 number = first + lane_id();
+        Done done = {0, false, false};
+        u32 v = U32_MAX;
+        if (number < large_ones) done = field.large[number].done, v = field.large[number].vertex;
+        if (!IN_PLACE && done.changed) show_change(field, v, done.label, &print);
+        each(done.changed, v);
     }
+    return print;
+}
+
+// Adds what the lanes of a warp have to the fingerprint.
+RIPPLET_FN void add_print(const Field& field, u64 print) {
     if (!field.traced) return;
     print = warp_sum(print);
-    if (lane_id() == 0 && print != 0) atomicAdd(&tallies->fingerprint, print);
+    if (lane_id() == 0 && print != 0) atomicAdd(&field.tallies->fingerprint, print);
+}
+
+RIPPLET_FN void show(const Run& run, Turn turn) {
+    add_print(run.field, show_all(run.field, turn, [](bool, u32) {}));
 }
 
 }  // namespace ripplet

@@ -506,7 +506,8 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
     pub(super) fn launch(&self, launch: &Launch, argument: &[u8]) -> Result<(), DeviceError> {
         // SAFETY: the argument is a `Run` or a `Step` as the kernels have it (they do not compile where
         // the sizes of its parts differ), and its addresses are of `memory`, which lives as long as
-        // `self`, laid out so that the kernels stay within it.
+        // `self`, laid out so that the kernels stay within it; or of the letters and mirrors of those that
+        // share the run, all of which are kept until every one of them is idle.
         unsafe { self.device.launch(self.module, launch, argument) }
     }
 
