@@ -192,6 +192,16 @@ enum Flaw {
     Order,
 }
 
+/// Whether offsets ascend.
+fn ascend(offsets: &[u32]) -> bool {
+    const OFFSETS: usize = 1 << 16;
+    // To wake other threads takes longer than to look at a few.
+    match offsets.len() <= OFFSETS {
+        true => offsets.is_sorted(),
+        false => offsets.par_windows(2).with_min_len(OFFSETS).all(|pair| pair[0] <= pair[1]),
+    }
+}
+
 impl Neighbors<'_> {
     /// What is wrong, if anything, with lists whose offsets ascend from 0 to their end.
     ///
@@ -219,6 +229,9 @@ impl Neighbors<'_> {
                 .then_some(Flaw::Order)
         };
         let parts = self.neighbors.len().div_ceil(ARCS);
+        if parts <= 1 {
+            return (0..parts).find_map(flaw);
+        }
         (0..parts).into_par_iter().filter_map(flaw).find_first(|_| true)
     }
 
@@ -284,8 +297,7 @@ impl Shard {
                 && list.offsets.len() == self.vertices.len() + 1
                 && list.offsets.last().copied().map(u64::from) == Some(list.neighbors.len() as u64);
             let many = list.neighbors.len() as u64 > MAX_SHARD_ARCS;
-            let descends = || list.offsets.par_windows(2).any(|pair| pair[0] > pair[1]);
-            if !ends || many || descends() {
+            if !ends || many || !ascend(list.offsets) {
                 return Err(InvalidGraph::Offsets { shard });
             }
             match list.first_flaw(vertices) {
@@ -514,6 +526,25 @@ mod tests {
         assert_eq!(from_lists(&[vec![2, 1], none.clone(), none]), order);
         assert_eq!(from_lists(&[b, vec![2, 1, 2], a.clone()]), order);
         assert_eq!(from_lists(&[a, vec![3]]), Err(InvalidGraph::Neighbor { shard: 0 }));
+    }
+
+    #[test]
+    fn offsets_that_descend_are_refused_of_few_and_of_many() {
+        for vertices in [2u32, 100_000] {
+            let graph = |offsets: Vec<u32>| {
+                let lists = Adjacency::new(offsets.into(), vec![0; vertices as usize].into(), None);
+                let ids = VertexIds::Consecutive { first: 0, count: vertices };
+                let shard = Shard::new(0..vertices, lists, None);
+                Graph::from_shards(ids, Direction::Undirected, WeightScale::ONE, vec![shard])
+            };
+            let offsets: Vec<u32> = (0..=vertices).collect();
+            assert!(graph(offsets.clone()).is_ok());
+            for at in [1, offsets.len() / 2, offsets.len() - 2] {
+                let mut offsets = offsets.clone();
+                offsets[at] = vertices + 1;
+                assert_eq!(graph(offsets), Err(InvalidGraph::Offsets { shard: 0 }), "{at}");
+            }
+        }
     }
 
     #[test]

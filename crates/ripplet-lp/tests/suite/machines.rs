@@ -1,4 +1,4 @@
-//! Who runs the conformance suite here: the CPU, on 1, 2 and 7 threads, with plain and with
+//! Who runs the conformance suite here: the CPU, on 1, 2 and 3 threads, with plain and with
 //! compressed lists, and several executors that share each run.
 
 use crate::graphs::{Edges, Storage};
@@ -60,7 +60,7 @@ pub fn machines() -> Vec<Machine> {
         executor: On::Ranks(ranks),
         storage: Storage::Plain,
     };
-    let plain = [1, 2, 7].map(|threads| (threads, Storage::Plain));
+    let plain = [1, 2, 3].map(|threads| (threads, Storage::Plain));
     let compressed = [1, 2].map(|threads| (threads, Storage::Compressed));
     plain.into_iter().chain(compressed).map(on).chain([ranks]).collect()
 }
