@@ -1,5 +1,5 @@
 // When all whose turn it was have chosen: their choices are shown, before anybody is woken. In place,
-// each was shown at once, and there is nothing to do.
+// each was shown at once, and is only told of.
 #pragma once
 
 namespace ripplet {

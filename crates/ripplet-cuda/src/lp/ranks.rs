@@ -168,7 +168,10 @@ impl RankPlaces {
             let all = at_once(count(rank));
             if is_mirrored { all.div_ceil(RECORD_OF) } else { all }
         };
-        let letter = |rank: usize| LETTER_BYTES + capacity(rank) * 4 * (1 + values);
+        let letter = |rank: usize| {
+            let records = capacity(rank).saturating_mul(4 * (1 + values));
+            records.saturating_add(LETTER_BYTES)
+        };
         let ranks = 0..share.parts.ranks();
         let place = to.take(1, letter(share.rank));
         let mirrors_at = to.take(size_of::<Mirrors>() as u64, is_mirrored.into());

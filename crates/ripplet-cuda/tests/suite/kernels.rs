@@ -60,7 +60,7 @@ fn texts() -> Vec<Source> {
         text(&other, &llp, Schedule::phased(), "exact"),
         text(&plain, &seeded, Schedule::phased(), "exact"),
         text_for(coded, &plain, &seeded, Schedule::phased(), "exact"),
-        text_for(ranked, &plain, &Slpa::default(), Schedule::phased(), "exact"),
+        text_for(ranked, &plain, &Slpa::default(), Schedule::sync(), "exact"),
         text_for(ranked, &other, &llp, Schedule::asynchronous(), "exact"),
         text(&other, &lpa, Schedule::phased(), "mg:32"),
     ]

@@ -200,11 +200,13 @@ pub fn takes(edges: &Edges, rules: Rules) -> bool {
         return true;
     }
     let plain = !edges.directed && edges.weights.is_none();
+    // One program has all kinds of graphs, most have those that have least and most.
+    let is_extreme = edges.directed == edges.weights.is_some();
     if let oracle::Counting::Sketch { slots, twice, .. } = rules.counting {
-        // Every sketch with one program and one kind of graph, and one sketch with every program and every kind.
+        // Every sketch with one program and one kind of graph, and one sketch with every program.
         let is_lpa = rules.variant == Variant::Lpa { resolution: 65536 };
         let is_usual = slots == Some(8) && twice;
-        let is_taken = if is_usual { is_lpa || plain } else { is_lpa && plain };
+        let is_taken = if is_usual { (is_lpa && is_extreme) || plain } else { is_lpa && plain };
         if !is_taken {
             return false;
         }
@@ -219,14 +221,12 @@ pub fn takes(edges: &Edges, rules: Rules) -> bool {
     schedule
         && match rules.variant {
             Variant::Lpa { resolution } => resolution == 65536 || (plain && resolution == 0),
-            Variant::Cdlp => plain || edges.directed,
-            Variant::Seeded { attenuation } => attenuation == 0.625 && (plain || edges.directed),
+            Variant::Cdlp => is_extreme,
+            Variant::Seeded { attenuation } => attenuation == 0.625 && is_extreme,
             Variant::Llp { gamma } => plain && gamma == 1 << 14,
             Variant::Slpa { memory } => plain && memory == 2,
             // Each way of waking, and each total.
-            Variant::Probe { wake: Wake::Change, total } => {
-                total == Total::Volume && (plain || edges.directed)
-            }
+            Variant::Probe { wake: Wake::Change, total } => total == Total::Volume && is_extreme,
             Variant::Probe { total, .. } => total == Total::Members && plain,
             Variant::Suspicion { .. } => false,
         }
