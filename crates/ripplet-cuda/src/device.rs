@@ -238,7 +238,7 @@ pub trait Peer:
     /// What carries bytes between some devices by itself, such as NCCL.
     type Carrier: Send + Sync;
 
-    /// Lets kernels of this device read another one's memory; whether they can.
+    /// Lets kernels of this device read and write another one's memory; whether they can.
     fn reach(&self, other: &Self) -> Result<bool, DeviceError>;
 
     /// Copies from another device's memory, when all that was launched here before is done.

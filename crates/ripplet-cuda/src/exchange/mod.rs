@@ -1,13 +1,14 @@
 //! How the devices of one process that share a run hear of one another.
 //!
 //! What they tell is written by kernels into letters, in the memory of whose letters they are
-//! (`kernels/lp/exchange.cuh`). There are three ways for them to reach the others:
+//! (`kernels/lp/exchange.cuh`); and where many vertices may change at once, into mirrors of them. There are three ways for
+//! both to reach the others:
 //!
 //! | way | what happens | what it takes |
 //! |---|---|---|
-//! | [`Way::Direct`] | kernels read the others' memory, where the letters lie | peer access between all devices; the host waits for nothing |
-//! | [`Way::Carried`] | NCCL sends as many bytes as a letter has | a library; the host waits until it knows how many |
-//! | [`Way::Copied`] | the driver copies as many bytes as a letter has | nothing; the host waits as well |
+//! | [`Way::Direct`] | kernels read the others' memory, where the letters lie, and write the mirrors there | peer access between all devices; the host waits for nothing |
+//! | [`Way::Carried`] | NCCL sends as many bytes as a letter has, or the mirror | a library; the host waits until it knows how many |
+//! | [`Way::Copied`] | the driver copies as many bytes as a letter has, or the mirror | nothing; the host waits as well |
 //!
 //! The labels do not depend on the way.
 
@@ -21,7 +22,7 @@ use std::fmt;
 /// By which way letters reach other devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Kernels read them where they lie.
+    /// Kernels read them where they lie; mirrors, they write.
     Direct,
     /// NCCL sends them.
     Carried,
