@@ -11,12 +11,16 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::Type;
+use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::serialized_reader::SerializedPageReader;
 use rayon::prelude::*;
 use ripplet_graph::memory;
 use std::io::{self, Cursor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// Rows that one task takes.
 const ROWS: usize = 1 << 16;
@@ -105,10 +109,16 @@ impl Table {
             Container::Parquet(metadata) => {
                 let bytes = Mapped(self.bytes.clone());
                 let metadata = metadata.clone();
-                let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata);
+                let rows =
+                    ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata.clone());
                 let mask = ProjectionMask::roots(rows.parquet_schema(), columns.iter().copied());
                 let rows = rows.with_projection(mask).with_batch_size(ROWS);
-                let batches = guarded(|| rows.build().map_err(no_parquet))?;
+                let batches = guarded(|| {
+                    for group in 0..metadata.metadata().num_row_groups() {
+                        self.check_dictionaries(&metadata, group, columns)?;
+                    }
+                    rows.build().map_err(no_parquet)
+                })?;
                 Box::new(batches.map(|batch| batch.map_err(broken_parquet)))
             }
             Container::ArrowFile => {
@@ -131,6 +141,54 @@ impl Table {
         }))
     }
 
+    /// Refuses dictionaries that claim more values than they have bytes for: whoever decodes them makes room for as many
+    /// as are claimed, which may be gigabytes for a file of a few bytes.
+    fn check_dictionaries(
+        &self,
+        metadata: &ArrowReaderMetadata,
+        group: usize,
+        columns: &[usize],
+    ) -> Result<(), Fault> {
+        let schema = metadata.parquet_schema();
+        let group = metadata.metadata().row_group(group);
+        let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+        let bytes = Arc::new(Mapped(self.bytes.clone()));
+        for (leaf, chunk) in group.columns().iter().enumerate() {
+            if !columns.contains(&schema.get_column_root_idx(leaf)) {
+                continue;
+            }
+            let pages = SerializedPageReader::new(Arc::clone(&bytes), chunk, rows, None);
+            let mut pages = pages.map_err(no_parquet)?;
+            if !pages.peek_next_page().map_err(no_parquet)?.is_some_and(|page| page.is_dict) {
+                continue;
+            }
+            let Some(Page::DictionaryPage { buf, num_values, .. }) =
+                pages.get_next_page().map_err(no_parquet)?
+            else {
+                continue;
+            };
+            let least = match chunk.column_type() {
+                Type::BOOLEAN => continue,
+                Type::INT32 | Type::FLOAT => 4,
+                Type::INT64 | Type::DOUBLE => 8,
+                Type::INT96 => 12,
+                // Each begins with its length.
+                Type::BYTE_ARRAY => 4,
+                Type::FIXED_LEN_BYTE_ARRAY => {
+                    u64::try_from(chunk.column_descr().type_length()).unwrap_or(0).max(1)
+                }
+            };
+            if u64::from(num_values) * least > buf.len() as u64 {
+                let (name, bytes) = (chunk.column_descr().name(), buf.len());
+                return Err(Fault::whole(format!(
+                    "the Parquet file is damaged: the dictionary of column `{name}` claims {num_values} values in \
+                     {bytes} bytes"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     fn map_row_groups<T: Send>(
         &self,
         metadata: &ArrowReaderMetadata,
@@ -150,6 +208,7 @@ impl Table {
             .map(|(group, first)| {
                 let bytes = Mapped(self.bytes.clone());
                 let metadata = metadata.clone();
+                guarded(|| self.check_dictionaries(&metadata, group, columns))?;
                 let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata);
                 let mask = ProjectionMask::roots(rows.parquet_schema(), columns.iter().copied());
                 let rows = rows.with_row_groups(vec![group]).with_projection(mask);

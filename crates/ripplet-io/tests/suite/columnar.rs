@@ -283,6 +283,16 @@ fn the_first_error_is_told_for_any_thread_count() {
     }
 }
 
+/// A file of 1.7 kB whose dictionary claims 660 million numbers, and would be given room for them. The fuzzer's first byte
+/// is before it.
+#[test]
+fn a_dictionary_that_claims_more_than_it_has_is_refused() {
+    let bytes = include_bytes!("../../../../fuzz/corpus/parquet/dictionary_that_claims_too_much");
+    let error = columnar::parse(bytes[1..].to_vec(), Format::Parquet, &weighted()).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("the dictionary of column `weight` claims"), "{error}");
+}
+
 #[test]
 fn no_rows_and_no_table_are_errors() {
     let none = || cast(UInt32Array::from(Vec::<u32>::new()));
