@@ -660,8 +660,9 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             written.map_err(failed)?;
             self.begin_phase(0);
             self.launch_ranked(|kernels| kernels.reflect)?;
+            self.device.wait().map_err(failed)?;
         }
-        self.device.wait().map_err(failed)
+        Ok(())
     }
 
     pub(super) fn ranks(&self) -> &Ranks {

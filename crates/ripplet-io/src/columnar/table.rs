@@ -107,19 +107,15 @@ impl Table {
         let projection = Some(columns.to_vec());
         let mut batches: Batches = match &self.container {
             Container::Parquet(metadata) => {
-                let bytes = Mapped(self.bytes.clone());
-                let metadata = metadata.clone();
-                let rows =
-                    ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata.clone());
-                let mask = ProjectionMask::roots(rows.parquet_schema(), columns.iter().copied());
-                let rows = rows.with_projection(mask).with_batch_size(ROWS);
-                let batches = guarded(|| {
-                    for group in 0..metadata.metadata().num_row_groups() {
-                        self.check_dictionaries(&metadata, group, columns)?;
+                let (bytes, metadata) = (self.bytes.clone(), metadata.clone());
+                let (groups, columns) = (metadata.metadata().num_row_groups(), columns.to_vec());
+                let open = move |group| -> Batches {
+                    match guarded(|| row_group(&bytes, &metadata, group, &columns)) {
+                        Ok(batches) => Box::new(batches),
+                        Err(fault) => Box::new(std::iter::once(Err(fault))),
                     }
-                    rows.build().map_err(no_parquet)
-                })?;
-                Box::new(batches.map(|batch| batch.map_err(broken_parquet)))
+                };
+                Box::new((0..groups).flat_map(open))
             }
             Container::ArrowFile => {
                 let open = || FileReader::try_new(reader, projection).map_err(no_arrow);
@@ -141,54 +137,6 @@ impl Table {
         }))
     }
 
-    /// Refuses dictionaries that claim more values than they have bytes for: whoever decodes them makes room for as many
-    /// as are claimed, which may be gigabytes for a file of a few bytes.
-    fn check_dictionaries(
-        &self,
-        metadata: &ArrowReaderMetadata,
-        group: usize,
-        columns: &[usize],
-    ) -> Result<(), Fault> {
-        let schema = metadata.parquet_schema();
-        let group = metadata.metadata().row_group(group);
-        let rows = usize::try_from(group.num_rows()).unwrap_or(0);
-        let bytes = Arc::new(Mapped(self.bytes.clone()));
-        for (leaf, chunk) in group.columns().iter().enumerate() {
-            if !columns.contains(&schema.get_column_root_idx(leaf)) {
-                continue;
-            }
-            let pages = SerializedPageReader::new(Arc::clone(&bytes), chunk, rows, None);
-            let mut pages = pages.map_err(no_parquet)?;
-            if !pages.peek_next_page().map_err(no_parquet)?.is_some_and(|page| page.is_dict) {
-                continue;
-            }
-            let Some(Page::DictionaryPage { buf, num_values, .. }) =
-                pages.get_next_page().map_err(no_parquet)?
-            else {
-                continue;
-            };
-            let least = match chunk.column_type() {
-                Type::BOOLEAN => continue,
-                Type::INT32 | Type::FLOAT => 4,
-                Type::INT64 | Type::DOUBLE => 8,
-                Type::INT96 => 12,
-                // Each begins with its length.
-                Type::BYTE_ARRAY => 4,
-                Type::FIXED_LEN_BYTE_ARRAY => {
-                    u64::try_from(chunk.column_descr().type_length()).unwrap_or(0).max(1)
-                }
-            };
-            if u64::from(num_values) * least > buf.len() as u64 {
-                let (name, bytes) = (chunk.column_descr().name(), buf.len());
-                return Err(Fault::whole(format!(
-                    "the Parquet file is damaged: the dictionary of column `{name}` claims {num_values} values in \
-                     {bytes} bytes"
-                )));
-            }
-        }
-        Ok(())
-    }
-
     fn map_row_groups<T: Send>(
         &self,
         metadata: &ArrowReaderMetadata,
@@ -206,15 +154,7 @@ impl Table {
         let mapped: Vec<_> = work
             .into_par_iter()
             .map(|(group, first)| {
-                let bytes = Mapped(self.bytes.clone());
-                let metadata = metadata.clone();
-                guarded(|| self.check_dictionaries(&metadata, group, columns))?;
-                let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata);
-                let mask = ProjectionMask::roots(rows.parquet_schema(), columns.iter().copied());
-                let rows = rows.with_row_groups(vec![group]).with_projection(mask);
-                let rows = rows.with_batch_size(ROWS);
-                let batches = guarded(|| rows.build().map_err(no_parquet))?;
-                let batches = batches.map(|batch| batch.map_err(broken_parquet));
+                let batches = guarded(|| row_group(&self.bytes, metadata, group, columns))?;
                 map_batches(batches, first, &visit)
             })
             .collect();
@@ -226,6 +166,70 @@ impl Table {
         }
         Ok(blocks)
     }
+}
+
+/// The rows of a Parquet file's row group, of these columns (ascending).
+fn row_group(
+    bytes: &Bytes,
+    metadata: &ArrowReaderMetadata,
+    group: usize,
+    columns: &[usize],
+) -> Result<impl Iterator<Item = Result<RecordBatch, Fault>> + Send + use<>, Fault> {
+    check_dictionaries(bytes, metadata, group, columns)?;
+    let mapped = Mapped(bytes.clone());
+    let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(mapped, metadata.clone());
+    let mask = ProjectionMask::roots(rows.parquet_schema(), columns.iter().copied());
+    let rows = rows.with_row_groups(vec![group]).with_projection(mask).with_batch_size(ROWS);
+    let batches = rows.build().map_err(no_parquet)?;
+    Ok(batches.map(|batch| batch.map_err(broken_parquet)))
+}
+
+/// Refuses dictionaries that claim more values than they have bytes for: whoever decodes them makes room for as many
+/// as are claimed, which may be gigabytes for a file of a few bytes.
+fn check_dictionaries(
+    bytes: &Bytes,
+    metadata: &ArrowReaderMetadata,
+    group: usize,
+    columns: &[usize],
+) -> Result<(), Fault> {
+    let schema = metadata.parquet_schema();
+    let group = metadata.metadata().row_group(group);
+    let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+    let bytes = Arc::new(Mapped(bytes.clone()));
+    for (leaf, chunk) in group.columns().iter().enumerate() {
+        if !columns.contains(&schema.get_column_root_idx(leaf)) {
+            continue;
+        }
+        let pages = SerializedPageReader::new(Arc::clone(&bytes), chunk, rows, None);
+        let mut pages = pages.map_err(no_parquet)?;
+        if !pages.peek_next_page().map_err(no_parquet)?.is_some_and(|page| page.is_dict) {
+            continue;
+        }
+        let Some(Page::DictionaryPage { buf, num_values, .. }) =
+            pages.get_next_page().map_err(no_parquet)?
+        else {
+            continue;
+        };
+        let least = match chunk.column_type() {
+            Type::BOOLEAN => continue,
+            Type::INT32 | Type::FLOAT => 4,
+            Type::INT64 | Type::DOUBLE => 8,
+            Type::INT96 => 12,
+            // Each begins with its length.
+            Type::BYTE_ARRAY => 4,
+            Type::FIXED_LEN_BYTE_ARRAY => {
+                u64::try_from(chunk.column_descr().type_length()).unwrap_or(0).max(1)
+            }
+        };
+        if u64::from(num_values) * least > buf.len() as u64 {
+            let (name, bytes) = (chunk.column_descr().name(), buf.len());
+            return Err(Fault::whole(format!(
+                "the Parquet file is damaged: the dictionary of column `{name}` claims {num_values} values in \
+                 {bytes} bytes"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Decodes batches one after the other, and works on some of them at once.

@@ -283,7 +283,7 @@ fn the_first_error_is_told_for_any_thread_count() {
     }
 }
 
-/// A file of 1.7 kB whose dictionary claims 660 million numbers, and would be given room for them. The fuzzer's first byte
+/// A file of 1.7 kB whose dictionary claims 671 million numbers, and would be given room for them. The fuzzer's first byte
 /// is before it.
 #[test]
 fn a_dictionary_that_claims_more_than_it_has_is_refused() {
