@@ -7,7 +7,8 @@ use miette::Diagnostic;
 use ripplet::ProgramErrors;
 use ripplet::checkpoints::ResumeError;
 use ripplet::cuda::DeviceError;
-use ripplet::cuda::generate::DrawError;
+use ripplet::cuda::generate::DrawError as DeviceDrawError;
+use ripplet::draw::DrawError;
 use ripplet::graph::{BuildError, generate::GenerateError};
 use ripplet::io::{ReadError, WriteError};
 use ripplet::jit::JitError;
@@ -91,6 +92,9 @@ pub enum Failure {
     /// Labels that cannot be judged.
     #[error(transparent)]
     Quality(#[from] QualityError),
+    /// Communities that cannot be drawn.
+    #[error("cannot draw this: {0}")]
+    Draw(#[from] DrawError),
     /// Labels that are not the reference's.
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
@@ -170,6 +174,7 @@ impl Failure {
             }
             Failure::Run(error) => matches!(error, RunError::OutOfMemory { .. }),
             Failure::Write(error) => error.source.kind() == ErrorKind::OutOfMemory,
+            Failure::Draw(error) => matches!(error, DrawError::OutOfMemory(_)),
             Failure::Fraud { of_memory, .. } => *of_memory,
             _ => false,
         }
@@ -201,7 +206,7 @@ impl Failure {
             // The writer's own refusals: a format that cannot hold the graph.
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => WRONG,
             Failure::Quality(QualityError::OutOfMemory { .. }) => FAILED,
-            Failure::Quality(_) => WRONG,
+            Failure::Quality(_) | Failure::Draw(_) => WRONG,
             Failure::Write(_)
             | Failure::Print(_)
             | Failure::Thread(_)
@@ -254,12 +259,12 @@ impl From<RunError> for Failure {
     }
 }
 
-impl From<DrawError> for Failure {
-    fn from(error: DrawError) -> Failure {
-        let is_too_large = matches!(error, DrawError::Device(RunError::DeviceMemory { .. }));
+impl From<DeviceDrawError> for Failure {
+    fn from(error: DeviceDrawError) -> Failure {
+        let is_too_large = matches!(error, DeviceDrawError::Device(RunError::DeviceMemory { .. }));
         let failure = match error {
-            DrawError::Market(error) => Failure::Generate(error),
-            DrawError::Device(error) => error.into(),
+            DeviceDrawError::Market(error) => Failure::Generate(error),
+            DeviceDrawError::Device(error) => error.into(),
         };
         match failure {
             Failure::Device { sentence, help } if is_too_large => Failure::Device {

@@ -11,6 +11,7 @@ mod components;
 mod console;
 mod convert;
 mod devices;
+mod draw;
 mod estimate;
 mod failure;
 mod fraud;
@@ -57,6 +58,7 @@ enum Command {
     Pagerank(pagerank::Arguments),
     Components(components::Arguments),
     Quality(quality::Arguments),
+    Draw(draw::Arguments),
     Fraud(fraud::Arguments),
     Generate(generate::Arguments),
     Convert(convert::Arguments),
@@ -94,6 +96,7 @@ fn run(command: Command, console: &Console) -> Result<Ending, Failure> {
         Command::Components(arguments) => return components::run(&arguments, console),
         Command::Fraud(arguments) => return fraud::run(&arguments, console),
         Command::Quality(arguments) => quality::run(&arguments, console)?,
+        Command::Draw(arguments) => draw::run(&arguments, console)?,
         Command::Generate(arguments) => generate::run(&arguments, console)?,
         Command::Convert(arguments) => return convert::run(&arguments, console),
         Command::Info(arguments) => return info::run(&arguments, console),

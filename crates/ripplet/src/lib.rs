@@ -5,6 +5,7 @@
 //! | [`analytics`] | what else is asked of a graph: clustering coefficients, distances, centralities |
 //! | [`checkpoints`] | runs that are killed and go on: their states in a folder |
 //! | [`cuda`] | GPUs: which are here, the way to them, and the executor on one |
+//! | [`draw`] | pictures of communities, as SVG and HTML |
 //! | [`fraud`] | windows of transactions, and the suspicious clusters in them |
 //! | [`graph`] | graphs, the builder that makes them of edges, generators |
 //! | [`io`] | every file format, in and out |
@@ -46,6 +47,7 @@ pub mod swarm;
 pub use load::{Input, LoadError, LoadOptions, load};
 pub use ripplet_analytics as analytics;
 pub use ripplet_cuda as cuda;
+pub use ripplet_draw as draw;
 pub use ripplet_fraud as fraud;
 pub use ripplet_graph as graph;
 pub use ripplet_hooks::{ProgramErrors, read_program};

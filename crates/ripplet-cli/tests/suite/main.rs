@@ -9,6 +9,7 @@ mod centrality;
 #[cfg(target_os = "linux")]
 mod checkpoints;
 mod devices;
+mod draw;
 #[cfg(target_os = "linux")]
 mod driver;
 #[cfg(target_os = "linux")]

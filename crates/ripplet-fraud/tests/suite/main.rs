@@ -1,6 +1,5 @@
 //! The tests of ripplet-fraud, in one binary.
 
-mod browser;
 mod detection;
 mod evaluation;
 mod evolution;

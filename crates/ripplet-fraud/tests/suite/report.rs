@@ -1,7 +1,7 @@
 //! `report.html`, opened in a real browser.
 
-use crate::browser::{self, Browser};
 use crate::market::{Found, market};
+use ripplet_browser::{self as browser, Browser};
 use ripplet_fraud::report::{
     Evidence, PageLimits, ReportBuilder, ReportLimits, Run, WindowReport, write_report,
 };

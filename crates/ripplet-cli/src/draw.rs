@@ -1,0 +1,126 @@
+//! `ripplet draw`: a picture of communities.
+
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::output::{check_place, is_standard, written};
+use crate::reading::{BuildArguments, ReadArguments, format, load_stored};
+use crate::threads::ThreadArguments;
+use clap::{Args, ValueEnum};
+use ripplet::draw::{DrawOptions, draw, write_html, write_svg};
+use ripplet::io::{self, Format, ReadOptions};
+use std::path::{Path, PathBuf};
+
+/// Draw communities: circles for communities, lines for the edges between them.
+///
+/// COMMUNITIES has a line or a row for each vertex of GRAPH, its id and its community, as `ripplet
+/// communities` writes it. A circle's area is its community's number of members, a line's width
+/// grows with the weight of the edges. In a page (.html) a click opens a community down to its
+/// members; the file needs no network.
+#[derive(Args)]
+pub struct Arguments {
+    /// The graph.
+    #[arg(value_name = "GRAPH")]
+    input: PathBuf,
+    /// The communities.
+    communities: PathBuf,
+    /// The picture: .html or .svg (- is standard output, with --to).
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The picture's kind, where its name does not tell.
+    #[arg(long = "to", value_name = "KIND", value_enum)]
+    kind: Option<Kind>,
+    /// How many communities are drawn, the largest first.
+    #[arg(long, value_name = "N", default_value_t = DrawOptions::default().communities)]
+    largest: usize,
+    /// How many members an opened community shows, those with the most edges inside first.
+    #[arg(long, value_name = "N", default_value_t = DrawOptions::default().members)]
+    members: usize,
+    /// The title [default: the graph's file name].
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    #[command(flatten)]
+    reading: ReadArguments,
+    #[command(flatten)]
+    building: BuildArguments,
+    /// The input's format, where its name does not tell.
+    #[arg(long, value_parser = format, help_heading = "Reading")]
+    format: Option<Format>,
+    #[command(flatten)]
+    threads: ThreadArguments,
+}
+
+/// A kind of picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A page that opens communities at a click
+    Html,
+    /// One static picture
+    Svg,
+}
+
+impl Kind {
+    /// The kind that a file's name tells.
+    fn of_path(path: &Path) -> Option<Kind> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match &*extension {
+            "html" | "htm" => Some(Kind::Html),
+            "svg" => Some(Kind::Svg),
+            _ => None,
+        }
+    }
+}
+
+/// Draws communities.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let Arguments { input, communities, output, .. } = arguments;
+    let kind = arguments.kind.or_else(|| Kind::of_path(output)).ok_or_else(|| {
+        Failure::refused(
+            format!("{} does not tell what to draw", output.display()),
+            "name the output .html or .svg, or say --to html or --to svg",
+        )
+    })?;
+    if [input, communities].into_iter().filter(|path| is_standard(path)).count() > 1 {
+        return Err(Failure::refused(
+            "only one of the files can come from standard input",
+            "name a file for the other",
+        ));
+    }
+    check_place(output, &[input, communities])?;
+    let read = arguments.reading.options(input, arguments.format, &arguments.building)?;
+    arguments.threads.start()?;
+    let stored = load_stored(input, &read, None, console)?.graph;
+    let graph = stored.view();
+    console.stage(format!("reading {}", communities.display()));
+    let groups = io::read_groups(communities, &ReadOptions::default(), graph.ids())?;
+    console.stage("drawing");
+    let options = DrawOptions {
+        communities: arguments.largest,
+        members: arguments.members,
+        title: arguments.title.clone().unwrap_or_else(|| title_of(input)),
+    };
+    let picture = draw(graph, &groups, &options)?;
+    console.stage(format!("writing {}", output.display()));
+    if is_standard(output) {
+        console.close();
+    }
+    written(match kind {
+        Kind::Html => write_html(output, &picture),
+        Kind::Svg => write_svg(output, &picture),
+    })?;
+    let shown = picture.communities();
+    let place =
+        if is_standard(output) { String::new() } else { format!("; see {}", output.display()) };
+    console.say(&format!(
+        "{} of {} communities are drawn{place}",
+        shown.communities.len(),
+        shown.total
+    ));
+    Ok(())
+}
+
+fn title_of(input: &Path) -> String {
+    match input.file_name() {
+        Some(name) if !is_standard(input) => format!("Communities of {}", name.to_string_lossy()),
+        _ => "Communities".into(),
+    }
+}

@@ -1,0 +1,112 @@
+//! The picture as a page: a click opens a community down to its members.
+
+use crate::svg::headline;
+use crate::{Circle, Picture};
+use ripplet_io::WriteError;
+use ripplet_page::{ELEMENTS, PALETTE, PAN_AND_ZOOM, Page};
+use serde::Serialize;
+use std::path::Path;
+
+const STYLE: &str = include_str!("page/draw.css");
+const BODY: &str = include_str!("page/draw.html");
+/// One script of several files: functions and classes know one another, `start.js` begins.
+const SCRIPT: [&str; 4] = [
+    include_str!("page/scene.js"),
+    include_str!("page/list.js"),
+    include_str!("page/detail.js"),
+    include_str!("page/start.js"),
+];
+
+/// Writes the picture as a self-contained HTML page, whole or not at all; `-` is standard output.
+///
+/// The page works without a network, with mouse, touch and keys, light and dark.
+///
+/// # Errors
+/// Where the operating system refuses; nothing is left behind then.
+pub fn write_html(path: &Path, picture: &Picture<'_>) -> Result<(), WriteError> {
+    let style = [PALETTE, STYLE].concat();
+    let mut script = String::from("'use strict';\n(() => {\n");
+    [ELEMENTS, PAN_AND_ZOOM].iter().chain(&SCRIPT).for_each(|part| script.push_str(part));
+    script.push_str("})();\n");
+    let page = Page { title: &picture.title, style: &style, body: BODY, script: &script };
+    page.write(path, &Data::of(picture))
+}
+
+/// What the page's script draws.
+#[derive(Serialize)]
+struct Data<'a> {
+    title: &'a str,
+    headline: String,
+    notes: Vec<String>,
+    communities: Vec<CommunityData>,
+    /// `[a, b, weight]`, heaviest first.
+    links: Vec<(u32, u32, f64)>,
+}
+
+#[derive(Serialize)]
+struct CommunityData {
+    size: u32,
+    inner: f64,
+    outer: f64,
+    hue: u32,
+    /// `[x, y, radius]`.
+    circle: [f64; 3],
+    /// The ids of the leading members.
+    members: Vec<String>,
+    /// `[x, y]` of each.
+    places: Vec<[f64; 2]>,
+    /// `[a, b, weight]` between them, heaviest first.
+    edges: Vec<(u32, u32, f64)>,
+    /// How many pairs of them have an edge.
+    pairs: usize,
+}
+
+impl Data<'_> {
+    fn of<'a>(picture: &'a Picture<'_>) -> Data<'a> {
+        let links = picture.links.iter();
+        Data {
+            title: &picture.title,
+            headline: headline(picture),
+            notes: picture.notes(),
+            communities: (0..picture.circles.len()).map(|at| community(picture, at)).collect(),
+            links: links.map(|link| (link.a, link.b, picture.weight(link.weight))).collect(),
+        }
+    }
+}
+
+fn community(picture: &Picture<'_>, at: usize) -> CommunityData {
+    let community = picture.communities.communities[at];
+    let Circle { x, y, radius } = picture.circles[at];
+    let members = &picture.members[at];
+    let edges = members.edges.iter();
+    CommunityData {
+        size: community.size,
+        inner: picture.weight(community.inner),
+        outer: picture.weight(community.outer),
+        hue: Picture::hue(at),
+        circle: [x, y, radius].map(rounded),
+        members: picture.names(at).collect(),
+        places: picture.places[at].iter().map(|place| [place.x, place.y].map(rounded)).collect(),
+        edges: edges.map(|&(a, b, weight)| (a, b, picture.weight(weight))).collect(),
+        pairs: members.pairs,
+    }
+}
+
+/// A place to a hundredth of a unit: more is not seen.
+fn rounded(length: f64) -> f64 {
+    (100.0 * length).round() / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_end_no_element() {
+        for text in SCRIPT.iter().chain([&STYLE]) {
+            let text = text.to_ascii_lowercase();
+            assert!(!text.contains("</script") && !text.contains("</style"));
+            assert!(!text.contains("<!--"));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The members of a community that a picture shows when the community is opened.
+
+use crate::community_graph::for_each_arc;
+use crate::{CommunityGraph, DrawError, NO_COMMUNITY};
+use rayon::prelude::*;
+use ripplet_graph::compressed::ShardLists;
+use ripplet_graph::{Direction, GraphView, VertexId, memory};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Some members of a community and the edges between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Members {
+    /// The members with the largest weight of edges within the community, then by vertex.
+    pub vertices: Vec<VertexId>,
+    /// The heaviest edges between these members: indices into `vertices` with `a < b`, and the total
+    /// stored weight in both directions.
+    pub edges: Vec<(u32, u32, u64)>,
+    /// How many pairs of these members have an edge.
+    pub pairs: usize,
+}
+
+/// Edges that an opened community shows for each member that it shows.
+const EDGES_PER_MEMBER: usize = 4;
+
+impl Members {
+    /// Returns the leading members of each drawn community, at most `most` of each.
+    ///
+    /// # Errors
+    /// [`DrawError::OutOfMemory`].
+    pub(crate) fn of_each(
+        graph: GraphView<'_>,
+        communities: &CommunityGraph,
+        most: usize,
+    ) -> Result<Vec<Members>, DrawError> {
+        let leaders = leaders(communities, most)?;
+        let mut place = memory::filled(NO_COMMUNITY, communities.drawn.len())?;
+        for vertices in &leaders {
+            for (at, &v) in vertices.iter().enumerate() {
+                place[v as usize] = at as u32;
+            }
+        }
+        let members = leaders.into_par_iter().map(|vertices| {
+            let (edges, pairs) = edges(graph, communities, &vertices, &place);
+            Members { vertices, edges, pairs }
+        });
+        Ok(members.collect())
+    }
+}
+
+/// The members with most inner weight of each community.
+fn leaders(communities: &CommunityGraph, most: usize) -> Result<Vec<Vec<VertexId>>, DrawError> {
+    let CommunityGraph { drawn, inner_strength, .. } = communities;
+    let mut starts = vec![0usize; communities.communities.len() + 1];
+    for (at, community) in communities.communities.iter().enumerate() {
+        starts[at + 1] = starts[at] + community.size as usize;
+    }
+    let mut next = starts.clone();
+    let mut members = memory::zeros::<VertexId>(*starts.last().unwrap_or(&0))?;
+    for (v, &community) in drawn.iter().enumerate() {
+        if community != NO_COMMUNITY {
+            members[next[community as usize]] = v as VertexId;
+            next[community as usize] += 1;
+        }
+    }
+    let order = |&v: &VertexId| (Reverse(inner_strength[v as usize]), v);
+    let mut rest = &mut members[..];
+    let mut parts = Vec::with_capacity(communities.communities.len());
+    for community in &communities.communities {
+        let (part, others) = rest.split_at_mut(community.size as usize);
+        parts.push(part);
+        rest = others;
+    }
+    let leaders = parts.into_par_iter().map(|part| {
+        let count = part.len().min(most);
+        if count < part.len() && count > 0 {
+            part.select_nth_unstable_by_key(count - 1, order);
+        }
+        let mut leaders = part[..count].to_vec();
+        leaders.sort_unstable_by_key(order);
+        leaders
+    });
+    Ok(leaders.collect())
+}
+
+/// The heaviest edges between some members of one community, and how many pairs have an edge.
+fn edges(
+    graph: GraphView<'_>,
+    communities: &CommunityGraph,
+    vertices: &[VertexId],
+    place: &[u32],
+) -> (Vec<(u32, u32, u64)>, usize) {
+    let mut weights: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (at, &v) in (0..).zip(vertices) {
+        let own = communities.drawn[v as usize];
+        each_out_arc(graph, v, |u, weight| {
+            let other = place[u as usize];
+            let among = communities.drawn[u as usize] == own && other != NO_COMMUNITY && u != v;
+            // The list of an undirected graph's other end has the arc, too.
+            if among && (graph.direction() == Direction::Directed || at < other) {
+                *weights.entry((at.min(other), at.max(other))).or_default() += weight;
+            }
+        });
+    }
+    let pairs = weights.len();
+    let mut edges: Vec<_> = weights.into_iter().map(|((a, b), weight)| (a, b, weight)).collect();
+    edges.sort_by_key(|&(a, b, weight)| (Reverse(weight), a, b));
+    edges.truncate(EDGES_PER_MEMBER * vertices.len());
+    (edges, pairs)
+}
+
+/// Calls `visit` with each neighbour of `v` and the stored weight, by the arcs that leave `v`.
+fn each_out_arc(graph: GraphView<'_>, v: VertexId, visit: impl FnMut(VertexId, u64)) {
+    fn of<S: ShardLists>(shard: &S, v: VertexId, visit: impl FnMut(VertexId, u64)) {
+        for_each_arc(shard.out(), (v - shard.vertices().start) as usize, visit);
+    }
+    match graph {
+        GraphView::Plain(graph) => of(graph.shard_of(v), v, visit),
+        GraphView::Compressed(graph) => of(graph.shard_of(v), v, visit),
+    }
+}

@@ -1,0 +1,5 @@
+//! The tests of ripplet-draw, in one binary.
+
+mod counting;
+mod page;
+mod svg;

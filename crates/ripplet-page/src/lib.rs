@@ -1,0 +1,145 @@
+//! Self-contained HTML pages that draw themselves from data inside them.
+//!
+//! A page is one file: its style, its script, and its data as JSON. It makes no request, and its
+//! Content-Security-Policy would not allow one: only the script and the style of the page run, known
+//! by their hashes. Text of the data reaches the page as JSON alone, in which no byte can end an
+//! element.
+//!
+//! [`PALETTE`], [`ELEMENTS`], and [`PAN_AND_ZOOM`] are what such pages share.
+//!
+//! Determinism: the same parts give the same bytes.
+
+use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use ripplet_io::WriteError;
+use ripplet_io::write::whole_file;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Colours of light and dark pages as CSS variables, and the switch between them.
+pub const PALETTE: &str = include_str!("assets/palette.css");
+
+/// JavaScript that makes elements, in which text only ever goes in as text.
+pub const ELEMENTS: &str = include_str!("assets/elements.js");
+
+/// JavaScript class `PanAndZoom`: moves a drawing by mouse, touch, wheel and keys.
+pub const PAN_AND_ZOOM: &str = include_str!("assets/pan_and_zoom.js");
+
+/// The parts of a page.
+///
+/// `style`, `body` and `script` are the program's own text. They must not contain what ends their
+/// element (`</style`, `</script`).
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// The title; escaped.
+    pub title: &'a str,
+    /// The style sheet.
+    pub style: &'a str,
+    /// The elements in front of the data.
+    pub body: &'a str,
+    /// The script, which finds the data in the element `data`.
+    pub script: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Shell<'a> {
+    title: &'a str,
+    style: &'a str,
+    style_hash: String,
+    body: &'a str,
+    script: &'a str,
+    script_hash: String,
+    data: &'a str,
+}
+
+impl Page<'_> {
+    /// Writes the page with its data, whole or not at all; `-` is standard output.
+    ///
+    /// # Errors
+    /// Where the operating system refuses; nothing is left behind then.
+    pub fn write(&self, path: &Path, data: &impl Serialize) -> Result<(), WriteError> {
+        let Page { title, style, body, script } = *self;
+        let refused = |source| WriteError { path: path.into(), source };
+        let data = embedded_json(data).map_err(refused)?;
+        let (style_hash, script_hash) = (policy_hash(style), policy_hash(script));
+        let shell = Shell { title, style, style_hash, body, script, script_hash, data: &data };
+        whole_file(path, |out| shell.write_into(out).map_err(io::Error::other))
+    }
+}
+
+/// Returns the name by which a Content-Security-Policy knows a script or a style.
+pub fn policy_hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
+}
+
+/// Returns a value as JSON that can stand within an HTML element: it has no `<`, `>` or `&`.
+///
+/// # Errors
+/// Where the value cannot be serialized.
+pub fn embedded_json(value: &impl Serialize) -> io::Result<String> {
+    let mut escaped = Escaped(Vec::new());
+    serde_json::to_writer(&mut escaped, value)?;
+    String::from_utf8(escaped.0).map_err(io::Error::other)
+}
+
+/// Replaces bytes that could open or end an element by their JSON escapes.
+///
+/// Outside of texts JSON has none of these bytes, and in a text `\u003c` is the same as `<`.
+struct Escaped<W>(W);
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
+        while let Some(at) = rest.iter().position(|byte| matches!(byte, b'<' | b'>' | b'&')) {
+            self.0.write_all(&rest[..at])?;
+            write!(self.0, "\\u{:04x}", rest[at])?;
+            rest = &rest[at + 1..];
+        }
+        self.0.write_all(rest)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_end_an_element_is_escaped() {
+        let texts = ["</script><img src=x onerror=alert(1)>", "<!--", "a & b", "\u{2028}é", "]]>"];
+        let written = embedded_json(&texts).unwrap();
+        assert!(!written.contains(['<', '>', '&']), "{written}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&written).unwrap(), texts);
+    }
+
+    #[test]
+    fn shared_parts_end_no_element() {
+        for text in [PALETTE, ELEMENTS, PAN_AND_ZOOM] {
+            let text = text.to_ascii_lowercase();
+            assert!(!text.contains("</script") && !text.contains("</style"));
+            assert!(!text.contains("<!--"));
+        }
+    }
+
+    #[test]
+    fn a_page_has_its_parts_and_an_escaped_title() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("page.html");
+        let (style, body, script) = ("p { color: red; }", "<p>here</p>", "'use strict';");
+        Page { title: "a <b> & c", style, body, script }.write(&path, &["</script>"]).unwrap();
+        let page = std::fs::read_to_string(&path).unwrap();
+        assert!(page.contains("<title>a &#60;b&#62; &#38; c</title>"), "{page}");
+        for part in [style, body, script, &policy_hash(style), &policy_hash(script)] {
+            assert!(page.contains(part), "{part} in {page}");
+        }
+        assert_eq!(page.matches("</script>").count(), 2);
+    }
+}
