@@ -177,7 +177,7 @@ impl VertexIds {
         let integer = || match id {
             ExternalId::Unsigned(id) => Some(i128::from(id)),
             ExternalId::Signed(id) => Some(i128::from(id)),
-            ExternalId::Name(name) => name.parse().ok(),
+            ExternalId::Name(name) => printed_integer(name),
         };
         let rank = match self {
             VertexIds::Consecutive { first, count } => {
@@ -248,6 +248,17 @@ impl VertexIds {
     }
 }
 
+/// The integer that prints as `name`; none for `007`, `+7` and `-0`, which are other names.
+fn printed_integer(name: &str) -> Option<i128> {
+    let digits = name.strip_prefix('-').unwrap_or(name);
+    let is_printed = match digits.as_bytes() {
+        [b'0'] => digits.len() == name.len(),
+        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    is_printed.then(|| name.parse().ok())?
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,7 +281,17 @@ mod tests {
                 assert_eq!(ids.find(id), Some(vertex));
                 assert_eq!(ids.find(ExternalId::Name(&id.to_string())), Some(vertex));
             }
-            for missing in ["", "b", "99", "-7", "340282366920938463463374607431768211456"] {
+            for missing in [
+                "",
+                "b",
+                "99",
+                "-7",
+                "00",
+                "+3",
+                "-0",
+                "03",
+                "340282366920938463463374607431768211456",
+            ] {
                 assert_eq!(ids.find(ExternalId::Name(missing)), None, "{missing} in {ids:?}");
             }
         }

@@ -91,10 +91,8 @@ pub(crate) fn read_bytes(
         return columnar::parse_named(bytes, format, options, path);
     }
     let read = || {
-        let compression = match Format::of_path(path) {
-            None | Some((_, Compression::None)) => text::compression_of(&bytes),
-            Some((_, named)) => named,
-        };
+        let named = Format::of_path(path).map_or(Compression::None, |(_, compression)| compression);
+        let compression = text::compression_of_named(named, &bytes).map_err(Fault::whole)?;
         let decoder = text::decoder(&bytes[..], compression);
         let plain = Bounded::new(decoder.map_err(system)?, most);
         text::read(&mut Text::new(Box::new(plain), compression)?, format, options)
@@ -276,10 +274,7 @@ pub(crate) fn open(path: &Path) -> Result<Text<'static>, Fault> {
     };
     let mut first = Vec::new();
     file.by_ref().take(4).read_to_end(&mut first).map_err(system)?;
-    let compression = match named {
-        Compression::None => text::compression_of(&first),
-        named => named,
-    };
+    let compression = text::compression_of_named(named, &first).map_err(Fault::whole)?;
     let whole = Cursor::new(first).chain(file);
     Text::new(text::decoder(whole, compression).map_err(system)?, compression)
 }

@@ -17,3 +17,25 @@ fn a_negative_number_was_taken_for_a_flag() {
     let said = sandbox.fails("quality a.txt a.txt --resolution -1", 2, &["0 or above"]);
     assert!(!said.error.contains("unexpected argument"), "{said:?}");
 }
+
+#[test]
+fn ids_with_leading_zeros_were_merged() {
+    let sandbox = Sandbox::with([("a.csv", "00123,00999\n123,555\n")]);
+    let text = sandbox.ok("communities a.csv -o -");
+    for id in ["00123", "00999", "123", "555"] {
+        assert!(text.lines().any(|line| line.starts_with(&format!("{id} "))), "{id} in {text}");
+    }
+    sandbox.write("late.csv", "1,2\n3,0004\n");
+    sandbox.fails("communities late.csv -o b.txt", 2, &["late.csv:2", "0004", "--ids names"]);
+    sandbox.ok("communities late.csv -o b.txt --ids unsigned");
+    assert!(sandbox.read("b.txt").contains("\n4 "));
+    // A file about the vertices has their ids, not other texts for the same number.
+    sandbox.write("truth.txt", "1 a\n2 a\n3 b\n04 b\n");
+    sandbox.fails("quality late.csv truth.txt --ids unsigned", 2, &["`04` is no vertex"]);
+}
+
+#[test]
+fn text_called_gz_was_said_to_be_damaged() {
+    let sandbox = Sandbox::with([("a.txt.gz", "1 2\n")]);
+    sandbox.fails("communities a.txt.gz -o b.txt", 2, &["ends in .gz", "not compressed"]);
+}

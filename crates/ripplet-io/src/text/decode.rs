@@ -1,13 +1,14 @@
 //! Compressed bytes to plain ones.
 
 use crate::Compression;
-use std::io::{self, Read};
+use flate2::bufread::GzDecoder;
+use std::io::{self, BufRead, BufReader, Read};
 
 /// The first bytes of a gzip member (RFC 1952) and of a zstd frame (RFC 8878).
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// How the content that starts so is compressed, whatever its name says: standard input has none.
+/// Returns how the content that starts so is compressed, whatever its name says: standard input has none.
 pub(crate) fn compression_of(first: &[u8]) -> Compression {
     if first.starts_with(GZIP) {
         Compression::Gzip
@@ -18,14 +19,136 @@ pub(crate) fn compression_of(first: &[u8]) -> Compression {
     }
 }
 
-/// The plain bytes of `reader`: all members of a gzip file, all frames of a zstd file.
+/// Returns how a file is compressed that has a name and starts so.
+///
+/// # Errors
+/// Where the name tells a compression that the content does not have: the sentence says both.
+pub(crate) fn compression_of_named(
+    named: Compression,
+    first: &[u8],
+) -> Result<Compression, String> {
+    let found = compression_of(first);
+    // What is cut short within its first bytes is said to be so when it is read.
+    let may_be_cut = |magic: &[u8]| first.len() < magic.len() && magic.starts_with(first);
+    let is_cut = match named {
+        Compression::None => return Ok(found),
+        Compression::Gzip => may_be_cut(GZIP),
+        Compression::Zstd => may_be_cut(ZSTD),
+    };
+    if found == named || is_cut {
+        return Ok(named);
+    }
+    let is = match found {
+        Compression::None => "not compressed",
+        Compression::Gzip => "gzip data",
+        Compression::Zstd => "zstd data",
+    };
+    let (suffix, name) = match named {
+        Compression::Zstd => (".zst", "zstd data"),
+        _ => (".gz", "gzip data"),
+    };
+    Err(format!(
+        "the name ends in {suffix}, but the content is {is}: expected {name}, or another name"
+    ))
+}
+
+/// Returns the plain bytes of `reader`: all members of a gzip file, all frames of a zstd file.
+///
+/// Zeros behind a gzip member are padding, as tapes and block devices leave it.
 pub(crate) fn decoder<'a>(
     reader: impl Read + Send + 'a,
     compression: Compression,
 ) -> io::Result<Box<dyn Read + Send + 'a>> {
     Ok(match compression {
         Compression::None => Box::new(reader),
-        Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
+        Compression::Gzip => Box::new(GzipMembers::new(BufReader::new(reader))),
         Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(reader)?),
     })
+}
+
+/// The members of a gzip file one behind the other.
+struct GzipMembers<R> {
+    /// The member that is being read; none behind the last.
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> GzipMembers<R> {
+    fn new(reader: R) -> GzipMembers<R> {
+        GzipMembers { member: Some(GzDecoder::new(reader)) }
+    }
+}
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let length = member.read(buffer)?;
+            if length > 0 || buffer.is_empty() {
+                return Ok(length);
+            }
+            let rest = self.member.take().map(GzDecoder::into_inner);
+            self.member = match rest {
+                Some(mut rest) => skip_zeros(&mut rest)?.then(|| GzDecoder::new(rest)),
+                None => None,
+            };
+        }
+        Ok(0)
+    }
+}
+
+/// Passes over zeros; whether anything comes behind them.
+fn skip_zeros(reader: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let ahead = match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            ahead => ahead?,
+        };
+        let zeros = ahead.iter().take_while(|&&byte| byte == 0).count();
+        let (all, none) = (ahead.len(), ahead.is_empty());
+        reader.consume(zeros);
+        if none || zeros < all {
+            return Ok(!none);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    fn member(text: &str) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read(bytes: &[u8]) -> io::Result<String> {
+        let mut text = String::new();
+        decoder(bytes, Compression::Gzip)?.read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    #[test]
+    fn zeros_behind_a_member_are_padding() {
+        let zeros = vec![0; 100_000];
+        assert_eq!(read(&[member("a"), zeros.clone()].concat()).unwrap(), "a");
+        let between = [member("a"), zeros.clone(), member("b"), zeros].concat();
+        assert_eq!(read(&between).unwrap(), "ab");
+        assert_eq!(read(&[member(""), member("b")].concat()).unwrap(), "b");
+        assert!(read(&[member("a"), b"trash".to_vec()].concat()).is_err());
+        assert!(read(&member("abc")[..12]).is_err());
+    }
+
+    #[test]
+    fn a_name_and_a_content_that_differ_are_told() {
+        let of = |named, first: &[u8]| compression_of_named(named, first);
+        assert_eq!(of(Compression::None, GZIP), Ok(Compression::Gzip));
+        assert_eq!(of(Compression::Gzip, GZIP), Ok(Compression::Gzip));
+        assert_eq!(of(Compression::Zstd, &ZSTD[..3]), Ok(Compression::Zstd));
+        let text = of(Compression::Gzip, b"1 2\n").unwrap_err();
+        assert!(text.contains("ends in .gz, but the content is not compressed"), "{text}");
+        let other = of(Compression::Gzip, ZSTD).unwrap_err();
+        assert!(other.contains("the content is zstd data: expected gzip data"), "{other}");
+    }
 }

@@ -26,7 +26,7 @@
 //!
 //! Reference: Himsolt, *GML: A portable graph file format*, Universität Passau, 1997.
 
-use super::source::LONGEST_LIST;
+use super::source::LONGEST_OF_WORDS;
 use super::token::{self, show};
 use super::{Fault, Text};
 use crate::{IdKind, ReadErrorKind, ReadOptions};
@@ -39,7 +39,7 @@ const LONGEST_STRING: usize = 1 << 20;
 
 /// Reads a graph.
 pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<EdgeTable, Fault> {
-    text.longest_line(LONGEST_LIST);
+    text.longest_line(LONGEST_OF_WORDS);
     let mut parser = Parser::new(options);
     let mut open = None;
     loop {

@@ -18,6 +18,9 @@ pub(super) struct Layout {
     pub(super) header: bool,
     /// What the ids are of.
     pub(super) of: Of,
+    /// Whether integer ids must print as they are written: two texts are never one vertex unless the
+    /// options say that ids are numbers.
+    pub(super) exact: bool,
 }
 
 /// What stands between fields.
@@ -64,7 +67,7 @@ impl Layout {
     pub(super) fn plain(ids: Ids, weighted: bool) -> Layout {
         let weight = weighted.then_some(2);
         let (header, of) = (false, Of::Vertices);
-        Layout { separator: BLANKS, ids, source: 0, target: 1, weight, header, of }
+        Layout { separator: BLANKS, ids, source: 0, target: 1, weight, header, of, exact: false }
     }
 
     /// Rows and columns and maybe values, of a matrix.
@@ -96,6 +99,7 @@ impl Layout {
             weight: options.weighted.then_some(weight),
             header,
             of: Of::Vertices,
+            exact: options.ids == IdKind::Auto,
         })
     }
 
@@ -166,7 +170,8 @@ fn is_header(
         return true;
     }
     let [Some(a), Some(b)] = [first.first(), first.get(1)] else { return false };
-    if is_number_like(a) || is_number_like(b) {
+    let is_number = |field: &[u8]| token::id(field, Sign::Unsigned) != Err(NotAnId::NoNumber);
+    if is_number(a) || is_number(b) {
         return false;
     }
     let is = |field: &Cow<'_, [u8]>, name: &str| field.eq_ignore_ascii_case(name.as_bytes());
@@ -242,8 +247,10 @@ fn ids_of(source: Option<&Cow<'_, [u8]>>, target: Option<&Cow<'_, [u8]>>, kind: 
     }
 }
 
+/// Whether a field is an integer id, or a number that was meant as one; `007` is a name.
 fn is_number_like(field: &[u8]) -> bool {
-    token::id(field, Sign::Unsigned) != Err(NotAnId::NoNumber)
+    let read = token::exact_id(field, Sign::Unsigned);
+    !matches!(read, Err(NotAnId::NoNumber | NotAnId::Padded))
 }
 
 /// The fields of a line, blanks around them and quotes taken off.

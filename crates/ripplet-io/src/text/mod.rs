@@ -28,7 +28,7 @@ mod table;
 mod token;
 mod tu;
 
-pub(crate) use decode::{compression_of, decoder};
+pub(crate) use decode::{compression_of, compression_of_named, decoder};
 pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::pairs;
 pub(crate) use records::records;

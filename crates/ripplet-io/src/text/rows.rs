@@ -102,13 +102,25 @@ impl Quick {
 
     #[inline(always)]
     fn fields(self, bytes: &[u8]) -> Option<([u64; 2], Option<f64>, usize)> {
+        if self.is_padded(bytes, 0) {
+            return None;
+        }
         let (source, end) = token::digits(bytes, 0)?;
         if !self.separates(*bytes.get(end)?) {
+            return None;
+        }
+        if self.is_padded(bytes, end + 1) {
             return None;
         }
         let (target, end) = token::digits(bytes, end + 1)?;
         let (weight, end) = self.weight(bytes, end)?;
         Some(([source, target], weight, self.rest_of_line(bytes, end)?))
+    }
+
+    /// Whether a zero is in front of another digit, so that the integer prints otherwise.
+    #[inline(always)]
+    fn is_padded(self, bytes: &[u8], at: usize) -> bool {
+        bytes.get(at) == Some(&b'0') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)
     }
 
     /// The weight after the ids, which end at `end`, where there is to be one, and where it ends.
@@ -156,12 +168,13 @@ fn slow_row(
         Of::Vertices => not_an_id(field, sign, why),
         Of::Matrix => format!("`{}` is no row or column: expected a number from 1 on", show(field)),
         Of::Graphs => format!(
-            "`{}` is no graph: expected a non-negative integer, as others are; use --ids names to \
-             read names",
+            "`{}` is no graph: expected a non-negative integer that prints as it is, as others are; \
+             use --ids names to read names",
             show(field)
         ),
     };
-    let id = |field: &[u8]| token::id(field, sign).map_err(|why| wrong(field, why));
+    let read = if layout.exact { token::exact_id } else { token::id };
+    let id = |field: &[u8]| read(field, sign).map_err(|why| wrong(field, why));
     let ends = [id(&row.source)?, id(&row.target)?];
     Ok(edges.push(ends, row.weight)?)
 }
@@ -435,6 +448,11 @@ pub(super) fn not_an_id(token: &[u8], sign: Sign, why: NotAnId) -> Sentence {
         NotAnId::TooLarge => {
             format!("the vertex id {shown} does not fit 64 bits (at most {most}); use --ids names")
         }
+        NotAnId::Padded => format!(
+            "the vertex id {shown} would come out as another text: use --ids names to keep it as it \
+             is, or --ids {} to read numbers",
+            if sign == Sign::Signed { "signed" } else { "unsigned" }
+        ),
         NotAnId::Fraction | NotAnId::NoNumber => {
             format!("`{shown}` is not a vertex id: expected {kind}; use --ids names to read names")
         }

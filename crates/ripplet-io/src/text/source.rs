@@ -20,8 +20,10 @@ const BATCH: usize = 16 << 20;
 const LOOK: usize = 64 << 10;
 /// The longest line of a table: nobody's row, but a bound on memory for a file without line ends.
 pub(super) const LONGEST_ROW: usize = BATCH;
-/// The longest line of an adjacency list: about 100 million neighbours.
-pub(super) const LONGEST_LIST: usize = 1 << 30;
+/// The longest line of an adjacency list: about 25 million neighbours.
+pub(super) const LONGEST_LIST: usize = 256 << 20;
+/// The longest line of a file whose lines mean nothing, such as GML.
+pub(super) const LONGEST_OF_WORDS: usize = 64 << 20;
 
 /// A text that is being read.
 pub(crate) struct Text<'a> {
@@ -130,16 +132,20 @@ impl<'a> Text<'a> {
 
     /// The next line, without its end, which stays to be read.
     pub(super) fn peek_line(&mut self) -> Result<Option<&[u8]>, Fault> {
-        let mut bytes = LOOK;
+        let mut searched = 0;
         let length = loop {
-            let ahead = self.look_ahead(bytes);
-            let (held, end) = (ahead.len(), memchr(b'\n', ahead));
+            // What is held is searched before more is read: to read moves all that is held.
+            let ahead = &self.buffer[self.start..];
+            let (held, end) = (ahead.len(), memchr(b'\n', &ahead[searched..]));
             match (end, &self.end) {
-                (Some(end), _) => break end,
+                (Some(end), _) => break searched + end,
                 (None, End::NotYet) if held > self.longest => {
                     return Err(self.fault(Trouble::TooLong));
                 }
-                (None, End::NotYet) => bytes = 2 * held.max(LOOK),
+                (None, End::NotYet) => {
+                    searched = held;
+                    self.look_ahead(2 * held.max(LOOK));
+                }
                 (None, End::Reached) if held == 0 => return Ok(None),
                 (None, End::Reached) => break held,
                 (None, End::Failed(_)) => return Err(self.fault(Trouble::Failed)),
@@ -365,9 +371,42 @@ pub(super) fn spans(chunk: &[u8]) -> impl Iterator<Item = Range<usize>> {
 mod tests {
     use super::*;
     use std::io::Cursor;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     fn text(bytes: &[u8]) -> Text<'_> {
         Text::new(Box::new(Cursor::new(bytes)), Compression::None).unwrap()
+    }
+
+    #[test]
+    fn a_hundred_megabytes_of_nothing_are_passed_over_in_linear_time() {
+        let nothing = io::repeat(b'\n').take(100 << 20).chain(Cursor::new(&b"1 2\n"[..]));
+        let mut text = Text::new(Box::new(nothing), Compression::None).unwrap();
+        let begin = std::time::Instant::now();
+        text.skip_lines(<[u8]>::is_empty).unwrap();
+        assert_eq!((text.line(), text.peek_line().unwrap()), (100 << 20, Some(&b"1 2"[..])));
+        // One refill a line took 64 KiB of copying a line: hours.
+        assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
+    }
+
+    /// Counts what a reader is asked for.
+    struct Counted<'a>(&'a [u8], &'a AtomicUsize);
+
+    impl Read for Counted<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1.fetch_add(1, Relaxed);
+            self.0.read(buffer)
+        }
+    }
+
+    #[test]
+    fn lines_that_are_held_are_not_read_for() {
+        let bytes = "# a comment\n\n".repeat(100_000);
+        let reads = AtomicUsize::new(0);
+        let reader = Counted(bytes.as_bytes(), &reads);
+        let mut text = Text::new(Box::new(reader), Compression::None).unwrap();
+        text.skip_lines(|_| true).unwrap();
+        assert_eq!(text.line(), 200_000);
+        assert!(reads.load(Relaxed) < 200, "{reads:?} reads of 1.3 MB");
     }
 
     /// Gives its bytes a few at a time, then an error or the end.

@@ -11,8 +11,18 @@ pub(super) enum NotAnId {
     TooLarge,
     /// A number with a point or an exponent.
     Fraction,
+    /// An integer that prints otherwise: with zeros in front, or a minus zero.
+    Padded,
     /// Anything else.
     NoNumber,
+}
+
+/// A token as an id that prints as the token is, in the form of [`crate::intern::Ends`].
+pub(super) fn exact_id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
+    let value = id(token, sign)?;
+    let digits = token.strip_prefix(b"-").unwrap_or(token);
+    let is_padded = digits[0] == b'0' && token.len() > 1;
+    if is_padded { Err(NotAnId::Padded) } else { Ok(value) }
 }
 
 /// A token as an id in the form of [`crate::intern::Ends`].
@@ -170,6 +180,19 @@ mod tests {
         assert_eq!(by_sign("9223372036854775807"), Ok(signed(i64::MAX)));
         assert_eq!(by_sign("-9223372036854775809"), Err(NotAnId::TooLarge));
         assert_eq!(by_sign("9223372036854775808"), Err(NotAnId::TooLarge));
+    }
+
+    #[test]
+    fn exact_ids_print_as_they_are() {
+        let exact = |token: &str| exact_id(token.as_bytes(), Sign::Signed);
+        for printed in ["0", "7", "-7", "100", "9223372036854775807"] {
+            assert_eq!(exact(printed), Ok(signed(printed.parse().unwrap())), "{printed}");
+        }
+        for padded in ["00", "007", "-0", "-07", "0000000000000000000000012"] {
+            assert_eq!(exact(padded), Err(NotAnId::Padded), "{padded}");
+        }
+        assert_eq!(exact("+5"), Err(NotAnId::Fraction));
+        assert_eq!(exact("1e3"), Err(NotAnId::Fraction));
     }
 
     #[test]
