@@ -4,7 +4,9 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
 use clap::{Args, ValueEnum};
-use ripplet::graph::{BuildError, Direction, Duplicates, Graph, SelfLoops};
+use ripplet::graph::{
+    BuildError, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,
+};
 use ripplet::io::{Columns, Format, IdKind, ReadError, ReadOptions};
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
@@ -27,6 +29,13 @@ pub struct ReadArguments {
     /// The columns of a table with a header: SOURCE,TARGET or SOURCE,TARGET,WEIGHT.
     #[arg(long, value_name = "NAMES", value_parser = columns)]
     columns: Option<Columns>,
+    /// Take weights that change by more than 1 % as they become integers of 32 bits, which are refused
+    /// otherwise.
+    ///
+    /// Weights keep their ratios to about nine digits of the largest one: amounts in cents are exact up to
+    /// 42,949,672.95. What changes by more than one part in a million is counted on standard error.
+    #[arg(long, requires = "weighted")]
+    coarse_weights: bool,
 }
 
 /// What graph is made of an input's edges.
@@ -88,6 +97,7 @@ impl ReadArguments {
             direction: if self.directed { Direction::Directed } else { Direction::Undirected },
             self_loops: if build.keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },
             duplicates: if build.keep_duplicates { Duplicates::Keep } else { Duplicates::Merge },
+            weights: WeightLedger::new(self.coarse_weights),
         };
         if options.format_of(path).is_some_and(Format::is_finished_graph) {
             self.check_finished(path, build)?;
@@ -102,6 +112,7 @@ impl ReadArguments {
             ("--columns", self.columns.is_some()),
             ("--keep-loops", build.keep_loops),
             ("--keep-duplicates", build.keep_duplicates),
+            ("--coarse-weights", self.coarse_weights),
         ];
         match flags.iter().find(|(_, given)| *given) {
             None => Ok(()),
@@ -115,7 +126,7 @@ impl ReadArguments {
 
 /// Loads a graph, and says so meanwhile; compressed lists are decoded.
 pub fn load(path: &Path, options: &LoadOptions, console: &Console) -> Result<Loaded, Failure> {
-    load_with(path, || options.read(path), |input| options.build(input), console)
+    load_with(path, options, || options.read(path), |input| options.build(input), console)
 }
 
 /// The same of a graph whose lists are kept as `storage` says, or else as the file has them.
@@ -125,12 +136,13 @@ pub fn load_stored(
     storage: Option<Storage>,
     console: &Console,
 ) -> Result<Loaded<StoredGraph>, Failure> {
-    load_with(path, || options.read(path), |input| options.store(input, storage), console)
+    load_with(path, options, || options.read(path), |input| options.store(input, storage), console)
 }
 
-/// What `build` makes of what `read` returns; `path` is for the console.
+/// What `build` makes of what `read` returns; `path` is for the console, as is what `options` note.
 pub fn load_with<G>(
     path: &Path,
+    options: &LoadOptions,
     read: impl FnOnce() -> Result<Input, ReadError>,
     build: impl FnOnce(Input) -> Result<G, BuildError>,
     console: &Console,
@@ -149,7 +161,15 @@ pub fn load_with<G>(
     let graph = build(input)?;
     let build = start.elapsed().as_secs_f64();
     interrupt::check()?;
+    tell_weight_loss(&options.weights.loss(), console);
     Ok(Loaded { graph, read, build, rows })
+}
+
+/// Notes what weights lost as they became integers, also where only errors are said.
+pub fn tell_weight_loss(loss: &WeightLoss, console: &Console) {
+    if loss.changed > 0 {
+        console.note(&loss.to_string());
+    }
 }
 
 fn columns(text: &str) -> Result<Columns, String> {

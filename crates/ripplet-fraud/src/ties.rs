@@ -471,7 +471,7 @@ fn judged(
         let lists = Adjacency::new(offsets.into(), neighbors.into(), Some(weights.into()));
         shards.push(Shard::new(vertices, lists, None));
     }
-    let scale = WeightScale::from_exponent(16).unwrap_or(WeightScale::ONE);
+    let scale = WeightScale::from_code(16).unwrap_or(WeightScale::ONE);
     let graph = Graph::from_shards(graph.ids().clone(), Direction::Undirected, scale, shards)?;
     Ok(Ties { graph, excess, ties: expected.ties, kept: kept / 2 })
 }

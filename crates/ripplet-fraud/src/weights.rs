@@ -118,7 +118,7 @@ impl Weighing {
         }
         let resolution = rule.resolution.unwrap_or(RESOLUTION);
         let exponent = resolution.trailing_zeros() as i32;
-        let scale = WeightScale::from_exponent(exponent);
+        let scale = WeightScale::from_code(exponent);
         let scale = scale.filter(|_| resolution.is_power_of_two() && resolution <= 1 << 16);
         let scale = scale.ok_or(WeightError::Resolution(resolution))?;
         let functions = compiled(&text)?;

@@ -13,7 +13,10 @@
 
 use crate::grouped::{Classes, Groups};
 use crate::memory::{self, OutOfMemory};
-use crate::{Adjacency, Direction, EdgeTable, Graph, Shard, VertexId, WeightScale, as_atomic};
+use crate::{
+    Adjacency, Direction, EdgeTable, Graph, Shard, VertexId, WeightLedger, WeightLoss, WeightScale,
+    as_atomic,
+};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
@@ -77,6 +80,7 @@ pub struct GraphBuilder {
     self_loops: SelfLoops,
     duplicates: Duplicates,
     shard_arcs: u64,
+    ledger: WeightLedger,
 }
 
 /// Why an edge table cannot become a graph.
@@ -92,6 +96,12 @@ pub enum BuildError {
         /// Arcs that a shard may hold.
         limit: u64,
     },
+    /// Some weights are so small beside the largest that 32 bits cannot hold both.
+    #[error(
+        "the weights differ too much in size: {0}; scale the largest down, or take the weights as they \
+         become with --coarse-weights"
+    )]
+    CoarseWeights(WeightLoss),
     /// The arrays do not fit the memory.
     #[error("building the graph: {0}")]
     OutOfMemory(#[from] OutOfMemory),
@@ -104,6 +114,7 @@ impl Default for GraphBuilder {
             self_loops: SelfLoops::default(),
             duplicates: Duplicates::default(),
             shard_arcs: MAX_SHARD_ARCS,
+            ledger: WeightLedger::default(),
         }
     }
 }
@@ -138,24 +149,45 @@ impl GraphBuilder {
         self
     }
 
+    /// Whether weights may become coarse, and where is noted what changed.
+    pub fn weight_ledger(mut self, ledger: &WeightLedger) -> Self {
+        self.ledger = ledger.clone();
+        self
+    }
+
     /// Builds the graph on rayon's current pool and drops the table.
     ///
     /// The result does not depend on the order of the rows or on the number of threads.
     ///
     /// # Errors
-    /// Where one vertex has more arcs than a shard may hold, or memory is refused.
+    /// If one vertex has more arcs than a shard may hold, memory is refused, or a weight would change by
+    /// more than [`WeightLoss::LIMIT`] and the ledger does not allow that.
     pub fn build(&self, edges: EdgeTable) -> Result<Graph, BuildError> {
         let mut edges = edges;
         let mut scale = edges.weights().map_or(WeightScale::ONE, WeightScale::fitting);
-        let (scale, shards) = loop {
+        let mut loss = self.loss(&edges, scale)?;
+        let shards = loop {
             match self.build_shards(&mut edges, scale) {
-                Ok(shards) => break (scale, shards),
-                Err(Failure::WeightOverflow { sum }) => scale = scale.coarser_for(sum),
+                Ok(shards) => break shards,
+                Err(Failure::WeightOverflow { sum }) => {
+                    scale = scale.coarser_for(sum);
+                    loss = self.loss(&edges, scale)?;
+                }
                 Err(Failure::Error(error)) => return Err(error),
             }
         };
+        self.ledger.note(loss);
         let graph = Graph::from_shards(edges.into_ids(), self.direction, scale, shards);
         Ok(graph.expect("the builder makes what a graph is"))
+    }
+
+    /// What becomes of the weights at a scale.
+    fn loss(&self, edges: &EdgeTable, scale: WeightScale) -> Result<WeightLoss, BuildError> {
+        let loss = edges.weights().map(|weights| scale.loss(weights)).unwrap_or_default();
+        match self.ledger.refuses(&loss) {
+            true => Err(BuildError::CoarseWeights(loss)),
+            false => Ok(loss),
+        }
     }
 
     fn build_shards(

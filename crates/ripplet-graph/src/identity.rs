@@ -65,7 +65,7 @@ impl GraphView<'_> {
     fn kind(self) -> u64 {
         let (directed, weighted) = (self.direction() == Direction::Directed, self.is_weighted());
         // Without weights, nothing is scaled.
-        let exponent = if weighted { u64::from(self.weight_scale().exponent() as u32) } else { 0 };
+        let exponent = if weighted { u64::from(self.weight_scale().code() as u32) } else { 0 };
         let flags = u64::from(directed) | u64::from(weighted) << 1;
         Domain::Kind.hash(self.vertices().into(), exponent << 32 | flags)
     }

@@ -37,4 +37,4 @@ pub use identity::identity_of_values;
 pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 pub use memory::OutOfMemory;
 pub use view::GraphView;
-pub use weight::WeightScale;
+pub use weight::{WeightLedger, WeightLoss, WeightScale};

@@ -1,52 +1,150 @@
 //! Weights as integers: quantized once, so that sums do not depend on their order.
 
-/// How real weights became integers: `stored = round(weight · 2^exponent)`.
+use rayon::prelude::*;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How real weights became integers: `stored = round(weight / unit)`.
 ///
 /// Sums of integers are exact in any order, which is what makes a run's labels the same on any
-/// number of threads and on any device. Integer weights keep exponent 0 and stay exact as long as
-/// they fit; a positive weight never becomes 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WeightScale {
-    exponent: i32,
+/// number of threads and on any device. The unit is a power of two, or a negative power of ten
+/// where that holds every weight exactly (amounts in cents). Integer weights keep the unit 1 and stay
+/// exact as long as they fit; a positive weight never becomes 0. What a unit cannot hold is a
+/// [`WeightLoss`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WeightScale(Unit);
+
+/// What one stored unit is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    /// 2^-exponent.
+    Binary { exponent: i32 },
+    /// 10^-digits.
+    Decimal { digits: i32 },
 }
 
 /// Bits that the largest single real weight takes: the rest of 32 is room for duplicates' sums.
 const REAL_WEIGHT_BITS: i32 = 28;
+/// Bits that it takes where fewer lose too much: all that a stored weight has.
+const WIDE_WEIGHT_BITS: i32 = 32;
 /// Bits that the sum over all arcs may take, so that products of two sums fit 128 bits.
 const TOTAL_BITS: i32 = 62;
+/// Decimal places of a decimal unit, at most: 10^9 is the largest power of ten below 2^32.
+const MOST_DIGITS: i32 = 9;
+/// What a decimal unit's digits are added to in a file, where a binary one has its exponent: beyond
+/// all of those.
+const DECIMAL: i32 = 1 << 12;
+/// Weights that one task looks at.
+const WEIGHTS_PER_TASK: usize = 1 << 14;
+
+impl Default for WeightScale {
+    fn default() -> WeightScale {
+        WeightScale::ONE
+    }
+}
 
 impl WeightScale {
     /// The identity: integer weights, or none at all.
-    pub const ONE: WeightScale = WeightScale { exponent: 0 };
+    pub const ONE: WeightScale = WeightScale(Unit::Binary { exponent: 0 });
 
-    /// The finest scale at which `weights` (finite, 0 or above) fit.
+    /// The scale at which `weights` (finite, 0 or above) fit with the least loss.
+    ///
+    /// 1. The unit 1, where all are integers below 2^32.
+    /// 2. The power of two at which the largest weight takes 28 bits, where no weight changes by more
+    ///    than [`WeightLoss::NEGLIGIBLE`].
+    /// 3. A power of ten at which every weight is a whole number of units: cents, up to 42,949,672.95.
+    /// 4. The power of two at which the largest weight takes 32 bits.
+    ///
+    /// In any case the sum over all arcs stays below 2^62 units.
     pub fn fitting(weights: &[f64]) -> WeightScale {
         let largest = weights.iter().fold(0.0f64, |a, &w| a.max(w));
         let total: f64 = weights.iter().sum();
         if largest == 0.0 {
             return WeightScale::ONE;
         }
-        let whole = largest <= f64::from(u32::MAX) && weights.iter().all(|w| w.fract() == 0.0);
-        let by_largest = if whole { 0 } else { REAL_WEIGHT_BITS - bits(largest) };
         // Each row may become two arcs, hence the 1.
         let by_total = TOTAL_BITS - bits(total) - 1;
-        WeightScale { exponent: by_largest.min(by_total).clamp(-1022, 1023) }
+        let whole = largest <= f64::from(u32::MAX) && weights.iter().all(|w| w.fract() == 0.0);
+        if whole {
+            return WeightScale::binary(by_total.min(0));
+        }
+        let of_bits = |bits_of_largest: i32| {
+            WeightScale::binary(by_total.min(bits_of_largest - bits(largest)))
+        };
+        let usual = of_bits(REAL_WEIGHT_BITS);
+        if usual.loss(weights).changed == 0 {
+            return usual;
+        }
+        WeightScale::decimal(weights, largest, total).unwrap_or_else(|| of_bits(WIDE_WEIGHT_BITS))
     }
 
-    /// The scale from its exponent, as a file stores it.
-    pub fn from_exponent(exponent: i32) -> Option<WeightScale> {
-        (-1022..=1023).contains(&exponent).then_some(WeightScale { exponent })
+    /// The decimal scale that holds each of `weights` exactly, if there is one.
+    fn decimal(weights: &[f64], largest: f64, total: f64) -> Option<WeightScale> {
+        let fits = |digits: &i32| {
+            let factor = 10f64.powi(*digits);
+            (largest * factor).round() <= f64::from(u32::MAX) && bits(total * factor) < TOTAL_BITS
+        };
+        let most = (1..=MOST_DIGITS).take_while(fits).last()?;
+        // What is exact with some digits is with more, so each weight has only to add to them.
+        let digits_of = |weights: &[f64]| {
+            weights.iter().try_fold(1, |digits, &weight| {
+                let exact =
+                    |digits: &i32| WeightScale(Unit::Decimal { digits: *digits }).is_exact(weight);
+                (digits..=most).find(exact)
+            })
+        };
+        let digits = weights.par_chunks(WEIGHTS_PER_TASK).map(digits_of);
+        let digits = digits.try_reduce(|| 1, |a, b| Some(a.max(b)))?;
+        Some(WeightScale(Unit::Decimal { digits }))
     }
 
-    /// The exponent.
-    pub fn exponent(self) -> i32 {
-        self.exponent
+    /// A scale whose unit is a power of two.
+    fn binary(exponent: i32) -> WeightScale {
+        WeightScale(Unit::Binary { exponent: exponent.clamp(-1022, 1023) })
+    }
+
+    /// Whether a weight is stored without any change.
+    fn is_exact(self, weight: f64) -> bool {
+        self.weight(u64::from(self.quantize(weight))) == weight
+    }
+
+    /// Returns the scale whose [`WeightScale::code`] this is.
+    pub fn from_code(code: i32) -> Option<WeightScale> {
+        match code {
+            -1022..=1023 => Some(WeightScale(Unit::Binary { exponent: code })),
+            _ => {
+                let digits = code.checked_sub(DECIMAL)?;
+                (1..=MOST_DIGITS).contains(&digits).then_some(WeightScale(Unit::Decimal { digits }))
+            }
+        }
+    }
+
+    /// The scale as a file stores it: `e` for a unit of `2^-e`, `4096 + d` for one of `10^-d`.
+    pub fn code(self) -> i32 {
+        match self.0 {
+            Unit::Binary { exponent } => exponent,
+            Unit::Decimal { digits } => DECIMAL + digits,
+        }
+    }
+
+    /// Whether every stored weight stands for a whole number.
+    pub fn is_whole(self) -> bool {
+        matches!(self.0, Unit::Binary { exponent: ..=0 })
+    }
+
+    /// Whether the unit is a negative power of ten, which holds decimals exactly.
+    pub fn is_decimal(self) -> bool {
+        matches!(self.0, Unit::Decimal { .. })
     }
 
     /// The next scale at which `sum`, a stored value too large for `u32`, fits.
     pub(crate) fn coarser_for(self, sum: u64) -> WeightScale {
-        let over = 64 - sum.leading_zeros() as i32 - 32;
-        WeightScale { exponent: (self.exponent - over.max(1)).max(-1022) }
+        let over = |sum: u64| 64 - sum.leading_zeros() as i32 - 32;
+        match self.0 {
+            Unit::Binary { exponent } => WeightScale::binary(exponent - over(sum).max(1)),
+            // The sum in whole units, rounded up.
+            Unit::Decimal { .. } => WeightScale::binary(-over(self.weight(sum) as u64 + 1)),
+        }
     }
 
     /// The stored form of a weight, saturating at the largest `u32`.
@@ -60,15 +158,138 @@ impl WeightScale {
         stored as f64 / self.factor()
     }
 
+    /// What storing `weights` (finite, 0 or above) at this scale changes.
+    ///
+    /// The same for any number of threads.
+    pub fn loss(self, weights: &[f64]) -> WeightLoss {
+        let of_some = |weights: &[f64]| {
+            let mut loss = WeightLoss::default();
+            weights.iter().for_each(|&weight| loss.add(weight, self));
+            loss
+        };
+        if weights.len() <= WEIGHTS_PER_TASK {
+            return of_some(weights);
+        }
+        let losses = weights.par_chunks(WEIGHTS_PER_TASK).map(of_some);
+        losses.reduce(WeightLoss::default, WeightLoss::and)
+    }
+
+    /// Stored units that a weight of 1 takes.
     fn factor(self) -> f64 {
-        // 2^exponent, from its bits: the exponent of a normal number.
-        f64::from_bits(((self.exponent + 1023) as u64) << 52)
+        match self.0 {
+            // 2^exponent, from its bits: the exponent of a normal number.
+            Unit::Binary { exponent } => f64::from_bits(((exponent + 1023) as u64) << 52),
+            Unit::Decimal { digits } => 10f64.powi(digits),
+        }
     }
 }
 
 /// The position of the highest bit: the least `b` with `value < 2^b`.
 fn bits(value: f64) -> i32 {
     value.log2().floor() as i32 + 1
+}
+
+/// What storing weights as integers changed: how many, and the one that changed most.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WeightLoss {
+    /// Weights in all.
+    pub weights: u64,
+    /// Those whose relative change is above [`WeightLoss::NEGLIGIBLE`].
+    pub changed: u64,
+    /// The largest relative change: `|stored - weight| / weight`.
+    pub worst: f64,
+    /// The weight that changed most.
+    pub weight: f64,
+    /// What it became.
+    pub stored: f64,
+}
+
+impl WeightLoss {
+    /// The relative change below which a weight counts as kept: one part in a million.
+    pub const NEGLIGIBLE: f64 = 1e-6;
+    /// The largest relative change with which a graph is built unless coarse weights are allowed.
+    pub const LIMIT: f64 = 0.01;
+
+    /// Adds a weight that was stored at `scale`.
+    #[inline]
+    fn add(&mut self, weight: f64, scale: WeightScale) {
+        self.weights += 1;
+        let stored = scale.weight(u64::from(scale.quantize(weight)));
+        let change = (stored - weight).abs();
+        // A weight of 0 stays 0.
+        if change > WeightLoss::NEGLIGIBLE * weight {
+            self.changed += 1;
+            let relative = change / weight;
+            if relative > self.worst {
+                (self.worst, self.weight, self.stored) = (relative, weight, stored);
+            }
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: WeightLoss) -> WeightLoss {
+        // Of equally bad ones the smaller weight, so that the order does not matter.
+        let key = |loss: &WeightLoss| (loss.worst, -loss.weight);
+        let worse = if key(&other) > key(&self) { other } else { self };
+        WeightLoss {
+            weights: self.weights + other.weights,
+            changed: self.changed + other.changed,
+            ..worse
+        }
+    }
+
+    /// Whether some weight changed by more than [`WeightLoss::LIMIT`].
+    pub fn is_too_large(&self) -> bool {
+        self.worst > WeightLoss::LIMIT
+    }
+}
+
+impl fmt::Display for WeightLoss {
+    /// `3 of 10 weights changed as they became integers of 32 bits, the worst by 2.4 % (0.01 to 0.0102)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WeightLoss { weights, changed, worst, weight, stored } = self;
+        let percent = 100.0 * worst;
+        write!(
+            f,
+            "{changed} of {weights} weights changed as they became integers of 32 bits, the worst by \
+             {percent:.2e} % ({weight} to {stored})"
+        )
+    }
+}
+
+/// Whether weights may change by more than [`WeightLoss::LIMIT`], and what of them did change.
+///
+/// Clones share what they note: the options of a reader and of a builder have one for both.
+#[derive(Clone, Debug, Default)]
+pub struct WeightLedger {
+    coarse: bool,
+    noted: Arc<Mutex<WeightLoss>>,
+}
+
+impl WeightLedger {
+    /// A ledger that refuses coarse weights, or notes them only.
+    pub fn new(coarse: bool) -> WeightLedger {
+        WeightLedger { coarse, ..WeightLedger::default() }
+    }
+
+    /// What was noted so far.
+    pub fn loss(&self) -> WeightLoss {
+        *self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a loss.
+    pub(crate) fn note(&self, loss: WeightLoss) {
+        if loss.weights > 0 {
+            let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+            *noted = noted.and(loss);
+        }
+    }
+
+    /// Whether a graph with this loss is refused.
+    pub(crate) fn refuses(&self, loss: &WeightLoss) -> bool {
+        !self.coarse && loss.is_too_large()
+    }
 }
 
 #[cfg(test)]
@@ -98,7 +319,7 @@ mod tests {
     #[test]
     fn a_sum_that_overflows_gets_a_coarser_scale() {
         let scale = WeightScale::ONE.coarser_for(1 << 33);
-        assert_eq!(scale.exponent(), -2);
+        assert_eq!(scale.code(), -2);
         assert_eq!(scale.quantize((1u64 << 33) as f64), 1 << 31);
     }
 
@@ -111,6 +332,80 @@ mod tests {
                 let error = (scale.weight(u64::from(scale.quantize(weight))) - weight).abs();
                 prop_assert!(error <= largest / f64::from(1 << 27));
             }
+        }
+    }
+
+    #[test]
+    fn amounts_in_cents_are_exact() {
+        let cents = |amount: f64| WeightScale::fitting(&[0.01, 19.99, amount]);
+        let scale = cents(42_949_672.95);
+        assert_eq!((scale.code(), scale.weight(1)), (4098, 0.01));
+        for weight in [0.01, 0.1, 19.99, 42_949_672.95] {
+            assert_eq!(scale.weight(scale.quantize(weight).into()), weight);
+        }
+        // One cent more does not fit: the last resort is all bits of an integer.
+        assert!(cents(42_949_672.96).code() < 1024);
+        assert_eq!(WeightScale::from_code(scale.code()), Some(scale));
+        for code in [1024, 4096, 4106, i32::MIN, i32::MAX, -1023] {
+            assert_eq!(WeightScale::from_code(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn weights_that_were_stored_exactly_are_stored_as_before() {
+        // The exponents that this had before there were other units.
+        for (weights, exponent) in [
+            (&[0.5, 0.25, 3.0][..], 26),
+            (&[0.1, 0.2], 30),
+            (&[1e6 + 0.5, 1.5], 8),
+            (&[5e9, 1e9], -5),
+        ] {
+            assert_eq!(WeightScale::fitting(weights).code(), exponent, "{weights:?}");
+        }
+    }
+
+    #[test]
+    fn what_changes_is_counted() {
+        let weights = [0.01, 1.0, 1_000_000_000.5];
+        let loss = WeightScale::fitting(&weights).loss(&weights);
+        assert_eq!((loss.weights, loss.changed), (3, 1));
+        // A unit is 1/4, and 0.01 is not allowed to vanish.
+        assert_eq!((loss.weight, loss.stored, loss.worst), (0.01, 0.25, 24.0));
+        assert!(loss.is_too_large());
+        let none = WeightScale::ONE.loss(&[0.0, 7.0]);
+        assert_eq!(none, WeightLoss { weights: 2, ..WeightLoss::default() });
+    }
+
+    #[test]
+    fn a_decimal_sum_that_overflows_gets_a_binary_scale() {
+        let scale = WeightScale::from_code(4098).unwrap();
+        let sum = 100 * (u64::from(u32::MAX) + 1);
+        let coarser = scale.coarser_for(sum);
+        assert_eq!(coarser.code(), -1);
+        // Cents whose sum has 33 bits are some 2^26: whole units fit.
+        assert_eq!(scale.coarser_for(1 << 32).code(), 6);
+    }
+
+    proptest! {
+        #[test]
+        fn losses_do_not_depend_on_the_order(
+            mut weights in prop::collection::vec(prop_oneof![Just(0.0), 1e-6f64..1e12], 0..60),
+        ) {
+            let scale = WeightScale::fitting(&weights);
+            let forwards = scale.loss(&weights);
+            weights.reverse();
+            let parts = weights.chunks(7).map(|part| scale.loss(part));
+            prop_assert_eq!(parts.fold(WeightLoss::default(), WeightLoss::and), forwards);
+        }
+
+        #[test]
+        fn ten_times_more_is_kept_than_with_28_bits(
+            exponents in prop::collection::vec(0.0f64..7.3, 2..50),
+        ) {
+            // A ratio of 2·10^7 between the largest and the smallest: 28 bits lose up to 10 % of that.
+            let weights: Vec<f64> = exponents.iter().map(|e| 10f64.powf(*e) / 7.0).collect();
+            let loss = WeightScale::fitting(&weights).loss(&weights);
+            prop_assert!(!loss.is_too_large(), "{}", loss);
         }
     }
 }

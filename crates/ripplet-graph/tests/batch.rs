@@ -7,7 +7,7 @@ use ripplet_graph::batch::{
 };
 use ripplet_graph::{
     Direction, Duplicates, EdgeTable, ExternalId, Graph, GraphBuilder, Names, Neighbors, SelfLoops,
-    VertexIds,
+    VertexIds, WeightLedger,
 };
 use std::collections::BTreeSet;
 
@@ -39,6 +39,12 @@ impl Options {
     }
 
     fn batch(&self, sizes: &[u32], rows: &[Row]) -> GraphBatch {
+        let builder = BatchBuilder::new().direction(self.direction).weight_ledger(&coarse());
+        let table = self.table(sizes, rows);
+        builder.self_loops(self.loops).duplicates(self.duplicates).build(table).unwrap()
+    }
+
+    fn table(&self, sizes: &[u32], rows: &[Row]) -> BatchTable {
         let columns = BatchRows {
             graphs: rows.iter().map(|row| row.0).collect(),
             sources: rows.iter().map(|row| row.1).collect(),
@@ -50,8 +56,7 @@ impl Options {
         if self.both_directions {
             table = table.in_both_directions();
         }
-        let builder = BatchBuilder::new().direction(self.direction);
-        builder.self_loops(self.loops).duplicates(self.duplicates).build(table).unwrap()
+        table
     }
 
     /// What `GraphBuilder` makes of one graph's rows, in their order.
@@ -65,7 +70,7 @@ impl Options {
         if self.both_directions {
             table = table.in_both_directions();
         }
-        let builder = GraphBuilder::new().direction(self.direction);
+        let builder = GraphBuilder::new().direction(self.direction).weight_ledger(&coarse());
         builder.self_loops(self.loops).duplicates(self.duplicates).build(table).unwrap()
     }
 
@@ -110,6 +115,11 @@ impl Options {
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+}
+
+/// Weights of any sizes, however coarse they become.
+fn coarse() -> WeightLedger {
+    WeightLedger::new(true)
 }
 
 /// A few graphs, some without vertices or with one, and rows of them in any order; where all graphs
@@ -249,7 +259,7 @@ fn sums_that_overflow_make_their_own_graph_coarser_and_no_other() {
     rows.extend([(1, 0, 1, 4e9); 3000]);
     let batch = options.batch(&[2, 2], &rows);
     options.check(&[2, 2], &rows, &batch);
-    let exponents = [0, 1].map(|graph| batch.graph(graph).weight_scale().exponent());
+    let exponents = [0, 1].map(|graph| batch.graph(graph).weight_scale().code());
     assert_eq!((exponents[0], exponents[1] < 0), (0, true));
 }
 
@@ -328,7 +338,7 @@ impl Alone {
 
     /// The arcs as `GraphBuilder` has them, by the names of their ends.
     fn arcs(&self, options: Options) -> Vec<(String, String, Option<u32>)> {
-        let builder = GraphBuilder::new().direction(options.direction);
+        let builder = GraphBuilder::new().direction(options.direction).weight_ledger(&coarse());
         let builder = builder.self_loops(options.loops).duplicates(options.duplicates);
         let graph = builder.build(self.table(options.weighted)).unwrap();
         let mut arcs = Vec::new();
@@ -388,7 +398,7 @@ proptest! {
     ) {
         let options = Options::of_flags(flags);
         let ids = VertexIds::Consecutive { first: 7, count: graphs.len() as u32 };
-        let builder = BatchBuilder::new().direction(options.direction);
+        let builder = BatchBuilder::new().direction(options.direction).weight_ledger(&coarse());
         let builder = builder.self_loops(options.loops).duplicates(options.duplicates);
         let tables = graphs.iter().map(|graph| graph.table(options.weighted)).collect();
         let batch = builder.collect(ids, tables).unwrap();
@@ -494,4 +504,22 @@ fn ends_that_are_not_there_are_refused() {
     ));
     assert!(matches!(of(&[1], &[2], &[3]), Err(BatchTableError::NoSuchVertex { vertex: 3, .. })));
     assert!(matches!(of(&[1], &[2], &[]), Err(BatchTableError::Ragged { .. })));
+}
+
+#[test]
+fn a_graph_whose_weights_become_coarse_is_refused_by_name() {
+    let options = Options::of_flags([true, false, true, false, false, false]);
+    let rows = [(0, 0, 1, 0.01), (0, 1, 0, 3.0), (1, 0, 1, 0.01), (1, 1, 0, 1e9 + 0.5)];
+    let batch = options.batch(&[2, 2], &rows);
+    let weights = |graph: usize| {
+        let graph = batch.graph(graph);
+        let stored = graph.out().weights_of(0).unwrap()[0];
+        graph.weight_scale().weight(stored.into())
+    };
+    assert!((weights(0) - 0.01).abs() < 1e-8 && weights(1) == 0.25);
+    for threads in [1, 3] {
+        let build = || BatchBuilder::new().build(options.table(&[2, 2], &rows));
+        let error = pool(threads).install(build).unwrap_err().to_string();
+        assert!(error.contains("graph 1 ") && error.contains("1 of 2"), "{error}");
+    }
 }

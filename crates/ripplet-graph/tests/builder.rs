@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use ripplet_graph::{
     Direction, Duplicates, EdgeTable, Graph, GraphBuilder, Neighbors, SelfLoops, VertexIds,
+    WeightLedger,
 };
 use std::collections::BTreeMap;
 
@@ -36,6 +37,7 @@ impl Options {
             .self_loops(self.loops)
             .duplicates(self.duplicates)
             .shard_arcs(shard_arcs)
+            .weight_ledger(&WeightLedger::new(true))
             .build(self.table(vertices, rows))
             .unwrap()
     }
@@ -269,7 +271,7 @@ fn weights_that_add_up_beyond_32_bits_get_a_coarser_scale() {
     assert!(graph == build(2) && graph == build(7));
     options.check(3, &rows, &graph);
     let scale = graph.weight_scale();
-    assert!(scale.exponent() < 0, "{scale:?}");
+    assert!(scale.code() < 0, "{scale:?}");
     let list = graph.shard_of(0).out();
     let weight =
         |v: usize, i: usize| scale.weight(u64::from(list.weights_of(v).expect("weighted")[i]));
@@ -277,12 +279,17 @@ fn weights_that_add_up_beyond_32_bits_get_a_coarser_scale() {
     assert_eq!(weight(0, 0), weight(1, 0), "both directions agree");
     assert!(weight(1, 1) > 0.0, "a small weight does not vanish");
 
+    // The small edge changes too much to be taken without a word.
+    let refused = GraphBuilder::new().build(options.table(3, &rows));
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("1 of 3002 weights") && error.contains("(7 to 8)"), "{error}");
+
     // Of the least and of a multiset nothing adds up: weights stay as they are.
     let least = Options { duplicates: Duplicates::Least, ..options }.build(3, &rows, 1 << 31);
-    assert_eq!(least.weight_scale().exponent(), 0);
+    assert_eq!(least.weight_scale().code(), 0);
     assert_eq!(least.shards()[0].out().weights_of(1), Some(&[4_000_000_000, 7][..]));
     let kept = Options { duplicates: Duplicates::Keep, ..options }.build(3, &rows, 1 << 31);
-    assert_eq!(kept.weight_scale().exponent(), 0);
+    assert_eq!(kept.weight_scale().code(), 0);
     assert_eq!(kept.arcs(), 2 * 3001 + 1);
 }
 

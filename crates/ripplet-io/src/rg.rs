@@ -138,7 +138,7 @@ impl Header {
             vertices: graph.vertices(),
             id_kind,
             first_id,
-            exponent: graph.weight_scale().exponent(),
+            exponent: graph.weight_scale().code(),
             shards: graph.shards().len() as u32,
             sections: shape.len() as u32,
             weighted: u32::from(graph.is_weighted()),
@@ -206,7 +206,7 @@ impl Header {
             && header.direction <= 1
             && header.weighted <= 1
             && header.id_kind <= 3
-            && WeightScale::from_exponent(header.exponent).is_some()
+            && WeightScale::from_code(header.exponent).is_some()
             && (header.id_kind == 0 || header.first_id == 0);
         if !table_fits || !known || u64::from(header.sections) != header.expected_sections() {
             return Err(wrong(12, "the header is damaged: its values do not fit together".into()));
@@ -264,7 +264,7 @@ impl Opener<'_> {
             return Err(self.wrong(self.end, "there are bytes that belong to no section"));
         }
         let direction = [Direction::Undirected, Direction::Directed][header.direction as usize];
-        let scale = WeightScale::from_exponent(header.exponent)
+        let scale = WeightScale::from_code(header.exponent)
             .expect("the header was read where its exponent is one");
         Graph::from_shards(ids, direction, scale, shards).map_err(|invalid| {
             let sentence = format!("the file holds no graph: {invalid}; convert it again");

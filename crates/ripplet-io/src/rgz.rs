@@ -90,7 +90,7 @@ pub fn from_bytes(owner: Owner, path: &Path) -> Result<CompressedGraph, ReadErro
         memory::push(&mut shards, read).map_err(|refused| out_of_memory(path, refused))?;
     }
     let direction = [Direction::Undirected, Direction::Directed][footer.direction as usize];
-    let scale = WeightScale::from_exponent(footer.exponent)
+    let scale = WeightScale::from_code(footer.exponent)
         .expect("the footer was read where its exponent is one");
     CompressedGraph::from_shards(file.ids()?, direction, scale, shards).map_err(|invalid| {
         let sentence = format!("the file holds no graph: {invalid}; make it again");
@@ -145,7 +145,7 @@ impl Footer {
             && footer.direction <= 1
             && (footer.id_kind == 0 || footer.first_id == 0)
             && (footer.id_kind == 3 || footer.name_bytes == 0)
-            && WeightScale::from_exponent(footer.exponent).is_some();
+            && WeightScale::from_code(footer.exponent).is_some();
         known.then_some(footer)
     }
 }
@@ -300,7 +300,7 @@ impl RgzWriter {
         let mut footer = Footer {
             shards: self.parts.len() as u64,
             vertices: ids.len() as u32,
-            exponent: scale.exponent(),
+            exponent: scale.code(),
             direction: u32::from(direction == Direction::Directed),
             ..Footer::default()
         };

@@ -4,6 +4,7 @@ use crate::{Storage, StoredGraph};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{
     BuildError, Direction, Duplicates, EdgeTable, Graph, GraphBuilder, GraphView, SelfLoops,
+    WeightLedger,
 };
 use ripplet_io::{Format, Place, ReadError, ReadOptions, read_edges, rg, rgz};
 use std::path::Path;
@@ -23,6 +24,8 @@ pub struct LoadOptions {
     pub self_loops: SelfLoops,
     /// What becomes of repeated edges.
     pub duplicates: Duplicates,
+    /// Whether weights may become coarse, and what of them did change.
+    pub weights: WeightLedger,
 }
 
 /// What a file holds: edges that are to become a graph, or a finished one.
@@ -99,7 +102,8 @@ impl LoadOptions {
     /// The second half of [`load`]: a graph of what the file holds. Memory: [`load`] tells it.
     ///
     /// # Errors
-    /// Where one vertex has more arcs than a graph may hold, or memory is refused.
+    /// If one vertex has more arcs than a graph may hold, memory is refused, or a weight would change by
+    /// more than 1 % and [`LoadOptions::weights`] does not allow that.
     pub fn build(&self, input: Input) -> Result<Graph, BuildError> {
         match input {
             Input::Graph(graph) => Ok(graph),
@@ -108,6 +112,7 @@ impl LoadOptions {
                 .direction(self.direction)
                 .self_loops(self.self_loops)
                 .duplicates(self.duplicates)
+                .weight_ledger(&self.weights)
                 .build(edges),
         }
     }

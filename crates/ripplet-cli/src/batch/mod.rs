@@ -9,6 +9,7 @@ pub use run::{Done, Opened, Source};
 
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
+use crate::reading::tell_weight_loss;
 use clap::{Args, ValueEnum};
 use ripplet::LoadOptions;
 use ripplet::io::ReadOptions;
@@ -94,14 +95,16 @@ impl BatchArguments {
             direction: options.direction,
             self_loops: options.self_loops,
             duplicates: options.duplicates,
+            weights: options.weights.clone(),
             on_error,
             part_size: room.clamp(SMALLEST_PART, PART),
         }
     }
 }
 
-/// Lists what was skipped, also where only errors are said; how the command ends with that.
+/// Notes what weights lost, and lists what was skipped, also where only errors are said; how the command ends with that.
 pub fn tell_skipped(reader: &BatchReader, console: &Console) -> Ending {
+    tell_weight_loss(&reader.weight_loss(), console);
     let skipped = reader.skipped();
     for graph in skipped.iter().take(MOST_TOLD) {
         console.note(&format!("skipped {}: {}", graph.graph, graph.error));

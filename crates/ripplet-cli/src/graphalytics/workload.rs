@@ -45,7 +45,7 @@ impl Workload {
             let edges = io::read_ldbc(&self.vertices, &self.edges, &options.read)?;
             Ok(Input::Edges(edges))
         };
-        let loaded = load_with(&self.edges, read, |input| options.build(input), console)?;
+        let loaded = load_with(&self.edges, &options, read, |input| options.build(input), console)?;
         let vertices = u64::from(loaded.graph.vertices());
         self.check_count("meta.vertices", vertices, "vertices", &self.vertices)?;
         self.check_count("meta.edges", loaded.rows.unwrap_or(0), "edges", &self.edges)?;

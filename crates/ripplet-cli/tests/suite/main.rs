@@ -19,6 +19,7 @@ mod fraud;
 #[cfg(target_os = "linux")]
 mod gpu;
 mod graphalytics;
+mod hostile;
 mod interrupt;
 mod lcc;
 #[cfg(target_os = "linux")]

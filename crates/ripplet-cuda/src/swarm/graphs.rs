@@ -75,7 +75,7 @@ impl<'a> Alone<'a> {
             vertices: [0, u64::from(graph.vertices())],
             out: arcs(shard.map(Shard::out)),
             incoming: arcs(shard.and_then(Shard::incoming)),
-            exponents: [graph.weight_scale().exponent()],
+            exponents: [graph.weight_scale().code()],
         })
     }
 
@@ -138,7 +138,7 @@ impl<'a> Graphs<'a> {
 
     /// The real length that a stored 1 stands for, of each graph.
     pub fn units(self) -> impl ExactSizeIterator<Item = f64> {
-        let scale = |&exponent| WeightScale::from_exponent(exponent).unwrap_or_default();
+        let scale = |&exponent| WeightScale::from_code(exponent).unwrap_or_default();
         self.exponents.iter().map(move |exponent| scale(exponent).weight(1))
     }
 

@@ -13,7 +13,10 @@
 
 use super::{BatchAdjacency, BatchRows, BatchTable, GraphBatch, InvalidBatch, Members};
 use crate::memory::{self, OutOfMemory};
-use crate::{Direction, Duplicates, MAX_SHARD_ARCS, SelfLoops, VertexId, WeightScale};
+use crate::{
+    Direction, Duplicates, MAX_SHARD_ARCS, SelfLoops, VertexId, WeightLedger, WeightLoss,
+    WeightScale,
+};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -33,6 +36,7 @@ pub struct BatchBuilder {
     pub(super) direction: Direction,
     self_loops: SelfLoops,
     duplicates: Duplicates,
+    ledger: WeightLedger,
 }
 
 /// Why a table cannot become a batch.
@@ -56,6 +60,17 @@ pub enum BatchError {
     Weights {
         /// The external id of the first graph that is unlike the first of all.
         graph: String,
+    },
+    /// Some weights of a graph are so small beside its largest that 32 bits cannot hold both.
+    #[error(
+        "the weights of graph {graph} differ too much in size: {loss}; scale the largest down, or take \
+         the weights as they become with --coarse-weights"
+    )]
+    CoarseWeights {
+        /// The graph's external id.
+        graph: String,
+        /// What would change.
+        loss: WeightLoss,
     },
     /// The arrays do not fit the memory.
     #[error("building the batch: {0}")]
@@ -86,6 +101,12 @@ impl BatchBuilder {
         self
     }
 
+    /// Whether weights may become coarse, and where is noted what changed.
+    pub fn weight_ledger(mut self, ledger: &WeightLedger) -> Self {
+        self.ledger = ledger.clone();
+        self
+    }
+
     /// Builds the batch on rayon's current pool and drops the table.
     ///
     /// Weights become integers graph by graph, each graph by a scale of its own, so that a graph's
@@ -93,8 +114,9 @@ impl BatchBuilder {
     /// on how rows of different graphs are mixed. A graph is built by one thread.
     ///
     /// # Errors
-    /// Where one graph has more than 2³¹ arcs in one direction, self-loops and duplicates counted,
-    /// or memory is refused.
+    /// If one graph has more than 2³¹ arcs in one direction, self-loops and duplicates counted, memory is
+    /// refused, or a weight would change by more than [`WeightLoss::LIMIT`] and the ledger does not allow
+    /// that.
     pub fn build(&self, table: BatchTable) -> Result<GraphBatch, BatchError> {
         let BatchTable { members, rows, both_directions } = table;
         let grouped = Grouped::of(&rows, members.len())?;
@@ -233,6 +255,8 @@ struct Scratch {
     rows: Vec<u64>,
     weights: Vec<f64>,
     pairs: Vec<u64>,
+    /// What the weights of all graphs so far became.
+    loss: WeightLoss,
 }
 
 /// Why merging ended early.
@@ -341,7 +365,7 @@ impl<'a> Side<'a> {
 
     /// Builds neighbouring graphs, halved until they are one task's. A graph's lists stand where
     /// they would if it and all before it kept all arcs.
-    fn build(self, place: Place<'_>) -> Result<(), OutOfMemory> {
+    fn build(self, place: Place<'_>) -> Result<(), BatchError> {
         let Range { start, end } = place.graphs;
         let Some(middle) = self.middle(start..end) else { return self.build_task(place) };
         let Work { members, .. } = self.work;
@@ -387,7 +411,7 @@ impl<'a> Side<'a> {
     }
 
     /// Builds neighbouring graphs, one after the other.
-    fn build_task(self, place: Place<'_>) -> Result<(), OutOfMemory> {
+    fn build_task(self, place: Place<'_>) -> Result<(), BatchError> {
         let Place { graphs, mut offsets, mut neighbors, mut weights, kept, exponents } = place;
         let mut scratch = Scratch::default();
         for (at, graph) in graphs.enumerate() {
@@ -402,6 +426,7 @@ impl<'a> Side<'a> {
             let exponent = exponents.get_mut(at);
             kept[at] = self.build_graph(graph, &mut lists, exponent, &mut scratch)?;
         }
+        self.work.builder.ledger.note(scratch.loss);
         Ok(())
     }
 
@@ -412,34 +437,51 @@ impl<'a> Side<'a> {
         lists: &mut Lists<'_>,
         exponent: Option<&mut i32>,
         scratch: &mut Scratch,
-    ) -> Result<u64, OutOfMemory> {
+    ) -> Result<u64, BatchError> {
         let rows = self.work.grouped.rows_of(graph, &mut scratch.rows)?;
         let duplicates = self.work.builder.duplicates;
         let (Some(exponent), Some(real)) = (exponent, &self.work.rows.weights) else {
             self.scatter(&rows, lists, |_, _, _| {});
             return Ok(lists.merge(duplicates.become_one()));
         };
-        let mut scale = WeightScale::from_exponent(*exponent).unwrap_or_default();
+        let mut scale = WeightScale::from_code(*exponent).unwrap_or_default();
+        let weights = &mut scratch.weights;
+        weights.clear();
         if self.fit {
-            let weights = &mut scratch.weights;
-            weights.clear();
             memory::reserve(weights, self.work.grouped.count(graph) as usize)?;
             rows.for_each(|row| weights.push(real[row]));
             scale = WeightScale::fitting(weights);
         }
         loop {
+            let loss = self.loss(graph, scale, weights)?;
             self.scatter(&rows, lists, |weights, at, row| {
                 weights[at] = scale.quantize(real[row]);
             });
             match lists.merge_weighted(duplicates, &mut scratch.pairs) {
                 Ok(kept) => {
-                    *exponent = scale.exponent();
+                    scratch.loss = scratch.loss.and(loss);
+                    *exponent = scale.code();
                     return Ok(kept);
                 }
                 Err(Refusal::Overflow(sum)) => scale = scale.coarser_for(sum),
-                Err(Refusal::OutOfMemory(error)) => return Err(error),
+                Err(Refusal::OutOfMemory(error)) => return Err(error.into()),
             }
         }
+    }
+
+    /// What becomes of a graph's weights at a scale; empty where the other direction has said it.
+    fn loss(
+        self,
+        graph: usize,
+        scale: WeightScale,
+        weights: &[f64],
+    ) -> Result<WeightLoss, BatchError> {
+        let loss = scale.loss(weights);
+        if self.work.builder.ledger.refuses(&loss) {
+            let graph = self.work.members.graph_ids().get(graph as u32).to_string();
+            return Err(BatchError::CoarseWeights { graph, loss });
+        }
+        Ok(loss)
     }
 
     /// Places the arcs of a graph in their owners' lists, in any order; the offsets become theirs.

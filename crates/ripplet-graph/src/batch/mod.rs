@@ -246,7 +246,7 @@ impl GraphBatch {
         incoming: Option<BatchAdjacency>,
     ) -> Result<GraphBatch, InvalidBatch> {
         let known = |scales: &Buffer<i32>| {
-            let known = |&exponent: &i32| WeightScale::from_exponent(exponent).is_some();
+            let known = |&exponent: &i32| WeightScale::from_code(exponent).is_some();
             scales.len() == members.len() && scales.iter().all(known)
         };
         if !scales.as_ref().is_none_or(known) {
@@ -575,7 +575,7 @@ impl<'a> BatchGraph<'a> {
     /// How stored weights of this graph stand for real ones.
     pub fn weight_scale(self) -> WeightScale {
         let exponent = self.batch.scales.as_ref().map(|scales| scales[self.index]);
-        exponent.and_then(WeightScale::from_exponent).unwrap_or_default()
+        exponent.and_then(WeightScale::from_code).unwrap_or_default()
     }
 }
 

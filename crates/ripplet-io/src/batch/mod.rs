@@ -49,7 +49,7 @@ pub use table::parse_table;
 use crate::swarm_file::{LastId, SwarmFile};
 use crate::{Format, Place, ReadError, ReadOptions, tu};
 use ripplet_graph::batch::{BatchBuilder, BatchSlice, GraphBatch};
-use ripplet_graph::{Direction, Duplicates, SelfLoops};
+use ripplet_graph::{Direction, Duplicates, SelfLoops, WeightLedger, WeightLoss};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,6 +68,8 @@ pub struct BatchOptions {
     pub self_loops: SelfLoops,
     /// What becomes of duplicates.
     pub duplicates: Duplicates,
+    /// Whether weights may become coarse, and what of them did change.
+    pub weights: WeightLedger,
     /// What becomes of the rest where a graph cannot be read.
     pub on_error: OnError,
     /// Arcs and vertices that a part aims at; a graph that has more is a part of its own.
@@ -109,6 +111,7 @@ pub struct BatchReader {
     /// The batch that parts are taken from, and how many of its graphs were.
     current: Option<(Arc<GraphBatch>, usize)>,
     skipped: Vec<Skipped>,
+    weights: WeightLedger,
     last: LastId,
     /// How far the source was before the current batch.
     before: f64,
@@ -143,6 +146,7 @@ impl Default for BatchOptions {
             direction: Direction::default(),
             self_loops: SelfLoops::default(),
             duplicates: Duplicates::default(),
+            weights: WeightLedger::default(),
             on_error: OnError::default(),
             part_size: PART_SIZE,
         }
@@ -155,6 +159,7 @@ impl BatchOptions {
             .direction(self.direction)
             .self_loops(self.self_loops)
             .duplicates(self.duplicates)
+            .weight_ledger(&self.weights)
     }
 
     /// Bytes of files that are read at once.
@@ -229,6 +234,7 @@ impl BatchReader {
             part_size: options.part_size,
             current: None,
             skipped: Vec::new(),
+            weights: options.weights.clone(),
             last: LastId::default(),
             before: 0.0,
             path: path.into(),
@@ -267,6 +273,11 @@ impl BatchReader {
     /// The graphs that could not be read so far, in the order in which they would have come.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
+    }
+
+    /// What the weights of the graphs read so far lost as they became integers.
+    pub fn weight_loss(&self) -> WeightLoss {
+        self.weights.loss()
     }
 
     /// How much has been handed out, 0 to 1, by bytes, files or graphs.

@@ -5,7 +5,7 @@ use super::text::{Fields, decimal, push_integer, push_weight, write_text};
 use super::{AtomicFile, columnar, refused, whole_file};
 use crate::{Compression, Format, WriteError, rg, rgz};
 use rayon::prelude::*;
-use ripplet_graph::{Direction, Graph, VertexIds};
+use ripplet_graph::{Direction, Graph, VertexIds, WeightScale};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -93,7 +93,7 @@ fn check_metis(graph: &Graph) -> io::Result<()> {
     if graph.direction() == Direction::Directed {
         return Err(refused("METIS holds undirected graphs only: write another format"));
     }
-    if graph.weight_scale().exponent() > 0 {
+    if !graph.weight_scale().is_whole() {
         return Err(refused("METIS holds whole weights only, but these have fractions"));
     }
     match graph.self_loops() {
@@ -173,7 +173,7 @@ fn write_matrix(
     let (arcs, scale) = (Arcs::of(graph), graph.weight_scale());
     let values = match graph.is_weighted() {
         false => "pattern",
-        true if scale.exponent() == 0 => "integer",
+        true if scale == WeightScale::ONE => "integer",
         true => "real",
     };
     let symmetry = match graph.direction() {

@@ -228,10 +228,11 @@ pub(super) fn push_shortest(text: &mut Vec<u8>, number: impl Display) {
 /// The weight that a stored one stands for, as the shortest decimal with the same stored form.
 ///
 /// A stored weight has up to 32 bits, so ten digits always tell it from its neighbours; a weight
-/// such as 0.1, which came through the fixed point as 0.0999999996, goes out as 0.1 again.
+/// such as 0.1, which came through the fixed point as 0.0999999996, goes out as 0.1 again. A scale of
+/// decimals has the decimal that came.
 pub(super) fn decimal(scale: WeightScale, stored: u32) -> f64 {
     let exact = scale.weight(u64::from(stored));
-    if exact == 0.0 || scale.exponent() <= 0 {
+    if exact == 0.0 || scale.is_whole() || scale.is_decimal() {
         return exact;
     }
     let magnitude = exact.log10().floor() as i32 + 1;
@@ -239,7 +240,9 @@ pub(super) fn decimal(scale: WeightScale, stored: u32) -> f64 {
         let factor = 10f64.powi(digits - magnitude);
         (exact * factor).round() / factor
     };
-    let same = |w: &f64| w.is_finite() && scale.quantize(*w) == stored;
+    // The largest stored weight stands for all above it, too: of those, one near it is meant.
+    let unit = scale.weight(1);
+    let same = |w: &f64| scale.quantize(*w) == stored && (w - exact).abs() <= unit;
     (1..=10).map(with_digits).find(same).unwrap_or(exact)
 }
 
@@ -253,7 +256,7 @@ mod tests {
         fn decimals_are_stored_as_what_they_came_from(
             stored in 1u32.., exponent in -60i32..300,
         ) {
-            let scale = WeightScale::from_exponent(exponent).unwrap();
+            let scale = WeightScale::from_code(exponent).unwrap();
             let weight = decimal(scale, stored);
             prop_assert_eq!(scale.quantize(weight), stored);
             let mut text = Vec::new();
@@ -261,6 +264,16 @@ mod tests {
             let text = String::from_utf8(text).unwrap();
             prop_assert_eq!(text.parse::<f64>().unwrap(), weight);
         }
+    }
+
+    #[test]
+    fn the_largest_stored_weight_is_not_rounded_up() {
+        let binary = WeightScale::from_code(-1).unwrap();
+        for scale in [WeightScale::ONE, binary, WeightScale::from_code(7).unwrap()] {
+            let exact = scale.weight(u64::from(u32::MAX));
+            assert!((decimal(scale, u32::MAX) - exact).abs() <= scale.weight(1), "{scale:?}");
+        }
+        assert_eq!(decimal(WeightScale::from_code(4098).unwrap(), u32::MAX), 42_949_672.95);
     }
 
     #[test]

@@ -89,12 +89,12 @@ fn weights_come_back_where_the_scale_was_set_by_others() {
     let table = EdgeTable::new(ids, vec![0, 0], vec![0, 1]).unwrap();
     let table = table.with_weights(vec![999_999.5, 151_526.65]).unwrap();
     let graph = GraphBuilder::new().self_loops(SelfLoops::Drop).build(table).unwrap();
-    assert_eq!(graph.weight_scale().exponent(), 8);
+    assert_eq!(graph.weight_scale().code(), 8);
     for name in ["g.txt", "g.csv.gz", "g.parquet", "g.arrow"] {
         let path = folder.path().join(name);
         write_graph(&graph, &path, None).unwrap();
         check(&path, &graph, 0).unwrap();
-        assert_eq!(reread(&path, &graph).weight_scale().exponent(), 10, "{name}");
+        assert_eq!(reread(&path, &graph).weight_scale().code(), 10, "{name}");
     }
 }
 
