@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::message::{lines, one_line};
 use indicatif::{ProgressBar, ProgressStyle};
 use ripplet::lp::{Keeper, Observer, Round};
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -41,7 +42,7 @@ impl Console {
     /// What is being done now.
     pub fn stage(&self, what: impl Into<String>) {
         if let Some(line) = &self.line {
-            line.set_message(what.into());
+            line.set_message(one_line(&what.into()));
             line.enable_steady_tick(TICK);
         }
     }
@@ -51,7 +52,7 @@ impl Console {
         self.close();
         if !self.quiet {
             // Where nobody listens to standard error, nobody misses this.
-            let _ = writeln!(stderr(), "{what}");
+            let _ = writeln!(stderr(), "{}", lines(what));
         }
     }
 
@@ -66,7 +67,7 @@ impl Console {
     pub fn note(&self, what: &str) {
         let note = || {
             // Where nobody listens to standard error, nobody misses this.
-            let _ = writeln!(stderr(), "note: {what}");
+            let _ = writeln!(stderr(), "note: {}", one_line(what));
         };
         match &self.line {
             Some(line) => line.suspend(note),

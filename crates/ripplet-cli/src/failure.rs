@@ -1,6 +1,7 @@
 //! What can go wrong, as a sentence, what to do about it, and the exit code.
 
 use crate::interrupt::{self, Interrupted};
+use crate::message::{lines, one_line};
 use crate::output::unwritten;
 use crate::size::Size;
 use miette::Diagnostic;
@@ -117,6 +118,15 @@ pub enum Failure {
         /// Whether memory was refused.
         of_memory: bool,
     },
+    /// A text of the user's that is wrong, such as a mapping, shown with the place.
+    #[error("{shown}")]
+    #[diagnostic(help("{help}"))]
+    Text {
+        /// What is wrong, on several lines.
+        shown: String,
+        /// What to do.
+        help: String,
+    },
     /// Ctrl-C.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
@@ -193,7 +203,8 @@ impl Failure {
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             _ if self.is_out_of_memory() => FAILED,
-            Failure::Refused { .. } | Failure::Read(_) | Failure::Place(_) => WRONG,
+            Failure::Refused { .. } | Failure::Text { .. } => WRONG,
+            Failure::Read(_) | Failure::Place(_) => WRONG,
             Failure::Program(_) | Failure::Compile(_) | Failure::Fraud { wrong: true, .. } => WRONG,
             Failure::Generate(GenerateError::OutOfMemory { .. }) => FAILED,
             Failure::Build(_) | Failure::Generate(_) => WRONG,
@@ -225,11 +236,18 @@ impl Failure {
         if let Failure::Interrupted(_) = self {
             return interrupt::say_goodbye();
         }
+        // What is shown of a program or a mapping has lines; a newline in any other sentence is a file's.
+        let sentence = match self {
+            Failure::Program(_) | Failure::Compile(_) | Failure::Text { .. } => {
+                lines(&self.to_string())
+            }
+            _ => one_line(&self.to_string()),
+        };
         // Where nobody listens to standard error, the exit code has to do.
-        let _ = writeln!(stderr(), "error: {self}");
+        let _ = writeln!(stderr(), "error: {sentence}");
         if let Some(help) = self.help().map(|help| help.to_string()).filter(|help| !help.is_empty())
         {
-            let _ = writeln!(stderr(), "help: {help}");
+            let _ = writeln!(stderr(), "help: {}", one_line(&help));
         }
     }
 }

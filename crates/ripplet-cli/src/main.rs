@@ -22,6 +22,7 @@ mod interrupt;
 mod lcc;
 mod machine;
 mod memory;
+mod message;
 mod output;
 mod pagerank;
 mod quality;

@@ -18,7 +18,7 @@
 
 use crate::mapping::WeightRule;
 use ripplet_graph::WeightScale;
-use ripplet_hooks::{ProgramErrors, read_program};
+use ripplet_hooks::{ProgramErrors, is_balanced, read_program};
 use ripplet_jit::{Functions, JitError, Parameters};
 use ripplet_lp::Scalar;
 use thiserror::Error;
@@ -51,6 +51,15 @@ pub enum WeightError {
         text: String,
         /// What is wrong.
         source: ProgramErrors,
+    },
+    /// The expression ends the function that it is made to, or something else of what is around it.
+    #[error(
+        "the weight `{text}` is no expression of count, amount and age: a bracket or a quote is closed \
+         that is not opened, or the other way round"
+    )]
+    Unbalanced {
+        /// What was given.
+        text: String,
     },
     /// The expression cannot be compiled here.
     #[error("the weight `{text}` cannot be compiled: {source}")]
@@ -196,6 +205,9 @@ fn words(text: &str) -> Vec<&str> {
 
 fn compiled(text: &str) -> Result<Functions, WeightError> {
     let bad = |source| WeightError::Expression { text: text.into(), source };
+    if !is_balanced(text) {
+        return Err(WeightError::Unbalanced { text: text.into() });
+    }
     // On a line of its own, so that errors name the expression's columns. What no hook calls is not compiled.
     let program = format!(
         "struct Weighing; impl Program for Weighing {{ type Score = u64; \
@@ -240,7 +252,17 @@ mod tests {
     fn what_is_no_weight_is_refused() {
         assert!(matches!(weighing("amount +"), Err(WeightError::Expression { .. })));
         assert!(matches!(weighing("price * 2.0"), Err(WeightError::Expression { .. })));
-        assert!(matches!(weighing("0.0 } fn a("), Err(WeightError::Expression { .. })));
+        for text in [
+            "0.0 } fn a(",
+            "0.0 } fn other(count: f32) -> f32 { count",
+            "0.0 } impl Weighing { fn other(&self) -> f32 { 1.0 }",
+            "amount /*",
+            "(amount",
+            "amount } // {",
+        ] {
+            assert!(matches!(weighing(text), Err(WeightError::Unbalanced { .. })), "{text}");
+        }
+        assert!(weighing("{ let half = amount / 2.0; half } // of it").is_ok());
         let negative = weighing("0.0 - amount").unwrap();
         assert_eq!(negative.stored(1, 5, 1.0, 0.0), Err(BadWeight::Value(-5.0)));
         let nan = weighing("(0.0 - amount).sqrt()").unwrap();

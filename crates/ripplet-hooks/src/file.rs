@@ -46,6 +46,12 @@ pub fn read_program(path: &str, text: &str) -> Result<Module, ProgramErrors> {
     })
 }
 
+/// Returns whether every bracket, quote and comment that a text opens is closed in it, and no other: only
+/// such a text stays inside a function that it is put into.
+pub fn is_balanced(text: &str) -> bool {
+    text.len() <= LARGEST_FILE && TokenStream::from_str(text).is_ok()
+}
+
 fn parse(text: &str) -> Result<Vec<syn::Item>, Vec<Diagnostic>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let tokens = TokenStream::from_str(text).map_err(|error| {

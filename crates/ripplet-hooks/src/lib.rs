@@ -51,7 +51,7 @@ mod types;
 #[cfg(feature = "translate")]
 pub use error::{Diagnostic, ProgramError, ProgramErrors};
 #[cfg(feature = "translate")]
-pub use file::read_program;
+pub use file::{is_balanced, read_program};
 #[cfg(feature = "translate")]
 pub use limits::LARGEST_FILE;
 #[cfg(feature = "translate")]

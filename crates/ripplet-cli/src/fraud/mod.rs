@@ -61,6 +61,9 @@ impl From<RunError> for Failure {
         };
         match error {
             RunError::Detect(DetectError::Run(error)) => error.into(),
+            RunError::Feed(FeedError::Weight(error)) => {
+                Failure::Text { shown: error.to_string(), help: help.into() }
+            }
             error => {
                 let wrong = match &error {
                     RunError::Feed(feed) => is_input(feed),
@@ -140,7 +143,10 @@ impl From<FolderError> for Failure {
 
 impl From<MappingError> for Failure {
     fn from(error: MappingError) -> Failure {
-        Failure::refused(error.to_string(), "docs/fraud.md has mappings to begin with")
+        Failure::Text {
+            shown: error.to_string(),
+            help: "docs/fraud.md has mappings to begin with".into(),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::batch::tell_skipped;
 use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::message::one_line;
 use crate::output::json;
 use rayon::prelude::*;
 use ripplet::LoadOptions;
@@ -141,7 +142,7 @@ impl BatchInfo {
         let yes = |fact: bool| if fact { "yes" } else { "no" }.to_string();
         let mean = |sum: u64| sum as f64 / self.graphs.max(1) as f64;
         let ends = match (&self.first_graph, &self.last_graph) {
-            (Some(first), Some(last)) => format!(", {first} to {last}"),
+            (Some(first), Some(last)) => format!(", {} to {}", one_line(first), one_line(last)),
             _ => String::new(),
         };
         let Counts { vertices, edges, self_loops, empty, most_vertices, most_edges } = self.all;

@@ -5,6 +5,7 @@ mod batch;
 use crate::batch::BatchArguments;
 use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
+use crate::message::one_line;
 use crate::output::json;
 use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load_stored};
 use crate::size::Size;
@@ -118,7 +119,7 @@ impl Info {
     fn lines(&self) -> String {
         let yes = |fact: bool| if fact { "yes" } else { "no" }.to_string();
         let ends = match (&self.first_id, &self.last_id) {
-            (Some(first), Some(last)) => format!(", {first} to {last}"),
+            (Some(first), Some(last)) => format!(", {} to {}", one_line(first), one_line(last)),
             _ => String::new(),
         };
         let lists = match (self.shape.storage, self.bits_per_arc) {

@@ -68,3 +68,76 @@ fn small_losses_are_noted_and_cents_are_exact() {
     let sums = sandbox.ok("convert sums.csv - --weighted --to csv");
     assert!(sums.contains("a,b,0.3\n"), "{sums}");
 }
+
+/// What makes a terminal clear its screen, ring, and write from right to left.
+const OBEYED: &str = "\u{1b}[2J\u{7}\u{202e}";
+
+#[test]
+fn what_a_terminal_obeys_is_escaped_in_every_message() {
+    let sandbox = Sandbox::with([
+        ("names.csv", &*format!("source,target\n\"a{OBEYED}\",b\n")),
+        ("truth.txt", &*format!("x{OBEYED} 1\n")),
+        ("matrix.mtx", &*format!("%%MatrixMarket {OBEYED}\n")),
+        ("own.rs", &*format!("fn {OBEYED}\n")),
+        ("mapping.toml", &*format!("a = \"{OBEYED}\" [\n")),
+        ("columns.csv", &*format!("a{OBEYED},b\n1,2\n")),
+        (&*format!("file{OBEYED}.csv"), "source,target,source\n1\n"),
+    ]);
+    let mapping = "[columns]\npayer = \"none\"\npayee = \"b\"\ntime = \"c\"\n";
+    sandbox.write("plain.toml", mapping);
+    for arguments in [
+        "quality names.csv truth.txt",
+        "info matrix.mtx",
+        "info names.csv",
+        "communities names.csv -o out.txt --program-file own.rs",
+        "fraud run columns.csv --mapping mapping.toml --known-bad truth.txt -o out",
+        "fraud run columns.csv --mapping plain.toml --known-bad truth.txt -o out",
+        "communities columns.csv -o out.txt --columns x,y",
+    ] {
+        let said = sandbox.run(arguments);
+        check(arguments, &said.error);
+        check(arguments, &said.out);
+    }
+    let said = sandbox.command("info").arg(format!("file{OBEYED}.csv")).output().unwrap();
+    check("a file's name", &String::from_utf8(said.stderr).unwrap());
+}
+
+/// A message has lines, and nothing else that a terminal obeys, and is no longer than a screen.
+#[track_caller]
+fn check(what: &str, message: &str) {
+    let obeyed = |c: char| (c.is_control() && !"\n\t".contains(c)) || c == '\u{202e}';
+    assert!(!message.contains(obeyed), "{what}: {message:?}");
+    assert!(message.len() < 4000, "{what}: {message}");
+}
+
+#[test]
+fn messages_are_short_whatever_the_input_holds() {
+    let long = "x".repeat(1 << 20);
+    let sandbox = Sandbox::with([
+        ("line.txt", &*long),
+        ("field.csv", &*format!("source,target\n1,2\n{long}\n")),
+        ("truth.txt", &*format!("{long} 1\n")),
+        ("a.txt", "1 2\n"),
+        ("own.rs", &*format!("struct {long};")),
+        ("mapping.toml", &*format!("[columns]\n{long} = 1\n")),
+        ("matrix.mtx", &*format!("%%MatrixMarket {long}\n")),
+    ]);
+    let columns: Vec<String> = (0..9999).map(|column| format!("column_{column}")).collect();
+    sandbox.write("wide.csv", format!("{}\n", columns.join(",")));
+    let mapping = "[columns]\nfrom = \"none\"\nto = \"b\"\ntime = \"c\"\n";
+    sandbox.write("plain.toml", mapping);
+    for arguments in [
+        "info line.txt",
+        "info field.csv",
+        "quality a.txt truth.txt",
+        "communities a.txt -o out.txt --program-file own.rs",
+        "communities wide.csv -o out.txt --columns x,y",
+        "info matrix.mtx",
+        "fraud run a.csv --mapping mapping.toml --known-bad truth.txt -o out",
+        "fraud run wide.csv --mapping plain.toml --known-bad truth.txt -o out",
+    ] {
+        let said = sandbox.run(arguments);
+        assert_eq!(said.code, Some(2), "{arguments}: {}", &said.error[..said.error.len().min(999)]);
+        check(arguments, &said.error);
+    }
+}

@@ -57,7 +57,7 @@ pub enum SourceError {
     /// A column of the mapping is not there.
     #[error(
         "{origin}: there is no column `{column}`; the columns are {}: name one of them in the mapping",
-        .known.join(", ")
+        listed(.known)
     )]
     MissingColumn {
         /// The file, or the query.
@@ -106,6 +106,14 @@ pub enum SourceError {
         /// Why.
         why: String,
     },
+}
+
+/// The names of columns, of which there may be very many.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 30;
+    let more = names.len().saturating_sub(MOST);
+    let all = names[..names.len() - more].join(", ");
+    if more > 0 { format!("{all} and {more} more") } else { all }
 }
 
 /// Opens a file of transactions, to give these columns in this order.

@@ -1,0 +1,64 @@
+//! Texts of files and servers in messages: nothing that a terminal obeys, and not longer than a screen.
+
+/// Characters that a sentence has at most.
+const SENTENCE: usize = 1200;
+/// Characters that a text of several lines has at most.
+const TEXT: usize = 8000;
+
+/// Returns a sentence on one line, without characters that a terminal obeys, cut in its middle if it is
+/// long.
+pub fn one_line(text: &str) -> String {
+    cut(text, SENTENCE).chars().flat_map(|c| shown(c, &[])).collect()
+}
+
+/// Returns a text of several lines without other characters that a terminal obeys, cut if it is long.
+pub fn lines(text: &str) -> String {
+    cut(text, TEXT).chars().flat_map(|c| shown(c, &['\n', '\t'])).collect()
+}
+
+/// A character, or its escape if it controls how text is shown.
+fn shown(c: char, kept: &[char]) -> impl Iterator<Item = char> {
+    // Marks that turn the direction of writing make a text look like another.
+    let turns =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let separates = matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
+    let is_escaped = (c.is_control() || turns || separates) && !kept.contains(&c);
+    let escaped = is_escaped.then(|| c.escape_default());
+    escaped.into_iter().flatten().chain((!is_escaped).then_some(c))
+}
+
+/// The begin and the end of a text that is too long; its end often says what to do.
+fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    // So many bytes are as many characters at most.
+    if text.len() <= most || text.chars().count() <= most {
+        return text.into();
+    }
+    let before = text.char_indices().nth(most * 3 / 4).map_or(text.len(), |(at, _)| at);
+    let after = text.char_indices().rev().nth(most / 4).map_or(0, |(at, _)| at);
+    format!("{} … {}", &text[..before], &text[after..]).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_escaped() {
+        assert_eq!(one_line("a\u{1b}[2Jb\nerror: c\u{202e}"), "a\\u{1b}[2Jb\\nerror: c\\u{202e}");
+        assert_eq!(lines("a\u{7}\n\tb\r\u{9b}"), "a\\u{7}\n\tb\\r\\u{9b}");
+        assert_eq!(one_line("Zürich → 東京 `x`"), "Zürich → 東京 `x`");
+        let long = one_line(&"é".repeat(1 << 20));
+        assert!(long.chars().count() < 2 * SENTENCE && long.contains(" … "));
+        let said = format!("{}: use --no-header", "x".repeat(5000));
+        assert!(one_line(&said).ends_with("use --no-header"));
+    }
+
+    #[test]
+    fn every_character_is_printable_or_escaped() {
+        for c in '\0'..=char::MAX {
+            let line = one_line(&c.to_string());
+            assert!(!line.chars().any(char::is_control), "{c:?}");
+            assert_eq!(one_line(&line), line, "what is escaped stays");
+        }
+    }
+}
