@@ -124,7 +124,8 @@ impl Arguments {
         })?;
         let Some(Run { choices, plan, outcome, seconds }) = run else { return Ok(()) };
         let peak = peak_memory();
-        let Loaded { read, build, .. } = loaded;
+        let Loaded { read, build, .. } = &loaded;
+        let (read, build) = (*read, *build);
         let write = self.write(loaded.graph.ids(), &outcome, console)?;
         let mean = outcome.mean();
         let (compute, triangles) = (seconds.compute, outcome.triangle_count);
@@ -134,7 +135,7 @@ impl Arguments {
         };
         let seconds = Stages { open, read, build, write, ..seconds };
         let bytes = Bytes::new(&plan, peak);
-        values.write_stats(&loaded.graph, &choices, Found { triangles, mean }, seconds, bytes)?;
+        values.write_stats(&loaded, &choices, Found { triangles, mean }, seconds, bytes)?;
         let place = values.see();
         console.say(&format!(
             "mean {mean:.4}, {triangles} triangles, in {compute:.3} s{device}{place}"

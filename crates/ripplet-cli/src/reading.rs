@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use ripplet::graph::{
     BuildError, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,
 };
-use ripplet::io::{Columns, Format, IdKind, ReadError, ReadOptions};
+use ripplet::io::{Columns, Format, Header, IdKind, ReadError, ReadOptions, ReadSummary};
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
 use std::time::Instant;
@@ -26,9 +26,15 @@ pub struct ReadArguments {
     /// What the ids of a text are.
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Ids::Auto)]
     ids: Ids,
-    /// The columns of a table with a header: SOURCE,TARGET or SOURCE,TARGET,WEIGHT.
-    #[arg(long, value_name = "NAMES", value_parser = columns)]
+    /// The columns of a table, by name or by number from 1: SOURCE,TARGET or SOURCE,TARGET,WEIGHT.
+    #[arg(long, value_name = "COLUMNS", value_parser = columns)]
     columns: Option<Columns>,
+    /// The first row of a text table names its columns.
+    #[arg(long)]
+    header: bool,
+    /// The first row of a text table is an edge.
+    #[arg(long, conflicts_with = "header")]
+    no_header: bool,
     /// Take weights that change by more than 1 % as they become integers of 32 bits, which are refused
     /// otherwise.
     ///
@@ -70,8 +76,15 @@ pub struct Loaded<G = Graph> {
     pub read: f64,
     /// Seconds to build the graph.
     pub build: f64,
-    /// Rows that the file had, where it is not a finished graph.
-    pub rows: Option<u64>,
+    /// What was read, where the file is not a finished graph.
+    pub summary: Option<ReadSummary>,
+}
+
+impl<G> Loaded<G> {
+    /// What was read, as a sentence.
+    pub fn input(&self) -> Option<String> {
+        self.summary.as_ref().map(ToString::to_string)
+    }
 }
 
 /// The parser of a `--format` value.
@@ -93,6 +106,7 @@ impl ReadArguments {
                 weighted: self.weighted,
                 ids: self.ids.into(),
                 columns: self.columns.clone().unwrap_or_default(),
+                header: self.header(),
             },
             direction: if self.directed { Direction::Directed } else { Direction::Undirected },
             self_loops: if build.keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },
@@ -105,11 +119,21 @@ impl ReadArguments {
         Ok(options)
     }
 
+    fn header(&self) -> Header {
+        match (self.header, self.no_header) {
+            (true, _) => Header::Present,
+            (_, true) => Header::Absent,
+            (false, false) => Header::Auto,
+        }
+    }
+
     /// Of a finished graph, what says how to make one would be ignored.
     fn check_finished(&self, path: &Path, build: &BuildArguments) -> Result<(), Failure> {
         let flags = [
             ("--ids", self.ids != Ids::Auto),
             ("--columns", self.columns.is_some()),
+            ("--header", self.header),
+            ("--no-header", self.no_header),
             ("--keep-loops", build.keep_loops),
             ("--keep-duplicates", build.keep_duplicates),
             ("--coarse-weights", self.coarse_weights),
@@ -152,17 +176,21 @@ pub fn load_with<G>(
     let input = read()?;
     let read = start.elapsed().as_secs_f64();
     interrupt::check()?;
-    console.stage("building the graph");
-    let rows = match &input {
-        Input::Edges(edges) => Some(edges.len() as u64),
+    let summary = match &input {
+        Input::Edges(_, summary) => Some(summary.clone()),
         Input::Graph(_) | Input::Compressed(_) => None,
     };
+    if let Some(summary) = &summary {
+        console.say(&summary.to_string());
+        summary.notes.iter().for_each(|note| console.remark(note));
+    }
+    console.stage("building the graph");
     let start = Instant::now();
     let graph = build(input)?;
     let build = start.elapsed().as_secs_f64();
     interrupt::check()?;
     tell_weight_loss(&options.weights.loss(), console);
-    Ok(Loaded { graph, read, build, rows })
+    Ok(Loaded { graph, read, build, summary })
 }
 
 /// Notes what weights lost as they became integers, also where only errors are said.

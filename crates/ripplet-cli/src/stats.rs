@@ -158,6 +158,8 @@ pub struct Layer {
 pub struct Stats {
     /// The version of ripplet.
     pub version: &'static str,
+    /// What was read, and of which columns; null where it is a finished graph.
+    pub input: Option<String>,
     /// The graph.
     #[serde(flatten)]
     pub shape: Shape,
@@ -360,6 +362,7 @@ impl Stats {
         let rounds = &outcome.rounds;
         Stats {
             version: env!("CARGO_PKG_VERSION"),
+            input: None,
             shape,
             choices,
             iterations: rounds.len(),

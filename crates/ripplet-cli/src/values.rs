@@ -54,6 +54,8 @@ pub struct ValueArguments {
 struct Stats<C, F> {
     /// The version of ripplet.
     version: &'static str,
+    /// What was read, and of which columns; null where it is a finished graph.
+    input: Option<String>,
     #[serde(flatten)]
     shape: Shape,
     #[serde(flatten)]
@@ -174,16 +176,17 @@ impl ValueArguments {
     /// Writes figures of a run, where they are asked for: `found` is what is told of the values.
     pub fn write_stats(
         &self,
-        graph: &Graph,
+        loaded: &Loaded,
         choices: impl Serialize,
         found: impl Serialize,
         seconds: Stages,
         bytes: Bytes,
     ) -> Result<(), Failure> {
         let Some(path) = &self.stats else { return Ok(()) };
-        let (version, shape) = (env!("CARGO_PKG_VERSION"), Shape::of(graph));
+        let (version, shape) = (env!("CARGO_PKG_VERSION"), Shape::of(&loaded.graph));
+        let input = loaded.input();
         let shares = seconds.shares();
-        write_json(path, &Stats { version, shape, choices, found, seconds, shares, bytes })
+        write_json(path, &Stats { version, input, shape, choices, found, seconds, shares, bytes })
     }
 
     /// Writes values of all vertices; returns the seconds that it took.

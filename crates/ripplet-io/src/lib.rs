@@ -31,6 +31,7 @@ mod parts;
 mod read;
 mod sections;
 mod seeds;
+mod summary;
 mod text;
 mod values;
 mod vertex_table;
@@ -49,9 +50,11 @@ pub mod write;
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
 pub use labels::{parse_groups, parse_labels, read_groups, read_labels};
-pub use options::{Columns, IdKind, ReadOptions};
-pub use read::{parse_edges, parse_ldbc, read_edges, read_ldbc};
+pub use options::{Columns, Header, IdKind, ReadOptions};
+pub use read::{parse_edges, parse_ldbc, read_edges, read_edges_with_summary, read_ldbc};
 pub use seeds::{SeedRow, Seeds, UnknownSeeds, parse_seeds, read_seeds};
+pub use summary::{ReadColumn, ReadColumns, ReadSummary};
+pub use text::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 pub use values::{parse_values, read_values};
 pub use vertex_table::{
     ValueKind, VertexTable, VertexValues, parse_vertex_table, read_vertex_table,

@@ -11,11 +11,28 @@ pub struct ReadOptions {
     pub weighted: bool,
     /// What the ids are.
     pub ids: IdKind,
-    /// The names of the columns of a table with a header: source, target, weight, graph.
+    /// Which columns of a table are read.
     pub columns: Columns,
+    /// Whether the first row of a text table names its columns.
+    pub header: Header,
 }
 
-/// The names of a table's columns.
+/// Whether the first row of a text table names its columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Header {
+    /// Decided by the first rows; refused where these leave it open.
+    #[default]
+    Auto,
+    /// It does.
+    Present,
+    /// It is an edge.
+    Absent,
+}
+
+/// The columns of a table, by name, or by number from 1 (`"2"`) where no column has that name.
+///
+/// The default means: columns called `source` and `target`, or others whose names are known to mean the
+/// ends of an edge, as the first rows tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     /// One end of an edge.

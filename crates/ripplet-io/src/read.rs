@@ -1,5 +1,6 @@
 //! Which reader a file is for, and what its bytes come out of.
 
+use crate::summary::ReadSummary;
 use crate::text::{self, Fault, Text, Vertices};
 use crate::{Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use crate::{bv, columnar};
@@ -25,26 +26,46 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// What cannot be read, or is not what the format asks for: for a text always the first such line.
 pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
+    Ok(read_edges_with_summary(path, options)?.0)
+}
+
+/// Reads the edges of a file as [`read_edges`] does, and says what was read.
+///
+/// # Errors
+/// Those of [`read_edges`].
+pub fn read_edges_with_summary(
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<(EdgeTable, ReadSummary), ReadError> {
     let standard_input = path == Path::new("-");
     let format = match format_of(path, options)? {
         Format::Metis if options.format.is_none() && bv::is_beside(path) => Format::Bv,
         format => format,
     };
     match format {
-        Format::Bv => bv::read(path, options),
-        format @ (Format::Parquet | Format::Arrow) => columnar::read(path, format, options),
+        Format::Bv => Ok(without_columns(bv::read(path, options)?)),
+        format @ (Format::Parquet | Format::Arrow) => {
+            let (edges, columns) = columnar::read(path, format, options)?;
+            let summary = ReadSummary::of_table(&edges, columns);
+            Ok((edges, summary))
+        }
         format if format.is_finished_graph() => Err(finished(path, format)),
         Format::Ldbc if standard_input => Err(ReadError::content(
             path,
             Place::File,
             "an LDBC graph is two files: expected the path of its .e file",
         )),
-        Format::Ldbc => read_ldbc_beside(path, options),
+        Format::Ldbc => Ok(without_columns(read_ldbc_beside(path, options)?)),
         format => {
             let mut text = open(path).map_err(|fault| fault.of(path))?;
             text::read(&mut text, format, options).map_err(|fault| fault.of(path))
         }
     }
+}
+
+fn without_columns(edges: EdgeTable) -> (EdgeTable, ReadSummary) {
+    let summary = ReadSummary::of_edges(&edges);
+    (edges, summary)
 }
 
 fn finished(path: &Path, format: Format) -> ReadError {
@@ -97,7 +118,7 @@ pub(crate) fn read_bytes(
         let plain = Bounded::new(decoder.map_err(system)?, most);
         text::read(&mut Text::new(Box::new(plain), compression)?, format, options)
     };
-    read().map_err(|fault| fault.of(path))
+    Ok(read().map_err(|fault| fault.of(path))?.0)
 }
 
 /// A reader of which no more than so many bytes are read: what has more is refused.
@@ -194,7 +215,7 @@ pub fn parse_edges(
         return Err(ReadError::content(path, Place::File, sentence));
     }
     let parse = || text::read(&mut in_memory(bytes)?, format, options);
-    parse().map_err(|fault| fault.of(path))
+    Ok(parse().map_err(|fault| fault.of(path))?.0)
 }
 
 /// Reads an LDBC graph from the contents of its `.v` and its `.e` file; an error calls them so.

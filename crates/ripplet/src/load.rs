@@ -6,7 +6,9 @@ use ripplet_graph::{
     BuildError, Direction, Duplicates, EdgeTable, Graph, GraphBuilder, GraphView, SelfLoops,
     WeightLedger,
 };
-use ripplet_io::{Format, Place, ReadError, ReadOptions, read_edges, rg, rgz};
+use ripplet_io::{
+    Format, Place, ReadError, ReadOptions, ReadSummary, read_edges_with_summary, rg, rgz,
+};
 use std::path::Path;
 use thiserror::Error;
 
@@ -31,8 +33,8 @@ pub struct LoadOptions {
 /// What a file holds: edges that are to become a graph, or a finished one.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// Edges, of any format but `.rg` and `.rgz`.
-    Edges(EdgeTable),
+    /// Edges, of any format but `.rg` and `.rgz`, and what was read for them.
+    Edges(EdgeTable, ReadSummary),
     /// The graph of an `.rg`.
     Graph(Graph),
     /// The graph of an `.rgz`, with compressed lists.
@@ -95,7 +97,10 @@ impl LoadOptions {
                 self.check_stored((&graph).into(), path)?;
                 Input::Compressed(graph)
             }
-            _ => Input::Edges(read_edges(path, &self.read)?),
+            _ => {
+                let (edges, summary) = read_edges_with_summary(path, &self.read)?;
+                Input::Edges(edges, summary)
+            }
         })
     }
 
@@ -108,7 +113,7 @@ impl LoadOptions {
         match input {
             Input::Graph(graph) => Ok(graph),
             Input::Compressed(graph) => Ok(graph.into_plain()?),
-            Input::Edges(edges) => GraphBuilder::new()
+            Input::Edges(edges, _) => GraphBuilder::new()
                 .direction(self.direction)
                 .self_loops(self.self_loops)
                 .duplicates(self.duplicates)

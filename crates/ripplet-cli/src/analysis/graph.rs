@@ -69,7 +69,7 @@ impl<C: Serialize> Request<'_, C> {
         let compute = start.elapsed().as_secs_f64() - write;
         let (read, build) = (loaded.read, loaded.build);
         let seconds = Stages { open, read, build, compute, write, ..Stages::default() };
-        self.tell(graph, &choices, &plan, figures, seconds, console)
+        self.tell(&loaded, &choices, &plan, figures, seconds, console)
     }
 
     /// Asks it on a GPU; notes whether rows were written, whatever comes then.
@@ -99,13 +99,13 @@ impl<C: Serialize> Request<'_, C> {
         let SwarmSeconds { kernels, upload, compute, download } = gpu.seconds();
         let transfer = upload + download;
         let seconds = Stages { open, read, build, kernels, transfer, compute, write };
-        self.tell(graph, &choices, &plan, figures, seconds, console)
+        self.tell(loaded, &choices, &plan, figures, seconds, console)
     }
 
     /// Tells what was found, and where the time went.
     fn tell(
         &self,
-        graph: &Graph,
+        loaded: &Loaded,
         choices: &Choices<'_, C>,
         plan: &Plan,
         figures: Figures,
@@ -114,7 +114,7 @@ impl<C: Serialize> Request<'_, C> {
     ) -> Result<(), Failure> {
         let (bytes, found) = (Bytes::new(plan, peak_memory()), figures.found());
         let compute = seconds.compute;
-        self.values.write_stats(graph, choices, found, seconds, bytes)?;
+        self.values.write_stats(loaded, choices, found, seconds, bytes)?;
         let place = self.values.see();
         let device = match &*choices.device {
             "cpu" => String::new(),

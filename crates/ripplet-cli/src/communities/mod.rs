@@ -78,10 +78,12 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let host_memory = job.host_memory.map(|size| size.0).or_else(available_memory);
     let machine = opened.start(job.threads, console)?.with_host_memory(host_memory);
     let settings = std::mem::take(&mut job.settings);
+    let input = loaded.input();
     let Loaded { read, build, .. } = loaded;
     let before = Stages { open, read, build, ..Stages::default() };
     let settings = RefCell::new(settings);
-    let mut work = Work { job: &job, settings, store, console, graph, threads, before, machine };
+    let mut work =
+        Work { job: &job, input, settings, store, console, graph, threads, before, machine };
     match &job.program {
         Program::Lpa(resolution) => work.run(&Lpa::new(*resolution)),
         Program::Cdlp => work.run(&Cdlp),
@@ -128,6 +130,8 @@ fn check_places(job: &Job) -> Result<(), Failure> {
 /// A job and what it works on.
 struct Work<'a> {
     job: &'a Job<'a>,
+    /// What was read.
+    input: Option<String>,
     /// Changed where a run goes on, which may be after a GPU failed.
     settings: RefCell<Settings>,
     /// Where states are kept.
@@ -301,7 +305,10 @@ impl Work<'_> {
             let stats = Stats::new(shape, choices, outcome, summary, seconds, bytes);
             let (sweep, checkpoints) = (sweep.map(|sweep| sweep.layers), run.checkpoints);
             let exchange = run.exchange;
-            write_json(path, &Stats { sweep, checkpoints, exchange, ..stats })?;
+            write_json(
+                path,
+                &Stats { input: self.input.clone(), sweep, checkpoints, exchange, ..stats },
+            )?;
         }
         console.say(&self.last_line(run, summary));
         Ok(())

@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::reading::{Loaded, load_with};
 use ripplet::graph::{Direction, SelfLoops};
+use ripplet::io::ReadSummary;
 use ripplet::{Input, LoadOptions, io};
 use std::path::{Path, PathBuf};
 
@@ -43,12 +44,18 @@ impl Workload {
         };
         let read = || {
             let edges = io::read_ldbc(&self.vertices, &self.edges, &options.read)?;
-            Ok(Input::Edges(edges))
+            let summary = ReadSummary::of_edges(&edges);
+            Ok(Input::Edges(edges, summary))
         };
         let loaded = load_with(&self.edges, &options, read, |input| options.build(input), console)?;
         let vertices = u64::from(loaded.graph.vertices());
         self.check_count("meta.vertices", vertices, "vertices", &self.vertices)?;
-        self.check_count("meta.edges", loaded.rows.unwrap_or(0), "edges", &self.edges)?;
+        self.check_count(
+            "meta.edges",
+            loaded.summary.as_ref().map_or(0, |summary| summary.edges),
+            "edges",
+            &self.edges,
+        )?;
         Ok(loaded)
     }
 

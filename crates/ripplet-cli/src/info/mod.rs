@@ -50,6 +50,8 @@ struct Info {
     arcs: u64,
     /// Rows of the file; null where it is a finished graph.
     rows: Option<u64>,
+    /// What was read, and of which columns, as a sentence; null where it is a finished graph.
+    input: Option<String>,
     /// Edges from a vertex to itself.
     self_loops: u64,
     /// Vertices without arcs.
@@ -84,8 +86,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 }
 
 impl Info {
-    fn of(Loaded { graph, rows, .. }: &Loaded<StoredGraph>) -> Info {
-        let graph = graph.view();
+    fn of(loaded: &Loaded<StoredGraph>) -> Info {
+        let graph = loaded.graph.view();
         let (ids, vertices, shape) = (graph.ids(), graph.vertices(), Shape::of(graph));
         let id = |vertex: Option<u32>| vertex.map(|vertex| ids.get(vertex).to_string());
         let arcs = graph.arcs();
@@ -96,7 +98,8 @@ impl Info {
         Info {
             shape,
             arcs,
-            rows: *rows,
+            rows: loaded.summary.as_ref().map(|summary| summary.edges),
+            input: loaded.input(),
             self_loops: graph.self_loops(),
             isolated: (0..vertices).filter(|&vertex| graph.degree(vertex) == 0).count() as u64,
             max_degree: graph.max_degree(),
@@ -142,8 +145,8 @@ impl Info {
         ] {
             let _ = writeln!(text, "{name:<12}{value}");
         }
-        if let Some(rows) = self.rows {
-            let _ = writeln!(text, "{:<12}{rows}", "rows read");
+        if let Some(input) = &self.input {
+            let _ = writeln!(text, "{:<12}{input}", "input");
         }
         text
     }

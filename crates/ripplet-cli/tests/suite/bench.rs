@@ -86,7 +86,7 @@ fn a_graph_must_be_one() {
 fn the_tables_and_the_json_tell_the_same() {
     let sandbox = sandbox();
     let run = |arguments: &str| {
-        let said = run(&sandbox, &format!("bench lp graph.txt {arguments}"), &[WORKS]);
+        let said = run(&sandbox, &format!("bench lp graph.txt --quiet {arguments}"), &[WORKS]);
         assert_eq!((said.code, &*said.error), (Some(0), ""), "{arguments}: {said:?}");
         said.out
     };
@@ -151,7 +151,11 @@ fn all_programs_are_measured() {
     let sandbox = sandbox();
     sandbox.write("loud.rs", LOUD);
     for program in ["--program llp", "--program slpa", "--program-file loud.rs --param voice=3"] {
-        let said = run(&sandbox, &format!("bench lp graph.txt --iterations 2 {program}"), &[WORKS]);
+        let said = run(
+            &sandbox,
+            &format!("bench lp graph.txt --quiet --iterations 2 {program}"),
+            &[WORKS],
+        );
         assert_eq!((said.code, &*said.error), (Some(0), ""), "{program}: {said:?}");
     }
 }

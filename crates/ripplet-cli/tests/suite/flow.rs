@@ -14,8 +14,16 @@ fn communities_of_a_small_graph() {
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(sandbox.read("out.txt"), "1 1\n2 1\n3 1\n4 4\n5 4\n6 4\n");
     assert_eq!(said.out, "");
-    assert_eq!(said.error.lines().count(), 1, "{said:?}");
-    for part in ["2 communities", "modularity 0.3571", "rounds", "fixpoint", "out.txt"] {
+    assert_eq!(said.error.lines().count(), 2, "{said:?}");
+    for part in [
+        "read 7 edges",
+        "no header",
+        "2 communities",
+        "modularity 0.3571",
+        "rounds",
+        "fixpoint",
+        "out.txt",
+    ] {
         assert!(said.error.contains(part), "{part} in {said:?}");
     }
     let quiet = sandbox.run("communities graph.txt -o out.csv --consecutive --quiet");
@@ -201,9 +209,13 @@ fn conversions_keep_the_graph() {
 fn info_tells_what_is_there() {
     let sandbox = Sandbox::with([("a.csv", "from,to\nx,y\ny,z\nx,x\ny,x\n")]);
     let text = sandbox.ok("info a.csv --columns from,to");
-    for part in
-        ["vertices    3", "edges       3", "self-loops  1", "names, x to z", "rows read   4"]
-    {
+    for part in [
+        "vertices    3",
+        "edges       3",
+        "self-loops  1",
+        "names, x to z",
+        "input       read 4 edges: source = \"from\", target = \"to\"",
+    ] {
         assert!(text.contains(part), "{part} in {text}");
     }
     let json = sandbox.ok("info a.csv --columns from,to --directed --json");

@@ -58,8 +58,8 @@ fn auto_without_a_gpu_is_the_cpu_and_says_so() {
             let run = format!("{command} graph.txt -o out.txt --stats stats.json {flags}");
             let said = ok(&sandbox, &run);
             let lines: Vec<&str> = said.error.lines().collect();
-            assert_eq!(lines[0], "note: running on the CPU: there is no NVIDIA driver");
-            assert_eq!(lines.len(), 2, "{said:?}");
+            assert_eq!(lines[1], "note: running on the CPU: there is no NVIDIA driver");
+            assert_eq!(lines.len(), 3, "{said:?}");
             assert_eq!(sandbox.read("out.txt"), sandbox.read("cpu.txt"));
             assert_eq!(sandbox.json("stats.json")["device"], "cpu");
             assert_eq!(ok(&sandbox, &format!("{run} --quiet")).error, "");

@@ -85,7 +85,7 @@ fn while_computing() {
         let (said, time) = signal(child, "-INT");
         said.must_fail(schedule, 1, &["interrupted; nothing was written"]);
         assert!(time < LIMIT, "{schedule}: {time:?}");
-        assert_eq!(said.error.lines().count(), 1, "{said:?}");
+        assert_eq!(said.error.lines().count(), 2, "{said:?}");
         assert_eq!(sandbox.names(), ["star.txt"]);
     }
 }

@@ -30,3 +30,4 @@ mod regression;
 mod sandbox;
 mod storage;
 mod swarm;
+mod tables;

@@ -25,8 +25,8 @@ fn ids_with_leading_zeros_were_merged() {
     for id in ["00123", "00999", "123", "555"] {
         assert!(text.lines().any(|line| line.starts_with(&format!("{id} "))), "{id} in {text}");
     }
-    sandbox.write("late.csv", "1,2\n3,0004\n");
-    sandbox.fails("communities late.csv -o b.txt", 2, &["late.csv:2", "0004", "--ids names"]);
+    sandbox.write("late.csv", format!("{}3,0004\n", "1,2\n".repeat(5000)));
+    sandbox.fails("communities late.csv -o b.txt", 2, &["late.csv:5001", "0004", "--ids names"]);
     sandbox.ok("communities late.csv -o b.txt --ids unsigned");
     assert!(sandbox.read("b.txt").contains("\n4 "));
     // A file about the vertices has their ids, not other texts for the same number.

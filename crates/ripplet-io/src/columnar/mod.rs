@@ -27,6 +27,8 @@ use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column, signed};
 use crate::map::map;
 use crate::names::{NameIndex, NameSet};
+use crate::summary::{ReadColumn, ReadColumns};
+use crate::text::number;
 use crate::text::{Fault, GraphRows};
 use crate::{Columns, Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::{Array, RecordBatch};
@@ -40,7 +42,11 @@ use std::path::Path;
 ///
 /// # Errors
 /// Where the file cannot be read or is damaged, lacks a column, or holds what is no id or weight.
-pub fn read(path: &Path, format: Format, options: &ReadOptions) -> Result<EdgeTable, ReadError> {
+pub fn read(
+    path: &Path,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<(EdgeTable, ReadColumns), ReadError> {
     let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     edges(Bytes::from_owner(bytes), format, options).map_err(|fault| fault.of(path))
 }
@@ -65,7 +71,7 @@ pub(crate) fn parse_named(
     options: &ReadOptions,
     path: &Path,
 ) -> Result<EdgeTable, ReadError> {
-    edges(bytes, format, options).map_err(|fault| fault.of(path))
+    Ok(edges(bytes, format, options).map_err(|fault| fault.of(path))?.0)
 }
 
 impl Fault {
@@ -75,15 +81,20 @@ impl Fault {
     }
 }
 
-fn edges(bytes: Bytes, format: Format, options: &ReadOptions) -> Result<EdgeTable, Fault> {
+fn edges(
+    bytes: Bytes,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<(EdgeTable, ReadColumns), Fault> {
     let table = Table::open(bytes, format)?;
     let layout = Layout::of(table.schema(), options).map_err(Fault::whole)?;
     let (Interned { ids, sources, targets }, weights) = pairs(&table, &layout, options.ids)?;
-    let table = EdgeTable::new(ids, sources, targets)?;
-    match weights {
-        Some(weights) => Ok(table.with_weights(weights)?),
-        None => Ok(table),
-    }
+    let columns = layout.read_columns(table.schema());
+    let edges = EdgeTable::new(ids, sources, targets)?;
+    Ok(match weights {
+        Some(weights) => (edges.with_weights(weights)?, columns),
+        None => (edges, columns),
+    })
 }
 
 /// Reads the edges of a table with a column of graphs: that column is a pass of its own.
@@ -163,10 +174,35 @@ impl Layout {
         let (source, target, weight) = (place(source), place(target), weight.map(place));
         Ok(Layout { columns, source, target, weight, ids })
     }
+
+    /// What is read of a table, for its owner.
+    fn read_columns(&self, schema: &Schema) -> ReadColumns {
+        let column = |at: usize| ReadColumn::Name(schema.field(self.columns[at]).name().clone());
+        let is_ignored = |at: &usize| self.columns.binary_search(at).is_err();
+        ReadColumns {
+            source: column(self.source),
+            target: column(self.target),
+            weight: self.weight.map(column),
+            header: true,
+            ignored: schema.fields().len() - self.columns.len(),
+            graph_ignored: (0..schema.fields().len())
+                .filter(is_ignored)
+                .any(|at| schema.field(at).name() == "graph"),
+        }
+    }
 }
 
 fn find(schema: &Schema, name: &str) -> Result<usize, String> {
-    schema.fields().iter().position(|field| field.name() == name).ok_or_else(|| {
+    let mut named = (0..schema.fields().len()).filter(|&at| schema.field(at).name() == name);
+    let found = named.next();
+    if named.next().is_some() {
+        return Err(format!(
+            "there are two columns `{}`: use --columns with their numbers, such as --columns 1,2",
+            shown(name)
+        ));
+    }
+    let numbered = || number(name).filter(|&at| at < schema.fields().len());
+    found.or_else(numbered).ok_or_else(|| {
         let names = column_names(schema);
         format!(
             "there is no column `{name}`; the columns are {names}: use --columns to name those to read"

@@ -1,8 +1,10 @@
-//! What the first rows of a table say about the rest: separator, header, columns, kind of ids.
+//! How the rows of a table are read: separator, columns, kind of ids.
 
-use super::token::{self, NotAnId};
+use super::header::{Decision, Sample, is_number_like, is_padded};
+use super::token;
 use crate::intern::Sign;
-use crate::{Columns, Format, IdKind, ReadOptions};
+use crate::summary::ReadColumns;
+use crate::{Columns, Format, Header, IdKind, ReadOptions};
 use std::borrow::Cow;
 
 /// How the rows of a table are read.
@@ -52,9 +54,8 @@ pub(super) enum Ids {
 /// What may stand between integers, in whatever number.
 pub(super) const BLANKS: Separator = Separator::Runs(b" \t,;");
 
-/// Names of columns that are no names of vertices, beside those of [`Columns`].
-const KNOWN_HEADERS: [(&str, &str); 5] =
-    [("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid"), ("u", "v")];
+/// What stands between fields that may have blanks inside, where the format says nothing else.
+const TABS: Separator = Separator::Runs(b"\t");
 
 /// Whether a line is neither blank nor a comment.
 pub(super) fn is_row(line: &[u8]) -> bool {
@@ -75,64 +76,74 @@ impl Layout {
         Layout { of: Of::Matrix, ..Layout::plain(Ids::Integers(Sign::Unsigned), weighted) }
     }
 
-    /// The layout of a table that starts with these rows; what is wrong with the first, else.
+    /// The layout of a table that starts with these rows, and what its columns are; else what is wrong with
+    /// the first row.
     pub(super) fn of(
-        first: &[u8],
-        second: Option<&[u8]>,
+        rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
-    ) -> Result<Layout, String> {
+    ) -> Result<(Layout, ReadColumns), String> {
+        let first = rows.first().copied().unwrap_or_default();
         let separator = separator(first, format);
-        let names = fields(first, separator).collect::<Result<Vec<_>, _>>()?;
-        let second: Vec<_> =
-            second.map_or_else(Vec::new, |line| fields(line, separator).flatten().collect());
-        let header = is_header(&names, &second, format, options);
-        let [source, target, weight] = positions(&names, header, options)?;
-        let row = if header { &second } else { &names };
-        let ids = ids_of(row.get(source), row.get(target), options.ids);
-        let by_tabs = ids == Ids::Names && separator == BLANKS && first.contains(&b'\t');
-        Ok(Layout {
-            separator: if by_tabs { Separator::Runs(b"\t") } else { separator },
-            ids,
+        if separator == BLANKS && first.contains(&b'\t') {
+            let sample = Sample::of(rows, TABS)?;
+            if sample.is_table_of_words() {
+                return Layout::of_sample(&sample, TABS, options);
+            }
+        }
+        Layout::of_sample(&Sample::of(rows, separator)?, separator, options)
+    }
+
+    fn of_sample(
+        sample: &Sample<'_>,
+        separator: Separator,
+        options: &ReadOptions,
+    ) -> Result<(Layout, ReadColumns), String> {
+        let Decision { header, source, target, weight } = sample.decide(options)?;
+        let layout = Layout {
+            separator,
+            ids: ids_of(sample, header, [source, target], options.ids),
             source,
             target,
             weight: options.weighted.then_some(weight),
             header,
             of: Of::Vertices,
             exact: options.ids == IdKind::Auto,
-        })
+        };
+        let columns = sample.columns(header, [source, target], layout.weight);
+        Ok((layout, columns))
     }
 
     /// The layouts of the ends and of the graphs of a table of many graphs, whose first row must name
     /// its columns; the graph of a row is both its ends.
     pub(super) fn of_graphs(
-        first: &[u8],
-        second: Option<&[u8]>,
+        rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
     ) -> Result<[Layout; 2], String> {
-        let Columns { source, target, graph, .. } = &options.columns;
+        let Columns { source, target, weight, graph } = &options.columns;
+        let first = rows.first().copied().unwrap_or_default();
         let names = fields(first, separator(first, format)).collect::<Result<Vec<_>, _>>()?;
-        if let Some(missing) =
-            [graph, source, target].into_iter().find(|name| position(&names, name).is_none())
-        {
+        let is_missing = |name: &&String| !names.iter().any(|field| **field == *name.as_bytes());
+        let weight = options.weighted.then_some(weight);
+        if let Some(missing) = [graph, source, target].into_iter().chain(weight).find(is_missing) {
+            let missing = Sample::new(names, Vec::new()).no_column(missing);
             return Err(format!(
-                "{}; a table of many graphs has a header row that names the columns of graph, source \
-                 and target",
-                no_column(missing, &names)
+                "{missing}; a table of many graphs has a header row that names the columns of graph, source \
+                 and target"
             ));
         }
-        let mut edges = Layout::of(first, second, format, options)?;
+        let options = ReadOptions { header: Header::Present, ..options.clone() };
+        let (mut edges, _) = Layout::of(rows, format, &options)?;
         let columns =
             Columns { source: graph.clone(), target: graph.clone(), ..Columns::default() };
         let ids = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
         let options = ReadOptions { columns, ids, weighted: false, ..options.clone() };
-        let graphs = Layout::of(first, second, format, &options)?;
+        let (graphs, _) = Layout::of(rows, format, &options)?;
         let mut graphs = Layout { of: Of::Graphs, ..graphs };
         // Where names may have blanks, so may those of the other column.
-        let tabs = Separator::Runs(b"\t");
-        if edges.separator == tabs || graphs.separator == tabs {
-            (edges.separator, graphs.separator) = (tabs, tabs);
+        if edges.separator == TABS || graphs.separator == TABS {
+            (edges.separator, graphs.separator) = (TABS, TABS);
         }
         Ok([edges, graphs])
     }
@@ -156,101 +167,26 @@ fn separator(row: &[u8], format: Format) -> Separator {
     candidates.iter().find(occurs).map_or(BLANKS, |&separator| Separator::Each(separator))
 }
 
-/// Whether the first row is a header: it has the names asked for, or well-known ones, or (in a
-/// table) no integers where the second row has two.
-fn is_header(
-    first: &[Cow<'_, [u8]>],
-    second: &[Cow<'_, [u8]>],
-    format: Format,
-    options: &ReadOptions,
-) -> bool {
-    let Columns { source, target, .. } = &options.columns;
-    let has = |name: &str| position(first, name).is_some();
-    if has(source) && has(target) {
-        return true;
-    }
-    let [Some(a), Some(b)] = [first.first(), first.get(1)] else { return false };
-    let is_number = |field: &[u8]| token::id(field, Sign::Unsigned) != Err(NotAnId::NoNumber);
-    if is_number(a) || is_number(b) {
-        return false;
-    }
-    let is = |field: &Cow<'_, [u8]>, name: &str| field.eq_ignore_ascii_case(name.as_bytes());
-    let known = KNOWN_HEADERS.iter().any(|(source, target)| is(a, source) && is(b, target));
-    let integers = second.len() > 1 && second[..2].iter().all(|field| is_number_like(field));
-    known && options.ids != IdKind::Names
-        || format != Format::EdgeList && integers && options.ids != IdKind::Names
-}
-
-/// Where source, target and weight stand.
-fn positions(
-    names: &[Cow<'_, [u8]>],
-    header: bool,
-    options: &ReadOptions,
-) -> Result<[usize; 3], String> {
-    let columns = &options.columns;
-    let asked =
-        Columns { graph: Columns::default().graph, ..columns.clone() } != Columns::default();
-    if !header {
-        return if asked {
-            Err(format!(
-                "--columns names the columns {}, {}, but no row of the file does: \
-                 expected a header row",
-                columns.source, columns.target
-            ))
-        } else {
-            Ok([0, 1, 2])
-        };
-    }
-    let found = [&columns.source, &columns.target].map(|name| position(names, name));
-    let [Some(source), Some(target)] = found else {
-        let missing = if found[0].is_none() { &columns.source } else { &columns.target };
-        return if asked { Err(no_column(missing, names)) } else { Ok([0, 1, 2]) };
-    };
-    match position(names, &columns.weight) {
-        Some(weight) => Ok([source, target, weight]),
-        None if options.weighted => Err(no_column(&columns.weight, names)),
-        None => Ok([source, target, 0]),
-    }
-}
-
-fn no_column(missing: &str, names: &[Cow<'_, [u8]>]) -> String {
-    /// As many as a message can hold.
-    const LISTED: usize = 12;
-    let mut listed: Vec<String> = names.iter().take(LISTED).map(|name| token::show(name)).collect();
-    if names.len() > LISTED {
-        listed.push(format!("and {} more", names.len() - LISTED));
-    }
-    format!(
-        "there is no column `{missing}`; the columns are: {} (--columns says which to read)",
-        listed.join(", ")
-    )
-}
-
-fn position(names: &[Cow<'_, [u8]>], name: &str) -> Option<usize> {
-    names.iter().position(|field| **field == *name.as_bytes())
-}
-
-/// What the ids are, by the first edge where the options leave it open.
+/// What the ids are, by the first edge where the options leave it open: names if any that was looked at
+/// is a padded number (`007`), of which the number alone would be another id.
 ///
 /// Integers that are negative or too large, and other numbers, are taken for ids gone wrong, not
 /// for names: a silent change of kind would help nobody.
-fn ids_of(source: Option<&Cow<'_, [u8]>>, target: Option<&Cow<'_, [u8]>>, kind: IdKind) -> Ids {
+fn ids_of(sample: &Sample<'_>, header: bool, ends: [usize; 2], kind: IdKind) -> Ids {
     match kind {
         IdKind::Unsigned => Ids::Integers(Sign::Unsigned),
         IdKind::Signed => Ids::Integers(Sign::Signed),
         IdKind::Names => Ids::Names,
         IdKind::Auto => {
+            let first = sample.data(header);
             let integers =
-                [source, target].into_iter().flatten().all(|field| is_number_like(field));
-            if integers { Ids::Integers(Sign::Unsigned) } else { Ids::Names }
+                ends.iter().filter_map(|&end| first.get(end)).all(|id| is_number_like(id));
+            let padded = sample
+                .rows(header)
+                .any(|row| ends.iter().filter_map(|&end| row.get(end)).any(|id| is_padded(id)));
+            if integers && !padded { Ids::Integers(Sign::Unsigned) } else { Ids::Names }
         }
     }
-}
-
-/// Whether a field is an integer id, or a number that was meant as one; `007` is a name.
-fn is_number_like(field: &[u8]) -> bool {
-    let read = token::exact_id(field, Sign::Unsigned);
-    !matches!(read, Err(NotAnId::NoNumber | NotAnId::Padded))
 }
 
 /// The fields of a line, blanks around them and quotes taken off.
@@ -359,8 +295,8 @@ mod tests {
     }
 
     fn layout(rows: &str, format: Format, options: &ReadOptions) -> Result<Layout, String> {
-        let mut lines = rows.lines().map(str::as_bytes);
-        Layout::of(lines.next().unwrap(), lines.next(), format, options)
+        let lines: Vec<&[u8]> = rows.lines().map(str::as_bytes).collect();
+        Ok(Layout::of(&lines, format, options)?.0)
     }
 
     fn of(rows: &str, format: Format) -> Layout {
@@ -382,18 +318,6 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_told_from_data() {
-        assert!(of("follower,followed\n1,2", Format::Csv).header);
-        assert!(of("source,target\nann,bob", Format::Csv).header);
-        assert!(of("FromNodeId ToNodeId\n1 2", Format::EdgeList).header);
-        assert!(!of("ann,bob\nbob,cy", Format::Csv).header);
-        assert!(!of("a b\n1 2", Format::EdgeList).header);
-        assert!(!of("1,2\n3,4", Format::Csv).header);
-        let names = ReadOptions { ids: IdKind::Names, ..ReadOptions::default() };
-        assert!(!layout("u,v\n1,2", Format::Csv, &names).unwrap().header);
-    }
-
-    #[test]
     fn columns_are_found_by_name() {
         let [source, target, weight] = ["to", "by", "amount"].map(String::from);
         let columns = Columns { source, target, weight, ..Columns::default() };
@@ -404,7 +328,8 @@ mod tests {
         let missing = layout("by,day,to\n1,x,2,3", Format::Csv, &options).unwrap_err();
         assert!(missing.contains("`amount`") && missing.contains("by, day, to"), "{missing}");
         assert!(layout("1,2,3", Format::Csv, &options).is_err(), "no header");
-        let many = format!("by,to,{}\n", "x".repeat(40) + &",y".repeat(5000));
+        let wide: String = (0..5000).map(|at| format!(",y{at}")).collect();
+        let many = format!("by,to,{}{wide}\n", "x".repeat(40));
         let message = layout(&many, Format::Csv, &options).unwrap_err();
         assert!(message.contains("and 4991 more") && message.len() < 300, "{message}");
     }

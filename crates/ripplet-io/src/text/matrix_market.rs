@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Vertices are all of 1..n. An entry of a symmetric matrix stands for both directions. A file
-//! without a banner is read as `coordinate general`. Values may be anything where weights are not
+//! without a banner is read as `coordinate general`, and the summary says so. Values may be anything where weights are not
 //! read; entries with value 0 are edges.
 //!
 //! Reference: Boisvert, Pozo, Remington, *The Matrix Market Exchange Formats* (NISTIR 5935, 1996).
@@ -21,10 +21,14 @@ use super::token::{self, show};
 use super::{Fault, Text};
 use crate::ReadOptions;
 use crate::intern::{Sign, into_column, pairs_into_columns};
+use crate::summary::ReadSummary;
 use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds, memory};
 
 /// Reads a matrix.
-pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<EdgeTable, Fault> {
+pub(super) fn read(
+    text: &mut Text<'_>,
+    options: &ReadOptions,
+) -> Result<(EdgeTable, ReadSummary), Fault> {
     let banner = Banner::read(text)?;
     if options.weighted {
         banner.check_weights()?;
@@ -57,7 +61,17 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<EdgeTab
     if options.weighted {
         table = table.with_weights(into_column(weights)?)?;
     }
-    Ok(if banner.symmetry == Symmetry::General { table } else { table.in_both_directions() })
+    let table =
+        if banner.symmetry == Symmetry::General { table } else { table.in_both_directions() };
+    let mut summary = ReadSummary::of_edges(&table);
+    if banner.is_assumed {
+        summary.notes.push(
+            "the file has no MatrixMarket banner: it was read as `coordinate general`, an entry (i, j) as one edge \
+             from i to j"
+                .into(),
+        );
+    }
+    Ok((table, summary))
 }
 
 type Entries = (Vec<[VertexId; 2]>, Vec<f64>);
@@ -87,6 +101,8 @@ enum Symmetry {
 #[derive(Clone, Copy, Debug)]
 struct Banner {
     line: u64,
+    /// Whether the file has none.
+    is_assumed: bool,
     pattern: bool,
     symmetry: Symmetry,
 }
@@ -100,7 +116,12 @@ impl Banner {
         };
         let mut words = first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         if !words.next().is_some_and(|word| word.eq_ignore_ascii_case(MARK)) {
-            return Ok(Banner { line, pattern: false, symmetry: Symmetry::General });
+            return Ok(Banner {
+                line,
+                is_assumed: true,
+                pattern: false,
+                symmetry: Symmetry::General,
+            });
         }
         let words: Vec<String> = words.map(|word| show(word).to_ascii_lowercase()).collect();
         let banner = Banner::of(line, &words).map_err(|sentence| Fault::line(line, sentence));
@@ -139,7 +160,7 @@ impl Banner {
                 ));
             }
         };
-        Ok(Banner { line, pattern, symmetry })
+        Ok(Banner { line, is_assumed: false, pattern, symmetry })
     }
 
     /// Refuses weights that are not there or cannot be right.

@@ -16,6 +16,7 @@
 
 mod decode;
 mod gml;
+mod header;
 mod layout;
 mod ldbc;
 mod matrix_market;
@@ -28,7 +29,10 @@ mod table;
 mod token;
 mod tu;
 
+pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
+
 pub(crate) use decode::{compression_of, compression_of_named, decoder};
+pub(crate) use header::number;
 pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::pairs;
 pub(crate) use records::records;
@@ -37,6 +41,7 @@ pub(crate) use table::{GraphRows, read_of_graphs};
 pub(crate) use tu::{Indicator, read_labels};
 
 use crate::intern::InternError;
+use crate::summary::ReadSummary;
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use ripplet_graph::{EdgeTable, EdgeTableError, OutOfMemory};
 use std::path::Path;
@@ -93,16 +98,22 @@ impl From<InternError> for Fault {
     }
 }
 
-/// Edges of a text in a format that needs one file only.
+/// Edges of a text in a format that needs one file only, and what was read.
 pub(crate) fn read(
     text: &mut Text<'_>,
     format: Format,
     options: &ReadOptions,
-) -> Result<EdgeTable, Fault> {
-    match format {
-        Format::MatrixMarket => matrix_market::read(text, options),
-        Format::Metis => metis::read(text, options),
-        Format::Gml => gml::read(text, options),
-        _ => table::read(text, format, options),
-    }
+) -> Result<(EdgeTable, ReadSummary), Fault> {
+    let edges = match format {
+        Format::MatrixMarket => return matrix_market::read(text, options),
+        Format::Metis => metis::read(text, options)?,
+        Format::Gml => gml::read(text, options)?,
+        _ => {
+            let (edges, columns) = table::read(text, format, options)?;
+            let summary = ReadSummary::of_table(&edges, columns);
+            return Ok((edges, summary));
+        }
+    };
+    let summary = ReadSummary::of_edges(&edges);
+    Ok((edges, summary))
 }

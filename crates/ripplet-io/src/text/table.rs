@@ -9,16 +9,17 @@
 //! - `.tsv`, `.csv`: fields stand apart by one tab or comma. A file that has none in its first row
 //!   may use the other, or a semicolon, or blanks. A field in double quotes may hold the separator;
 //!   a doubled quote in it is one quote (RFC 4180, but a field ends on its line).
-//! - A first row with no numbers where the second has them is a header, as is one that has the names
-//!   of [`crate::Columns`]; these then say which columns are read, else the first three are. In a
-//!   `.txt` only a first row with well-known names (`source target`, `from to`, …) is a header.
+//! - Whether the first row is a header, and which columns are read, is decided by the first rows: see
+//!   `header.rs`.
 
+use super::header::MOST_ROWS;
 use super::layout::{Ids, Layout, is_row};
 use super::rows::{self, NameRows, NamesOfChunk};
 use super::source::{Chunk, LineFault, lines};
 use super::{Fault, Text};
 use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
 use crate::names::NameIndex;
+use crate::summary::ReadColumns;
 use crate::{Format, ReadOptions};
 use ripplet_graph::{EdgeTable, memory};
 
@@ -27,8 +28,17 @@ pub(super) fn read(
     text: &mut Text<'_>,
     format: Format,
     options: &ReadOptions,
-) -> Result<EdgeTable, Fault> {
-    let layout = first_rows(text, |first, second| Layout::of(first, second, format, options))?;
+) -> Result<(EdgeTable, ReadColumns), Fault> {
+    let (layout, columns) = first_rows(text, |rows| {
+        let (layout, columns) = Layout::of(rows, format, options)?;
+        match layout.source == layout.target {
+            false => Ok((layout, columns)),
+            true => Err(format!(
+                "--columns asks for {} as both ends of an edge: expected two columns",
+                columns.source
+            )),
+        }
+    })?;
     if layout.header {
         text.skip_line();
     }
@@ -40,10 +50,10 @@ pub(super) fn read(
     let (interned, weights) = pairs.finish(&layout)?;
     let Interned { ids, sources, targets } = interned;
     let table = EdgeTable::new(ids, sources, targets)?;
-    match weights {
-        Some(weights) => Ok(table.with_weights(weights)?),
-        None => Ok(table),
-    }
+    Ok(match weights {
+        Some(weights) => (table.with_weights(weights)?, columns),
+        None => (table, columns),
+    })
 }
 
 /// Edges of many graphs: a row an edge.
@@ -61,9 +71,7 @@ pub(crate) fn read_of_graphs(
     format: Format,
     options: &ReadOptions,
 ) -> Result<GraphRows, Fault> {
-    let of =
-        |first: &[u8], second: Option<&[u8]>| Layout::of_graphs(first, second, format, options);
-    let [edges, graphs] = first_rows(text, of)?;
+    let [edges, graphs] = first_rows(text, |rows| Layout::of_graphs(rows, format, options))?;
     text.skip_line();
     let ((like_ends, mut ends), (like_graphs, mut of_rows)) = (Pairs::new(), Pairs::new());
     let parse = |chunk: Chunk<'_>| {
@@ -159,20 +167,23 @@ impl Pairs {
     }
 }
 
-/// Makes a layout of the first two rows, which stay to be read.
+/// Makes a layout of the first rows, which stay to be read.
 fn first_rows<T>(
     text: &mut Text<'_>,
-    layout: impl FnOnce(&[u8], Option<&[u8]>) -> Result<T, String>,
+    layout: impl FnOnce(&[&[u8]]) -> Result<T, String>,
 ) -> Result<T, Fault> {
-    /// A second row further from the first than this is not looked for.
-    const ROWS: usize = 64 << 10;
+    /// Rows further from the first than this are not looked at.
+    const BYTES: usize = 256 << 10;
     text.skip_lines(|line| !is_row(line))?;
     let line = text.line() + 1;
     let Some(length) = text.peek_line()?.map(<[u8]>::len) else { return Err(no_edges()) };
-    let ahead = text.look_ahead(length + ROWS);
-    let mut rows = lines(ahead).filter(|line| is_row(line));
-    let first = rows.next().unwrap_or_default();
-    layout(first, rows.next()).map_err(|why| Fault::line(line, why))
+    let ahead = text.look_ahead(length + BYTES);
+    let mut rows: Vec<&[u8]> = lines(ahead).filter(|line| is_row(line)).take(MOST_ROWS).collect();
+    // A last line without its end may be but the beginning of one.
+    if rows.len() > 2 && !ahead.ends_with(b"\n") {
+        rows.pop();
+    }
+    layout(&rows).map_err(|why| Fault::line(line, why))
 }
 
 fn no_edges() -> Fault {

@@ -7,6 +7,7 @@ mod checkpoint;
 mod columnar;
 mod gml;
 mod graphs;
+mod headers;
 mod labels;
 mod records;
 mod rg;

@@ -4,7 +4,8 @@ use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use ripplet_graph::{EdgeTable, ExternalId, VertexIds};
 use ripplet_io::{
-    Columns, Format, IdKind, Place, ReadError, ReadOptions, parse_edges, parse_ldbc, read_edges,
+    Columns, Format, Header, IdKind, Place, ReadError, ReadOptions, parse_edges, parse_ldbc,
+    read_edges,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -74,6 +75,19 @@ fn error(format: Format, text: impl AsRef<[u8]>, options: &ReadOptions) -> Strin
 }
 
 #[test]
+fn a_padded_number_beyond_the_rows_that_decide_is_refused() {
+    for at in [5_000, 100_000] {
+        let mut text = "1 2\n".repeat(at);
+        text.push_str("03 4\n");
+        let expected = format!(":{}: the vertex id 03 would come out as another text", at + 1);
+        let found = error(Format::EdgeList, &text, &ReadOptions::default());
+        assert!(found.starts_with(&expected), "{found}");
+        let table = parse_edges(text.as_bytes(), Format::EdgeList, &with_ids(IdKind::Names));
+        assert_eq!(rows_of(&table.unwrap()).last().unwrap(), &["03", "4"]);
+    }
+}
+
+#[test]
 fn a_bad_table_names_its_line() {
     use Format::{Csv, EdgeList, Tsv};
     let plain = ReadOptions::default();
@@ -84,13 +98,11 @@ fn a_bad_table_names_its_line() {
         (EdgeList, "# c\n\n1 2\n1 x\n3\n", &plain, ":4: `x` is not a vertex id"),
         (EdgeList, "1 2\n3 4x\n", &plain, ":2: `4x` is not a vertex id"),
         (EdgeList, "1 2\n3.0 4\n", &plain, ":2: `3.0` is not a vertex id"),
-        (EdgeList, "1 2\n03 4\n", &plain, ":2: the vertex id 03 would come out as another text"),
-        (Csv, "1,2\n3,00\n", &plain, ":2: the vertex id 00 would come out as another text"),
         (EdgeList, "1 2\n+3 4\n", &plain, ":2: `+3` is not a vertex id"),
         (EdgeList, "1 2\n1e3 4\n", &plain, ":2: `1e3` is not a vertex id"),
         (EdgeList, "1 2\n-0 4\n", &plain, ":2: the vertex id -0 is negative"),
         (Csv, ",b\nc,d\n", &plain, ":1: a vertex id is empty"),
-        (Csv, "a,b\n\"\",d\n", &plain, ":2: a vertex id is empty"),
+        (Csv, "a,b\n\"\",a\n", &plain, ":2: a vertex id is empty"),
         (EdgeList, "1 2\n-3 4", &plain, ":2: the vertex id -3 is negative; use --ids signed"),
         (EdgeList, "-1 2", &plain, ":1: the vertex id -1 is negative; use --ids signed"),
         (EdgeList, "1 18446744073709551616", &plain, ":1: the vertex id 18446744073709551616 does"),
@@ -124,7 +136,7 @@ fn a_bad_table_names_its_line() {
         let found = error(format, text, options);
         assert!(found.starts_with(expected), "{text:?}: {found}");
     }
-    let names = error(EdgeList, b"a b\nc \xff\n", &plain);
+    let names = error(EdgeList, b"a b\na \xff\n", &plain);
     assert!(names.starts_with(":2: the name `\u{fffd}` is not UTF-8"), "{names}");
     let wide = error(EdgeList, b"\xff\xfe1\0 \x002\0", &plain);
     assert!(wide.contains("UTF-16"), "{wide}");
@@ -286,7 +298,14 @@ fn odd_but_clear_tables_are_read() {
         (EdgeList, "18446744073709551615 0\n", &plain, &[["18446744073709551615", "0"]]),
         (Csv, "id1,id2,w\n1,2,x\n", &plain, &[["1", "2"]]),
         (Csv, "1 2 1.0\n", &plain, &[["1", "2"]]),
-        (Csv, "\"a,b\",\"say \"\"hi\"\"\"\nc , d\n", &plain, &[["a,b", "say \"hi\""], ["c", "d"]]),
+        (EdgeList, "1 2\n03 4\n", &plain, &[["1", "2"], ["03", "4"]]),
+        (Csv, "1,2\n3,00\n", &plain, &[["1", "2"], ["3", "00"]]),
+        (
+            Csv,
+            "\"a,b\",\"say \"\"hi\"\"\"\nc , \"a,b\"\n",
+            &plain,
+            &[["a,b", "say \"hi\""], ["c", "a,b"]],
+        ),
         (Csv, "day,target,source\nmon,1,2\n", &plain, &[["2", "1"]]),
         (Csv, "\"#1\",b\n#c,d\n", &plain, &[["#1", "b"]]),
         (Tsv, "a b\tc,d\n", &plain, &[["a b", "c,d"]]),
@@ -502,7 +521,7 @@ proptest! {
             [(Format::EdgeList, " "), (Format::Tsv, "\t"), (Format::Csv, ",")][kind];
         let ids = if integers { IdKind::Auto } else { IdKind::Names };
         let text = untidy(&rows, separator, oddness);
-        let options = ReadOptions { ids, ..weighted() };
+        let options = ReadOptions { ids, header: Header::Absent, ..weighted() };
         let table = parse_edges(text.as_bytes(), format, &options).unwrap();
         prop_assert_eq!(ids_of(&table), sorted_ids(&rows, integers));
         let written: Vec<[String; 2]> = rows.iter().map(|(s, t, _)| [s.clone(), t.clone()]).collect();
@@ -510,7 +529,7 @@ proptest! {
         let weights: Vec<u64> = rows.iter().map(|row| row.2.to_bits()).collect();
         let found: Vec<u64> = table.weights().unwrap().iter().map(|w| w.to_bits()).collect();
         prop_assert_eq!(found, weights);
-        let unweighted = parse_edges(text.as_bytes(), format, &ReadOptions { ids, ..ReadOptions::default() });
+        let unweighted = parse_edges(text.as_bytes(), format, &ReadOptions { weighted: false, ..options });
         prop_assert_eq!(unweighted.unwrap(), table.without_weights());
     }
 

@@ -1,0 +1,81 @@
+//! What the command says of the tables it reads, and asks where a table may mean two things.
+
+use crate::sandbox::Sandbox;
+
+/// The first line on standard error.
+fn said(sandbox: &Sandbox, command: &str) -> String {
+    let said = sandbox.run(command);
+    assert_eq!(said.code, Some(0), "{command}: {said:?}");
+    said.error.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn what_was_read_is_said_once_and_kept() {
+    let table = "step,type,amount,nameOrig,nameDest\n1,PAY,9.5,C1,M1\n1,PAY,1,C1,C2\n";
+    let sandbox = Sandbox::with([("paysim.csv", table), ("plain.txt", "1 2\n2 3\n")]);
+    let sentence =
+        "read 2 edges: source = \"nameOrig\", target = \"nameDest\"; 3 other columns ignored";
+    assert_eq!(said(&sandbox, "communities paysim.csv -o c.csv --stats s.json"), sentence);
+    assert_eq!(sandbox.json("s.json")["input"], sentence);
+    let ids: Vec<String> =
+        sandbox.read("c.csv").lines().map(|line| line.split(',').next().unwrap().into()).collect();
+    assert_eq!(ids, ["id", "C1", "C2", "M1"]);
+    assert!(sandbox.ok("info paysim.csv").contains(sentence));
+    let plain = "read 2 edges: source = column 1, target = column 2; no header";
+    assert_eq!(said(&sandbox, "lcc plain.txt -o l.txt"), plain);
+    assert_eq!(
+        said(&sandbox, "communities plain.txt -o c.txt --header"),
+        "read 1 edge: source = \"1\", target = \"2\""
+    );
+    let quiet = sandbox.run("communities paysim.csv -o c.csv --quiet");
+    assert_eq!((quiet.code, &*quiet.error), (Some(0), ""));
+}
+
+#[test]
+fn a_table_that_may_mean_two_things_is_refused_with_the_option_to_use() {
+    let sandbox = Sandbox::with([
+        ("either.csv", "abc,xyz\nann,bob\ncyd,dan\n"),
+        ("vertices.csv", "id,name,age\n1,ann,30\n2,bob,31\n"),
+        ("wide.csv", "2024-01-01,ann,bob,3\n2024-01-02,bob,cyd,4\n"),
+    ]);
+    let run = |file: &str, flags: &str| format!("communities {file} -o - --quiet {flags}");
+    sandbox.fails(
+        &run("either.csv", ""),
+        2,
+        &["`abc,xyz` and `ann,bob`", "--header", "--no-header"],
+    );
+    assert_eq!(sandbox.ok(&run("either.csv", "--header")).lines().count(), 4);
+    assert_eq!(sandbox.ok(&run("either.csv", "--no-header")).lines().count(), 6);
+    sandbox.fails(&run("vertices.csv", ""), 2, &["`id,name,age`", "--columns"]);
+    sandbox.fails(&run("wide.csv", ""), 2, &["--columns 2,3"]);
+    assert_eq!(sandbox.ok(&run("wide.csv", "--columns 2,3")).lines().count(), 3);
+    sandbox.fails(&run("wide.csv", "--columns 2,2"), 2, &["both ends"]);
+    sandbox.fails(&run("wide.csv", "--header --no-header"), 2, &["cannot be used with"]);
+}
+
+#[test]
+fn what_a_file_lacks_or_has_in_vain_is_noted() {
+    let sandbox = Sandbox::with([
+        ("many.csv", "graph,source,target\n1,1,2\n2,1,2\n2,2,3\n"),
+        ("bare.mtx", "3 3 2\n1 2\n2 3\n"),
+        ("whole.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n"),
+    ]);
+    let notes = |command: &str| -> Vec<String> {
+        let said = sandbox.run(command);
+        assert_eq!(said.code, Some(0), "{command}: {said:?}");
+        let notes = said.error.lines().filter(|line| line.starts_with("note: "));
+        notes.filter(|line| !line.contains("on the CPU")).map(String::from).collect()
+    };
+    let found = notes("communities many.csv -o a.txt");
+    assert!(
+        matches!(&*found, [note] if note.contains("\"graph\"") && note.contains("--batch")),
+        "{found:?}"
+    );
+    assert!(notes("communities many.csv -o a.csv --batch").is_empty());
+    let found = notes("communities bare.mtx -o a.txt");
+    assert!(
+        matches!(&*found, [note] if note.contains("banner") && note.contains("general")),
+        "{found:?}"
+    );
+    assert!(notes("communities whole.mtx -o a.txt").is_empty());
+}

@@ -1,0 +1,143 @@
+//! What a reader says of what it read: how many edges, out of which columns.
+
+use ripplet_graph::EdgeTable;
+use std::fmt;
+
+/// What was read from a file of edges.
+///
+/// Prints as one line: `read 1,204 edges: source = "from", target = "to"; 2 other columns ignored`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadSummary {
+    /// How many edges (rows) were read, repeated ones and self-loops included.
+    pub edges: u64,
+    /// Which columns they were read from, of a table.
+    pub columns: Option<ReadColumns>,
+    /// What else the owner of the file should know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl ReadSummary {
+    /// The summary of a file that has no columns.
+    pub fn of_edges(edges: &EdgeTable) -> ReadSummary {
+        ReadSummary { edges: edges.len() as u64, columns: None, notes: Vec::new() }
+    }
+
+    /// The summary of a table.
+    pub(crate) fn of_table(edges: &EdgeTable, columns: ReadColumns) -> ReadSummary {
+        let note = "the column \"graph\" is ignored, and all rows are edges of one graph: --batch reads a graph \
+                    for each of its values";
+        let notes = if columns.graph_ignored { vec![note.to_owned()] } else { Vec::new() };
+        ReadSummary { columns: Some(columns), notes, ..ReadSummary::of_edges(edges) }
+    }
+}
+
+/// The columns of a table that were read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadColumns {
+    /// One end of an edge.
+    pub source: ReadColumn,
+    /// The other end.
+    pub target: ReadColumn,
+    /// The weight, where weights are read.
+    pub weight: Option<ReadColumn>,
+    /// Whether the table names its columns.
+    pub header: bool,
+    /// How many other columns there are.
+    pub ignored: usize,
+    /// Whether one of those is called `graph`.
+    pub graph_ignored: bool,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadColumn {
+    /// By its name in the header.
+    Name(String),
+    /// By its number from 1, without a header.
+    Number(usize),
+}
+
+/// A name is cut to this many letters in a message.
+const LONGEST: usize = 60;
+
+impl fmt::Display for ReadColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadColumn::Number(number) => write!(f, "column {number}"),
+            ReadColumn::Name(name) => {
+                let cut: String = name.chars().take(LONGEST).collect();
+                let more = if cut.len() < name.len() { "…" } else { "" };
+                write!(f, "\"{}{more}\"", cut.escape_debug())
+            }
+        }
+    }
+}
+
+impl fmt::Display for ReadSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "read {} edge{}", grouped(self.edges), if self.edges == 1 { "" } else { "s" })?;
+        let Some(columns) = &self.columns else { return Ok(()) };
+        write!(f, ": source = {}, target = {}", columns.source, columns.target)?;
+        if let Some(weight) = &columns.weight {
+            write!(f, ", weight = {weight}")?;
+        }
+        match columns.ignored {
+            0 => {}
+            1 => write!(f, "; 1 other column ignored")?,
+            ignored => write!(f, "; {} other columns ignored", grouped(ignored as u64))?,
+        }
+        if columns.header { Ok(()) } else { write!(f, "; no header") }
+    }
+}
+
+/// A number with separators between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_says_it() {
+        let name = |name: &str| ReadColumn::Name(name.into());
+        let columns = ReadColumns {
+            source: name("nameOrig"),
+            target: name("name\u{1b}Dest"),
+            weight: None,
+            header: true,
+            ignored: 9,
+            graph_ignored: false,
+        };
+        let mut summary = ReadSummary { edges: 1204, columns: Some(columns), notes: Vec::new() };
+        assert_eq!(
+            summary.to_string(),
+            "read 1,204 edges: source = \"nameOrig\", target = \"name\\u{1b}Dest\"; 9 other columns ignored"
+        );
+        summary.columns = Some(ReadColumns {
+            source: ReadColumn::Number(1),
+            target: ReadColumn::Number(2),
+            weight: Some(ReadColumn::Number(3)),
+            header: false,
+            ignored: 0,
+            graph_ignored: false,
+        });
+        summary.edges = 1;
+        assert_eq!(
+            summary.to_string(),
+            "read 1 edge: source = column 1, target = column 2, weight = column 3; no header"
+        );
+        summary.columns = None;
+        summary.edges = 1_234_567;
+        assert_eq!(summary.to_string(), "read 1,234,567 edges");
+    }
+}

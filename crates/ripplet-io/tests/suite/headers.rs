@@ -1,0 +1,510 @@
+//! Which row of a table is its header, and which columns are the ends of an edge.
+//!
+//! Headers are those of real data sets and exports; bodies are made here. Nothing in this file is read
+//! from the list of known names, so that the list cannot vouch for itself.
+
+use ripplet_graph::EdgeTable;
+use ripplet_io::{Columns, Format, Header, IdKind, ReadOptions, parse_edges};
+
+fn rows_of(table: &EdgeTable) -> Vec<[String; 2]> {
+    let name = |&vertex: &u32| table.ids().get(vertex).to_string();
+    table.sources().iter().zip(table.targets()).map(|(s, t)| [name(s), name(t)]).collect()
+}
+
+fn read_with(
+    text: &str,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Vec<[String; 2]>, String> {
+    let read = parse_edges(text.as_bytes(), format, options);
+    read.map(|table| rows_of(&table)).map_err(|error| error.to_string())
+}
+
+fn read(text: &str, format: Format) -> Result<Vec<[String; 2]>, String> {
+    read_with(text, format, &ReadOptions::default())
+}
+
+fn by_columns(source: &str, target: &str) -> ReadOptions {
+    let columns = Columns { source: source.into(), target: target.into(), ..Columns::default() };
+    ReadOptions { columns, ..ReadOptions::default() }
+}
+
+fn with_header(header: Header) -> ReadOptions {
+    ReadOptions { header, ..ReadOptions::default() }
+}
+
+/// Names of the two ends of an edge, as data sets, exports and databases have them.
+const PAIRS: [[&str; 2]; 74] = [
+    ["source", "target"],
+    ["Source", "Target"],
+    ["SOURCE", "TARGET"],
+    ["src", "dst"],
+    ["src", "dest"],
+    ["from", "to"],
+    ["From", "To"],
+    ["from_id", "to_id"],
+    ["fromId", "toId"],
+    ["FromNodeId", "ToNodeId"],
+    ["from_node", "to_node"],
+    ["from_account", "to_account"],
+    ["account_from", "account_to"],
+    ["AccountFrom", "AccountTo"],
+    ["from_address", "to_address"],
+    ["_from", "_to"],
+    [":START_ID", ":END_ID"],
+    ["start", "end"],
+    ["start_node", "end_node"],
+    ["u", "v"],
+    ["i", "j"],
+    ["sender", "receiver"],
+    ["Sender", "Receiver"],
+    ["sender_id", "receiver_id"],
+    ["SENDER_ACCOUNT_ID", "RECEIVER_ACCOUNT_ID"],
+    ["Sender_account", "Receiver_account"],
+    ["sender", "recipient"],
+    ["buyer", "seller"],
+    ["BuyerID", "SellerID"],
+    ["payer", "payee"],
+    ["Payer Id", "Payee Id"],
+    ["nameOrig", "nameDest"],
+    ["nameorig", "namedest"],
+    ["orig_acct", "bene_acct"],
+    ["customer", "merchant"],
+    ["customer_id", "merchant_id"],
+    ["debtor", "creditor"],
+    ["debit_account", "credit_account"],
+    ["lender", "borrower"],
+    ["src_ip", "dst_ip"],
+    ["srcip", "dstip"],
+    ["Source IP", "Destination IP"],
+    ["source_computer", "destination_computer"],
+    ["id.orig_h", "id.resp_h"],
+    ["saddr", "daddr"],
+    ["id1", "id2"],
+    ["id_1", "id_2"],
+    ["ID1", "ID2"],
+    ["node1", "node2"],
+    ["node_1", "node_2"],
+    ["Node1", "Node2"],
+    ["txId1", "txId2"],
+    ["user1", "user2"],
+    ["user_a", "user_b"],
+    ["protein1", "protein2"],
+    ["Person A", "Person B"],
+    ["v1", "v2"],
+    ["follower", "followee"],
+    ["follower_id", "followee_id"],
+    ["follower", "followed"],
+    ["from_user", "to_user"],
+    ["user", "friend"],
+    ["user_id", "friend_id"],
+    ["user_id", "item_id"],
+    ["citing", "cited"],
+    ["caller", "callee"],
+    ["parent", "child"],
+    ["origin", "destination"],
+    ["ORIGIN", "DEST"],
+    ["origin_airport", "destination_airport"],
+    ["exporter", "importer"],
+    ["SOURCE_SUBREDDIT", "TARGET_SUBREDDIT"],
+    ["head", "tail"],
+    ["donor", "recipient"],
+];
+
+/// Edges between numbers, and between words that come again or do not.
+const BODIES: [[[&str; 2]; 3]; 4] = [
+    [["1", "2"], ["2", "3"], ["3", "1"]],
+    [["ann", "bob"], ["bob", "cyd"], ["cyd", "ann"]],
+    [["C1231006815", "M1979787155"], ["C1666544295", "M2044282225"], ["C1305486145", "C553264065"]],
+    [["10.0.0.1", "10.0.0.2"], ["10.0.0.2", "192.168.1.9"], ["10.0.0.7", "10.0.0.1"]],
+];
+
+fn owned(rows: &[[&str; 2]]) -> Vec<[String; 2]> {
+    rows.iter().map(|row| row.map(String::from)).collect()
+}
+
+#[test]
+fn known_names_are_a_header_whatever_is_below_them() {
+    let mut wrong = Vec::new();
+    for [a, b] in PAIRS {
+        for body in BODIES {
+            let tables = [
+                (Format::Csv, format!("{a},{b}\n"), ","),
+                (Format::Csv, format!("\"{a}\",\"{b}\"\r\n"), ","),
+                (Format::Csv, format!("{a};{b}\n"), ";"),
+                (Format::Tsv, format!("{a}\t{b}\n"), "\t"),
+            ];
+            for (format, header, separator) in tables {
+                let rows: String =
+                    body.iter().map(|[s, t]| format!("{s}{separator}{t}\n")).collect();
+                let found = read(&format!("{header}{rows}"), format);
+                if found.as_ref() != Ok(&owned(&body)) {
+                    wrong.push(format!("{header:?} above {body:?}: {found:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn known_names_are_found_anywhere_in_a_header() {
+    let mut wrong = Vec::new();
+    for [a, b] in PAIRS {
+        for [s, t] in [["1", "2"], ["ann", "bob"]] {
+            let text = format!(
+                "step,kind,{a},fraud,{b},amount\n1,PAYMENT,{s},0,{t},9839.64\n1,PAYMENT,{t},1,x{t},1.5\n"
+            );
+            let expected = vec![[s.into(), t.into()], [t.into(), format!("x{t}")]];
+            // Ids must not change from numbers to names.
+            let text = if s == "1" { text.replace(",x2,", ",3,") } else { text };
+            let expected = if s == "1" { owned(&[["1", "2"], ["2", "3"]]) } else { expected };
+            let found = read(&text, Format::Csv);
+            if found.as_ref() != Ok(&expected) {
+                wrong.push(format!("{a}, {b} of {s}, {t}: {found:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn tables_of_real_data_sets_have_the_edges_that_their_owners_mean() {
+    for (name, text, expected) in [
+        (
+            "PaySim",
+            "step,type,amount,nameOrig,oldbalanceOrg,newbalanceOrig,nameDest,oldbalanceDest,\
+             newbalanceDest,isFraud\n1,PAYMENT,9839.64,C1,170136.0,160296.36,M1,0.0,0.0,0\n\
+             1,TRANSFER,181.0,C2,181.0,0.0,C3,0.0,0.0,1\n",
+            &[["C1", "M1"], ["C2", "C3"]][..],
+        ),
+        (
+            "AMLSim",
+            "tran_id,orig_acct,bene_acct,tx_type,base_amt,tran_timestamp,is_sar,alert_id\n\
+             1,7120,7119,TRANSFER,285.4,2017-01-01T00:00:00Z,False,-1\n\
+             2,7119,12,TRANSFER,5.4,2017-01-01T00:00:00Z,False,-1\n",
+            &[["7120", "7119"], ["7119", "12"]],
+        ),
+        (
+            "SAML-D",
+            "Time,Date,Sender_account,Receiver_account,Amount,Payment_currency,Received_currency,\
+             Sender_bank_location,Receiver_bank_location,Payment_type,Is_laundering\n\
+             10:35:19,2022-10-07,8724731955,2769355426,1459.15,UK pounds,UK pounds,UK,UK,Deposit,0\n",
+            &[["8724731955", "2769355426"]],
+        ),
+        (
+            "dates first",
+            "id,date,from,to\n7,2024-01-01,1,2\n8,2024-01-02,2,3\n",
+            &[["1", "2"], ["2", "3"]],
+        ),
+        (
+            "dates first, names",
+            "id,date,from,to\n7,2024-01-01,ann,bob\n8,2024-01-02,bob,cyd\n",
+            &[["ann", "bob"], ["bob", "cyd"]],
+        ),
+        (
+            "NetFlow",
+            "ts,src_ip,src_port,dst_ip,dst_port,proto,src_bytes,dst_bytes\n\
+             1.5,10.0.0.1,5123,10.0.0.2,443,tcp,10,20\n1.6,10.0.0.2,5124,10.0.0.9,53,udp,1,2\n",
+            &[["10.0.0.1", "10.0.0.2"], ["10.0.0.2", "10.0.0.9"]],
+        ),
+        (
+            "Reddit",
+            "SOURCE_SUBREDDIT\tTARGET_SUBREDDIT\tPOST_ID\tTIMESTAMP\tLINK_SENTIMENT\n\
+             leagueoflegends\tteamredditteams\t1u4nrps\t2013-12-31 16:39:58\t1\n",
+            &[["leagueoflegends", "teamredditteams"]],
+        ),
+        (
+            "Gephi",
+            "Source,Target,Type,Id,Label,Weight\n1,2,Undirected,0,,1.0\n2,3,Undirected,1,,2.0\n",
+            &[["1", "2"], ["2", "3"]],
+        ),
+        (
+            "Neo4j",
+            ":START_ID,:END_ID,:TYPE,amount\nann,bob,PAID,3\nbob,cyd,PAID,4\n",
+            &[["ann", "bob"], ["bob", "cyd"]],
+        ),
+        (
+            "Ethereum",
+            "hash,nonce,block_number,from_address,to_address,value,gas\n\
+             0xaa,1,46147,0xa1,0x5d,31337,21000\n",
+            &[["0xa1", "0x5d"]],
+        ),
+        (
+            "STRING",
+            "protein1 protein2 combined_score\n9606.A 9606.B 490\n",
+            &[["9606.A", "9606.B"]],
+        ),
+        (
+            "validity",
+            "employee,manager,from_date,to_date\nann,bob,2020-01-01,2021-01-01\nbob,cyd,2020-01-01,\n",
+            &[["ann", "bob"], ["bob", "cyd"]],
+        ),
+    ] {
+        let format = if text.contains('\t') { Format::Tsv } else { Format::Csv };
+        assert_eq!(read(text, format).as_deref(), Ok(&owned(expected)[..]), "{name}");
+    }
+}
+
+/// Files without a header, and how many rows and fields they have.
+fn headerless() -> Vec<(&'static str, Format, &'static str, Vec<[String; 2]>)> {
+    use Format::{Csv, EdgeList, Tsv};
+    let numbers = || owned(&[["1", "2"], ["2", "3"]]);
+    let words = || owned(&[["ann", "bob"], ["bob", "cyd"]]);
+    vec![
+        ("two integers", EdgeList, "1 2\n2 3\n", numbers()),
+        ("tabs", EdgeList, "1\t2\n2\t3\n", numbers()),
+        ("commas in a .txt", EdgeList, "1,2\n2,3\n", numbers()),
+        ("semicolons in a .txt", EdgeList, "1;2\n2;3\n", numbers()),
+        ("several blanks", EdgeList, "  1    2\n  2    3\n", numbers()),
+        ("SNAP", EdgeList, "# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n", numbers()),
+        ("KONECT", EdgeList, "% sym unweighted\n% 2 3 3\n1 2\n2 3\n", numbers()),
+        (
+            "KONECT with time",
+            EdgeList,
+            "% asym posweighted\n1 2 1 1082040961\n2 3 1 1082155839\n",
+            numbers(),
+        ),
+        ("a weight", EdgeList, "1 2 0.5\n2 3 1e-3\n", numbers()),
+        ("a signed weight", EdgeList, "1 2 -1\n2 3 +1\n", numbers()),
+        ("a time", EdgeList, "1 2 1082040961\n2 3 1082155839\n", numbers()),
+        ("a word behind", EdgeList, "1 2 friend\n2 3 enemy\n", numbers()),
+        ("an attribute map", EdgeList, "1 2 {}\n2 3 {}\n", numbers()),
+        ("four integers", EdgeList, "1 2 5 7\n2 3 5 7\n", numbers()),
+        ("comma separated", Csv, "1,2\n2,3\n", numbers()),
+        ("quoted integers", Csv, "\"1\",\"2\"\n\"2\",\"3\"\n", numbers()),
+        ("semicolons", Csv, "1;2\n2;3\n", numbers()),
+        ("blanks in a .csv", Csv, "1 2\n2 3\n", numbers()),
+        ("a rating and a time", Csv, "1,2,10,1289241911\n2,3,-1,1289242911\n", numbers()),
+        ("a rating and a fraction", Csv, "1,2,10,1289241911.72\n2,3,-1,1289242911.5\n", numbers()),
+        ("tab separated", Tsv, "1\t2\n2\t3\n", numbers()),
+        ("tabs and a date", Tsv, "1\t2\t2024-01-01\n2\t3\t2024-01-02\n", numbers()),
+        ("carriage returns", Csv, "1,2\r\n2,3\r\n", numbers()),
+        ("a byte order mark", Csv, "\u{feff}1,2\n2,3\n", numbers()),
+        ("no line end", Csv, "1,2\n2,3", numbers()),
+        ("blank lines first", Csv, "\n\n1,2\n2,3\n", numbers()),
+        ("words", EdgeList, "ann bob\nbob cyd\n", words()),
+        ("words by tabs", EdgeList, "ann\tbob\nbob\tcyd\n", words()),
+        ("words in a .csv", Csv, "ann,bob\nbob,cyd\n", words()),
+        ("words in a .tsv", Tsv, "ann\tbob\nbob\tcyd\n", words()),
+        ("words and a weight", EdgeList, "ann bob 3\nbob cyd 4\n", words()),
+        ("words and a weight in a .csv", Csv, "ann,bob,3\nbob,cyd,4\n", words()),
+        ("words and a date", Csv, "ann,bob,2024-01-01\nbob,cyd,2024-01-02\n", words()),
+        (
+            "words with blanks",
+            Csv,
+            "Ann Lee,Bob Ray\nBob Ray,Cy\n",
+            owned(&[["Ann Lee", "Bob Ray"], ["Bob Ray", "Cy"]]),
+        ),
+        (
+            "letters and digits",
+            EdgeList,
+            "P31946 P62258\nP62258 Q04917\n",
+            owned(&[["P31946", "P62258"], ["P62258", "Q04917"]]),
+        ),
+        (
+            "addresses",
+            EdgeList,
+            "10.0.0.1 10.0.0.2\n10.0.0.2 10.0.0.3\n",
+            owned(&[["10.0.0.1", "10.0.0.2"], ["10.0.0.2", "10.0.0.3"]]),
+        ),
+        ("hexadecimal", Csv, "0x1f,0x2e\n0x2e,0x9\n", owned(&[["0x1f", "0x2e"], ["0x2e", "0x9"]])),
+        (
+            "mail addresses",
+            Csv,
+            "ann@a.org,bob@b.org\nbob@b.org,cyd@c.org\n",
+            owned(&[["ann@a.org", "bob@b.org"], ["bob@b.org", "cyd@c.org"]]),
+        ),
+        (
+            "one is called id",
+            Csv,
+            "id,name\nname,age\nage,id\n",
+            owned(&[["id", "name"], ["name", "age"], ["age", "id"]]),
+        ),
+        (
+            "it comes again in the other column, later",
+            Csv,
+            "ann,bob\ncyd,dan\neve,fay\ngus,ann\n",
+            owned(&[["ann", "bob"], ["cyd", "dan"], ["eve", "fay"], ["gus", "ann"]]),
+        ),
+    ]
+}
+
+#[test]
+fn files_without_a_header_keep_their_first_row() {
+    let all = headerless();
+    assert!(all.len() >= 30);
+    for (what, format, text, expected) in all {
+        assert_eq!(read(text, format), Ok(expected), "{what}");
+    }
+}
+
+#[test]
+fn a_header_of_other_words_is_never_an_edge() {
+    for header in
+        ["Foo,Bar", "artist,song", "Kunde,Laden", "von,nach", "abc,xyz", "Leiter,Mitglied"]
+    {
+        let [a, b]: [&str; 2] = header.split(',').collect::<Vec<_>>().try_into().unwrap();
+        for body in BODIES {
+            let rows: String = body.iter().map(|[s, t]| format!("{s},{t}\n")).collect();
+            match read(&format!("{header}\n{rows}"), Format::Csv) {
+                Ok(found) => assert_eq!(found, owned(&body), "{header} above {body:?}"),
+                Err(error) => {
+                    for part in ["--header", "--no-header", a, b, body[0][0], body[0][1]] {
+                        assert!(error.contains(part), "{error} has no {part}");
+                    }
+                }
+            }
+        }
+        // Letters above numbers cannot be an edge.
+        let found = read(&format!("{header}\n1,2\n2,3\n"), Format::Csv);
+        assert_eq!(found, Ok(owned(&[["1", "2"], ["2", "3"]])), "{header}");
+    }
+}
+
+#[test]
+fn what_may_be_either_is_refused_with_what_to_do() {
+    for (what, text, parts) in [
+        (
+            "words without a sign of either",
+            "abc,xyz\nann,bob\ncyd,dan\n",
+            &["(bytes):1: ", "abc,xyz", "ann,bob", "--header", "--no-header"][..],
+        ),
+        (
+            "four columns of words",
+            "ann,bob,cyd,dan\nbob,cyd,dan,eve\n",
+            &["ann,bob", "bob,cyd", "--columns "],
+        ),
+        (
+            "a header that does not say",
+            "day,shop,till,sum,kind\n2024-01-01,a,b,3,x\n2024-01-02,c,d,4,y\n",
+            &["day,shop", "2024-01-01,a,b", "--columns "],
+        ),
+        (
+            "attributes of vertices",
+            "id,name,age\n1,ann,30\n2,bob,31\n",
+            &["id,name,age", "1,ann,30", "--columns "],
+        ),
+        ("labels of vertices", "id,label\n1,ann\n2,bob\n", &["id,label", "--columns "]),
+        ("communities", "id,community\n1,1\n2,1\n3,3\n", &["id,community", "--columns "]),
+        ("names and ages", "name,age\nann,30\nbob,31\n", &["name,age", "--columns "]),
+        ("mail", "user_id,username,email\n1,ann,a@b.c\n2,bob,b@b.c\n", &["user_id", "--columns "]),
+        ("balances", "account_id,balance\n17,100.5\n18,3.25\n", &["account_id", "--columns "]),
+        ("a number, then words", "1,ann,30,x\n2,bob,31,y\n", &["1,ann", "2,bob", "--columns "]),
+        (
+            "dates first, no header",
+            "2024-01-01,ann,bob,3\n2024-01-02,bob,cyd,4\n",
+            &["--columns 2,3"],
+        ),
+    ] {
+        let error = read(text, Format::Csv).expect_err(what);
+        assert!(error.lines().count() == 1 && error.len() < 600, "{error}");
+        for part in parts {
+            assert!(error.contains(part), "{what}: {error} has no {part}");
+        }
+    }
+}
+
+/// The command that a refusal offers reads the file.
+#[test]
+fn what_a_refusal_offers_works() {
+    for text in [
+        "2024-01-01,ann,bob,3\n2024-01-02,bob,cyd,4\n",
+        "day,buys,sells,sum\n2024-01-01,ann,bob,3\n2024-01-02,bob,cyd,4\n",
+    ] {
+        let error = read(text, Format::Csv).unwrap_err();
+        let offered = error.rsplit("--columns ").next().unwrap();
+        let (source, target) = offered.trim_end_matches(['`', '.']).split_once(',').unwrap();
+        let found = read_with(text, Format::Csv, &by_columns(source, target));
+        assert_eq!(found, Ok(owned(&[["ann", "bob"], ["bob", "cyd"]])), "{error}");
+    }
+    let text = "abc,xyz\nann,bob\ncyd,dan\n";
+    let rows = owned(&[["abc", "xyz"], ["ann", "bob"], ["cyd", "dan"]]);
+    assert_eq!(read_with(text, Format::Csv, &with_header(Header::Present)), Ok(rows[1..].to_vec()));
+    assert_eq!(read_with(text, Format::Csv, &with_header(Header::Absent)), Ok(rows));
+}
+
+#[test]
+fn columns_are_numbers_or_names() {
+    let text = "day,amount,to,from\nmon,3,b,a\ntue,4,c,b\n";
+    let edges = || Ok(owned(&[["a", "b"], ["b", "c"]]));
+    for [source, target] in [["from", "to"], ["4", "3"], ["from", "3"], ["4", "to"]] {
+        let found = read_with(text, Format::Csv, &by_columns(source, target));
+        assert_eq!(found, edges(), "{source},{target}");
+    }
+    let bare = "mon,3,b,a\ntue,4,c,b\n";
+    assert_eq!(read_with(bare, Format::Csv, &by_columns("4", "3")), edges());
+    let blanks = "mon 3 b a\ntue 4 c b\n";
+    assert_eq!(read_with(blanks, Format::EdgeList, &by_columns("4", "3")), edges());
+    // A name that is a number is a name first.
+    let years = "2,1,3\na,b,x\nb,c,y\n";
+    let options = ReadOptions { header: Header::Present, ..by_columns("2", "1") };
+    assert_eq!(read_with(years, Format::Csv, &options), edges());
+    for (text, [source, target], part) in [
+        (text, ["5", "1"], "5"),
+        (text, ["0", "1"], "no column `0`"),
+        (text, ["who", "to"], "no column `who`"),
+        (text, ["from", "from"], "from"),
+        (text, ["3", "to"], "to"),
+        (bare, ["from", "to"], "header"),
+    ] {
+        let error = read_with(text, Format::Csv, &by_columns(source, target)).unwrap_err();
+        assert!(error.contains(part), "{source},{target}: {error}");
+    }
+}
+
+#[test]
+fn options_overrule_what_rows_look_like() {
+    let known = "source,target\nann,bob\n";
+    let found = read_with(known, Format::Csv, &with_header(Header::Absent));
+    assert_eq!(found, Ok(owned(&[["source", "target"], ["ann", "bob"]])));
+    let numbers = "1,2\n3,4\n";
+    let found = read_with(numbers, Format::Csv, &with_header(Header::Present));
+    assert_eq!(found, Ok(owned(&[["3", "4"]])));
+    let names = ReadOptions { ids: IdKind::Names, ..ReadOptions::default() };
+    assert_eq!(read_with("1,2\n3,4\n", Format::Csv, &names), Ok(owned(&[["1", "2"], ["3", "4"]])));
+    assert_eq!(read_with("from,to\n1,2\n", Format::Csv, &names), Ok(owned(&[["1", "2"]])));
+}
+
+#[test]
+fn a_name_that_stands_twice_in_a_header_is_refused() {
+    for (text, options) in [
+        ("from,to,from\n1,2,3\n", ReadOptions::default()),
+        (
+            "Timestamp,From Bank,Account,To Bank,Account,Paid\nx,10,8A,20,8B,1\n",
+            ReadOptions::default(),
+        ),
+        ("a,b,a\n1,2,3\n", by_columns("a", "b")),
+    ] {
+        let error = read_with(text, Format::Csv, &options).unwrap_err();
+        assert!(error.contains("twice") && error.contains("--columns"), "{error}");
+    }
+    let by_number = "Timestamp,From Bank,Account,To Bank,Account,Paid\nx,10,8A,20,8B,1\n";
+    let found = read_with(by_number, Format::Csv, &by_columns("3", "5"));
+    assert_eq!(found, Ok(owned(&[["8A", "8B"]])));
+}
+
+#[test]
+fn a_weight_is_a_column_by_name() {
+    let weighted = ReadOptions { weighted: true, ..ReadOptions::default() };
+    for (text, expected) in [
+        ("from,to,weight\n1,2,0.5\n2,3,4\n", Some([0.5, 4.0])),
+        ("from,to,Weight\n1,2,0.5\n2,3,4\n", Some([0.5, 4.0])),
+        ("amount,from,day,to\n0.5,1,9,2\n4,2,9,3\n", Some([0.5, 4.0])),
+        ("1,2,0.5\n2,3,4\n", Some([0.5, 4.0])),
+        ("ann,bob,0.5\nbob,cyd,4\n", Some([0.5, 4.0])),
+        ("from,to,eur\n1,2,0.5\n2,3,4\n", Some([0.5, 4.0])),
+        ("day,from,to,eur\n1,1,2,0.5\n1,2,3,4\n", None),
+        ("from,to,amount,value\n1,2,0.5,1\n2,3,4,1\n", None),
+        ("from,to\n1,2\n2,3\n", None),
+    ] {
+        let read = parse_edges(text.as_bytes(), Format::Csv, &weighted);
+        match expected {
+            Some(weights) => assert_eq!(read.unwrap().weights(), Some(&weights[..]), "{text}"),
+            None => {
+                let error = read.unwrap_err().to_string();
+                assert!(error.contains("weight"), "{text}: {error}");
+            }
+        }
+    }
+}
