@@ -4,6 +4,7 @@ use crate::batch::{BatchArguments, tell_skipped};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::memory::{Limit, MemoryArguments, OF_A_GRAPH, within};
 use crate::output::{check_place, is_standard, written};
 use crate::reading::{BuildArguments, ReadArguments, format, load};
 use crate::threads::ThreadArguments;
@@ -43,6 +44,8 @@ pub struct Arguments {
     #[command(flatten)]
     batch: BatchArguments,
     #[command(flatten)]
+    memory: MemoryArguments,
+    #[command(flatten)]
     threads: ThreadArguments,
 }
 
@@ -51,7 +54,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let Arguments { input, output, to, batch, .. } = arguments;
     let options = arguments.reading.options(input, arguments.from, &arguments.building)?;
     if batch.is_asked(input, &options.read) {
-        return arguments.convert_batch(&options, console);
+        let what = format!("the batch {}", input.display());
+        let convert = || arguments.convert_batch(&options, console);
+        return within(arguments.memory.host_memory, &what, MORE, convert);
     }
     batch.check_unused()?;
     if is_swarm(output) {
@@ -63,7 +68,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     }
     check_graph_place(output, *to, &[input])?;
     arguments.threads.start()?;
-    let graph = load(input, &options, console)?.graph;
+    let reading = format!("reading {}", input.display());
+    let read = || load(input, &options, console);
+    let graph = within(arguments.memory.host_memory, &reading, OF_A_GRAPH, read)?.graph;
     write_graph(&graph, output, *to, console)?;
     if !is_standard(output) {
         let (vertices, edges) = (graph.vertices(), graph.edges());
@@ -71,6 +78,11 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     }
     Ok(Ending::Whole)
 }
+
+/// What to do where the memory does not suffice for a part of a batch, or for a table of them.
+pub const MORE: &str = "allow more --host-memory";
+/// Parts that are in memory at once: the one that is taken, the one that is read, and what both are made of.
+pub const PARTS: u64 = 4;
 
 /// Whether many graphs go there.
 fn is_swarm(output: &Path) -> bool {
@@ -90,7 +102,9 @@ impl Arguments {
         check_place(output, &[input])?;
         self.threads.start()?;
         console.stage(format!("reading {}", input.display()));
-        let mut reader = BatchReader::open(input, &batch.options(options, None))?;
+        let limit = Limit::of(self.memory.host_memory)?;
+        let room = limit.map(|limit| limit.size.0 / PARTS);
+        let mut reader = BatchReader::open(input, &batch.options(options, room))?;
         let mut writer = SwarmWriter::create(output).map_err(Failure::Write)?;
         let (mut graphs, mut vertices, mut arcs) = (0, 0, 0);
         while let Some(part) = reader.next_part()? {

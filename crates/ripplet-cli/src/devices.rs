@@ -2,8 +2,8 @@
 
 use crate::console::print;
 use crate::failure::Failure;
+use crate::free_memory::available_memory;
 use crate::size::Size;
-use crate::stats::available_memory;
 use clap::Args;
 use ripplet::cuda::{self, Gpu};
 

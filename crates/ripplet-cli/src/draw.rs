@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
 use crate::output::{check_place, is_standard, written};
 use crate::reading::{BuildArguments, ReadArguments, format, load_stored};
 use crate::threads::ThreadArguments;
@@ -46,6 +47,8 @@ pub struct Arguments {
     #[arg(long, value_parser = format, help_heading = "Reading")]
     format: Option<Format>,
     #[command(flatten)]
+    memory: MemoryArguments,
+    #[command(flatten)]
     threads: ThreadArguments,
 }
 
@@ -88,10 +91,15 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     check_place(output, &[input, communities])?;
     let read = arguments.reading.options(input, arguments.format, &arguments.building)?;
     arguments.threads.start()?;
-    let stored = load_stored(input, &read, None, console)?.graph;
+    let limit = arguments.memory.host_memory;
+    let reading = format!("reading {}", input.display());
+    let load = || load_stored(input, &read, None, console);
+    let stored = within(limit, &reading, OF_A_GRAPH, load)?.graph;
     let graph = stored.view();
-    console.stage(format!("reading {}", communities.display()));
-    let groups = io::read_groups(communities, &ReadOptions::default(), graph.ids())?;
+    let reading = format!("reading {}", communities.display());
+    console.stage(&*reading);
+    let groups = || Ok(io::read_groups(communities, &ReadOptions::default(), graph.ids())?);
+    let groups = within(limit, &reading, OF_A_LIST, groups)?;
     console.stage("drawing");
     let options = DrawOptions {
         communities: arguments.largest,

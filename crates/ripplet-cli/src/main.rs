@@ -15,6 +15,7 @@ mod draw;
 mod estimate;
 mod failure;
 mod fraud;
+mod free_memory;
 mod generate;
 mod graphalytics;
 mod info;

@@ -10,8 +10,9 @@
 //! written counts too, the pages of mapped files and the threads' stacks do not.
 
 use crate::failure::Failure;
+use crate::free_memory::available_memory;
 use crate::size::Size;
-use crate::stats::available_memory;
+use clap::Args;
 use ripplet::lp::Plan;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::Ordering::Relaxed;
@@ -72,12 +73,14 @@ fn counted(size: usize, old: usize, give: impl FnOnce() -> *mut u8) -> *mut u8 {
         if used > LIMIT.load(Relaxed) && more > 0 && size >= LARGE {
             USED.fetch_sub(more, Relaxed);
             REFUSED.store(size, Relaxed);
+            BY_LIMIT.store(true, Relaxed);
             return std::ptr::null_mut();
         }
     }
     let given = give();
     if given.is_null() {
         REFUSED.store(size, Relaxed);
+        BY_LIMIT.store(false, Relaxed);
         if limited {
             USED.fetch_sub(more, Relaxed);
         }
@@ -85,33 +88,88 @@ fn counted(size: usize, old: usize, give: impl FnOnce() -> *mut u8) -> *mut u8 {
     given
 }
 
+/// Whether the last refusal was the limit's, and not the system's.
+static BY_LIMIT: AtomicBool = AtomicBool::new(false);
+
 /// What to do where the memory does not suffice to read a graph.
 pub const OF_A_GRAPH: &str = "allow more --host-memory, or `ripplet convert` the input to .rg where there \
                               is more: an .rg is opened without reading";
+/// What to do where the memory does not suffice to read what goes with a graph.
+pub const OF_A_LIST: &str = "see that the file is what it should be, or allow more --host-memory";
 
-/// Runs `work`, which may have no more memory than `limit` at any moment, or 1 MiB if that is more;
-/// `way_out` says what to do where that does not suffice.
+/// The share of what is free that a command has where nothing is said, in percent.
+const SHARE: u64 = 80;
+/// The variable that says what a command may have where `--host-memory` does not.
+const VARIABLE: &str = "RIPPLET_HOST_MEMORY";
+
+/// The memory that a command may have.
+#[derive(Args, Default)]
+pub struct MemoryArguments {
+    /// The most memory that reading and building may take: 8GiB, 500MB [default: 80 % of what is free].
+    ///
+    /// Not less than 1 MiB; mapped files and the threads' stacks do not count. RIPPLET_HOST_MEMORY in the
+    /// environment is another default. What is free in a container is what its limit leaves.
+    #[arg(long, value_name = "SIZE", help_heading = "Choices")]
+    pub host_memory: Option<Size>,
+}
+
+/// A limit on memory, and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Bytes.
+    pub size: Size,
+    /// What said so.
+    whence: &'static str,
+}
+
+impl Limit {
+    /// The limit that was asked for, else the environment's, else a share of what is free; none where the
+    /// system does not tell that.
+    pub fn of(asked: Option<Size>) -> Result<Option<Limit>, Failure> {
+        if let Some(size) = asked {
+            return Ok(Some(Limit { size, whence: "is what --host-memory allows" }));
+        }
+        if let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
+            let size = text.to_string_lossy().parse();
+            let size = size.map_err(|why: String| {
+                Failure::refused(format!("{VARIABLE}: {why}"), "set it otherwise, or not at all")
+            })?;
+            return Ok(Some(Limit { size, whence: "is what RIPPLET_HOST_MEMORY allows" }));
+        }
+        let share = available_memory().map(|free| Size(free / 100 * SHARE));
+        Ok(share.map(|size| Limit { size, whence: "is 80 % of what is free here" }))
+    }
+}
+
+/// Runs `work`, which may have no more memory than the limit at any moment, or 1 MiB if that is more;
+/// `way_out` says what to do where that does not suffice. Where a limit holds already, it stays.
 pub fn within<T>(
-    limit: Option<Size>,
+    asked: Option<Size>,
     what: &str,
     way_out: &str,
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let Some(limit) = limit else { return work() };
-    LIMIT.store(i64::try_from(limit.0.max(LEAST)).unwrap_or(i64::MAX), Relaxed);
+    let Some(limit) = Limit::of(asked)? else { return work() };
+    if LIMITED.load(Relaxed) {
+        return work();
+    }
+    LIMIT.store(i64::try_from(limit.size.0.max(LEAST)).unwrap_or(i64::MAX), Relaxed);
     USED.store(0, Relaxed);
+    BY_LIMIT.store(false, Relaxed);
     LIMITED.store(true, Relaxed);
     let done = work();
     LIMITED.store(false, Relaxed);
     match done {
-        Err(failure) if failure.is_out_of_memory() => Err(Failure::refused(
-            format!(
-                "{what} needs more memory than {limit}, which is what --host-memory allows: it asked \
-                 for {} more",
-                Size(REFUSED.load(Relaxed) as u64)
-            ),
-            way_out,
-        )),
+        Err(failure) if failure.is_out_of_memory() && BY_LIMIT.load(Relaxed) => {
+            let Limit { size, whence } = limit;
+            Err(Failure::refused(
+                format!(
+                    "{what} needs more memory than {size}, which {whence}: it asked for {} more",
+                    Size(REFUSED.load(Relaxed) as u64)
+                ),
+                way_out,
+            ))
+        }
         done => done,
     }
 }
@@ -119,13 +177,17 @@ pub fn within<T>(
 /// Refuses a run that will not fit; `less` is what else would make it need less.
 ///
 /// `limit` is for everything; without it, what comes beside the graph, which is in memory already,
-/// must fit what is free.
+/// must fit the default limit.
 pub fn check_plan(plan: &Plan, limit: Option<Size>, less: &str) -> Result<(), Failure> {
-    let (needed, room, of) = match limit {
-        Some(limit) => (plan.total_host(), Some(limit.0), "is what --host-memory allows"),
-        None => (plan.algorithm_host(), available_memory(), "is what is free beside the graph"),
+    let (needed, allowed) = match limit {
+        Some(_) => (plan.total_host(), Limit::of(limit)?),
+        None => (plan.algorithm_host(), Limit::of(None)?),
     };
-    let Some(room) = room.filter(|&room| needed > room) else { return Ok(()) };
+    let Some(Limit { size: Size(room), whence: of }) =
+        allowed.filter(|limit| needed > limit.size.0)
+    else {
+        return Ok(());
+    };
     let largest = plan.items.iter().max_by_key(|item| item.bytes);
     let largest = largest.map_or_else(String::new, |item| {
         format!(" (the largest part of it is {}: {})", item.purpose, Size(item.bytes))
@@ -133,7 +195,7 @@ pub fn check_plan(plan: &Plan, limit: Option<Size>, less: &str) -> Result<(), Fa
     let (needed, room) = (Size(needed), Size(room));
     let way_out = match limit {
         Some(_) => format!("allow --host-memory {}", needed.0),
-        None => "end other programs, or use a larger machine".into(),
+        None => "end other programs, allow more --host-memory, or use a larger machine".into(),
     };
     Err(Failure::refused(
         format!("the run needs {needed}{largest}, but {room} {of}"),

@@ -2,6 +2,7 @@
 
 use crate::console::{Console, print};
 use crate::failure::Failure;
+use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
 use crate::output::{is_standard, json};
 use crate::reading::{BuildArguments, ReadArguments, format, load_stored};
 use crate::threads::ThreadArguments;
@@ -40,6 +41,8 @@ pub struct Arguments {
     #[arg(long, value_parser = format, help_heading = "Reading")]
     format: Option<Format>,
     #[command(flatten)]
+    memory: MemoryArguments,
+    #[command(flatten)]
     threads: ThreadArguments,
 }
 
@@ -55,11 +58,16 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     }
     let options = arguments.reading.options(input, arguments.format, &arguments.building)?;
     arguments.threads.start()?;
-    let stored = load_stored(input, &options, None, console)?.graph;
+    let limit = arguments.memory.host_memory;
+    let reading = format!("reading {}", input.display());
+    let load = || load_stored(input, &options, None, console);
+    let stored = within(limit, &reading, OF_A_GRAPH, load)?.graph;
     let graph = stored.view();
     let groups = |path: &PathBuf| {
-        console.stage(format!("reading {}", path.display()));
-        io::read_groups(path, &ReadOptions::default(), graph.ids())
+        let what = format!("reading {}", path.display());
+        console.stage(&*what);
+        let read = || Ok(io::read_groups(path, &ReadOptions::default(), graph.ids())?);
+        within(limit, &what, OF_A_LIST, read)
     };
     let labels = groups(labels)?;
     let truth = truth.as_ref().map(groups).transpose()?;

@@ -1,5 +1,6 @@
 //! What `--stats` and `--estimate` tell: names that programs rely on.
 
+use crate::free_memory::kibibytes;
 use crate::size::Size;
 use ripplet::Storage;
 use ripplet::graph::{Direction, GraphBytes, GraphView};
@@ -8,6 +9,7 @@ use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
 use std::fmt::{self, Write};
 use std::fs;
+use std::path::Path;
 
 /// The five choices of a run and what else decides its result, by name.
 #[derive(Clone, Debug, Serialize)]
@@ -490,7 +492,7 @@ impl MachineFacts {
         MachineFacts {
             processor: name.map_or("unknown", |(_, name)| name.trim()).to_owned(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            memory: kibibytes("/proc/meminfo", "MemTotal:"),
+            memory: kibibytes(Path::new("/proc/meminfo"), "MemTotal:"),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         }
     }
@@ -498,18 +500,5 @@ impl MachineFacts {
 
 /// The largest resident memory that this process had, where the system tells.
 pub fn peak_memory() -> Option<u64> {
-    kibibytes("/proc/self/status", "VmHWM:")
-}
-
-/// The memory that a new allocation may take without swapping, where the system tells.
-pub fn available_memory() -> Option<u64> {
-    kibibytes("/proc/meminfo", "MemAvailable:")
-}
-
-/// A line of Linux's `name: 123 kB`, in bytes.
-fn kibibytes(file: &str, name: &str) -> Option<u64> {
-    let text = fs::read_to_string(file).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    let number: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    number.checked_mul(1024)
+    kibibytes(Path::new("/proc/self/status"), "VmHWM:")
 }

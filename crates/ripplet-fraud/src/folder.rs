@@ -23,7 +23,7 @@ use crate::source::reader::Input;
 use crate::stream::Counts;
 use ripplet_graph::OutOfMemory;
 use ripplet_io::write::whole_file;
-use ripplet_io::{ReadError, WriteError, checkpoint};
+use ripplet_io::{ReadError, WriteError, checkpoint, read_small, read_small_text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -447,8 +447,7 @@ impl Kept {
             converged: true,
         };
         let path = folder.join(CLUSTERS);
-        let text = fs::read_to_string(&path);
-        let text = text.map_err(|source| FolderError::Io { path: path.clone(), source })?;
+        let text = read_small_text(&path, LARGEST_STATE, "the clusters that a run kept")?;
         let tracker = text
             .parse()
             .map_err(|error: BadTracker| FolderError::Damaged { path, why: error.to_string() })?;
@@ -495,9 +494,12 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Fold
     Ok(())
 }
 
+/// Bytes that a text of a run's folder has at most: clusters of a hundred million members.
+const LARGEST_STATE: u64 = 1 << 30;
+
 /// Reads JSON.
 pub(crate) fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, FolderError> {
-    let text = fs::read(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
+    let text = read_small(path, LARGEST_STATE, "what a run kept")?;
     serde_json::from_slice(&text)
         .map_err(|error| FolderError::Damaged { path: path.into(), why: error.to_string() })
 }

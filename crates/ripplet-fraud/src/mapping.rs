@@ -24,6 +24,7 @@
 //! ```
 
 use crate::{Span, Timestamp};
+use ripplet_io::{LARGEST_TEXT, ReadError, read_small_text};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -125,13 +126,8 @@ pub struct WeightRule {
 #[derive(Debug, Error)]
 pub enum MappingError {
     /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// The text is no mapping.
     #[error("{}: {sentence}", path.display())]
     Content {
@@ -237,8 +233,7 @@ impl Mapping {
     /// # Errors
     /// Where the file cannot be read, or is no mapping.
     pub fn read(path: &Path) -> Result<Mapping, MappingError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| MappingError::Io { path: path.into(), source })?;
+        let text = read_small_text(path, LARGEST_TEXT, "a mapping")?;
         Mapping::parse(&text)
             .map_err(|sentence| MappingError::Content { path: path.into(), sentence })
     }

@@ -1,5 +1,6 @@
 //! Which reader a file is for, and what its bytes come out of.
 
+use crate::small::is_plain_file;
 use crate::summary::ReadSummary;
 use crate::text::{self, Fault, Text, Vertices};
 use crate::{Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
@@ -272,7 +273,7 @@ fn vertex_file(edges: &Path) -> Result<PathBuf, ReadError> {
         Compression::Gzip => candidates.swap(0, 1),
         Compression::Zstd => candidates.swap(0, 2),
     }
-    candidates.into_iter().find(|path| path.exists()).ok_or_else(|| {
+    candidates.into_iter().find(|path| is_plain_file(path)).ok_or_else(|| {
         let sentence = format!(
             "the vertex file {} is missing: an LDBC graph is a .e file with its .v file beside it",
             plain.display()

@@ -28,6 +28,7 @@
 //! datasets for learning with graphs*, ICML 2020 workshop GRL+.
 
 use crate::read::{in_memory, open};
+use crate::small::check_plain;
 use crate::text::{Fault, Indicator, Text, read_labels};
 use crate::{Place, ReadError};
 use ripplet_graph::batch::{BatchBuilder, BatchTable, GraphBatch};
@@ -104,6 +105,8 @@ pub(crate) fn has_indicator(path: &Path) -> bool {
 pub fn read(path: &Path, options: &Options) -> Result<Dataset, ReadError> {
     let files = Files::of(path)?;
     let labels = files.labels.as_deref();
+    let all = [labels, Some(&*files.indicator), Some(&*files.edges)];
+    all.into_iter().flatten().try_for_each(check_plain)?;
     let labels = labels.map(|path| with(path, open(path), read_labels)).transpose()?;
     let indicator = |text: &mut Text<'_>| Indicator::read(text, labels.as_ref().map(Vec::len));
     let indicator = with(&files.indicator, open(&files.indicator), indicator)?;

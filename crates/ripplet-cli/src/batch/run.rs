@@ -3,7 +3,7 @@
 use super::{BatchArguments, WAY_OUT, parts_at_once, tell_skipped};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::memory;
+use crate::memory::{self, Limit};
 use crate::output::written;
 use crate::size::Size;
 use ripplet::LoadOptions;
@@ -73,7 +73,7 @@ impl Source<'_> {
             console.stage(format!("reading {}", self.input.display()));
             let start = Instant::now();
             let at_once = parts_at_once(self.workers);
-            let limit = self.limit.map(|limit| limit.0 / at_once);
+            let limit = Limit::of(self.limit)?.map(|limit| limit.size.0 / at_once);
             let options = self.batch.options(self.options, limit);
             let reader = BatchReader::open(self.input, &options)?;
             let seconds = start.elapsed().as_secs_f64();

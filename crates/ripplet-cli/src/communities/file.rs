@@ -11,7 +11,7 @@ use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
 use ripplet::io::{self, ReadOptions, ValueKind, VertexValues};
 use ripplet::jit::{CompiledProgram, Parameters, Visitor};
 use ripplet::lp::{ColumnKind, ColumnSpec, ColumnValues, Outcome, Program, Schedule, Settings};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A program from a file.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl FileArguments {
     /// Reads and compiles the program of `--program-file`, where there is one.
     pub fn resolve(&self) -> Result<Option<FileJob>, Failure> {
         let Some(path) = &self.program_file else { return Ok(None) };
-        let text = read(path)?;
+        let text = io::read_small_text(path, io::LARGEST_TEXT, "the text of a program")?;
         let module = ripplet::read_program(&path.display().to_string(), &text)?;
         let mut parameters = Parameters::new();
         for (name, value) in &self.param {
@@ -54,15 +54,6 @@ impl Visitor for Ask {
     fn visit<P: Program + 'static>(self, program: &P) -> Self::Result {
         (program.name().into(), program.schedule(), program.columns())
     }
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    let text =
-        std::fs::read(path).map_err(|error| io::ReadError::io(path, io::Place::File, error))?;
-    String::from_utf8(text).map_err(|error| {
-        let at = io::Place::Byte(error.utf8_error().valid_up_to() as u64);
-        io::ReadError::content(path, at, "this is not UTF-8: expected the text of a program").into()
-    })
 }
 
 impl FileJob {

@@ -21,11 +21,11 @@ pub use arguments::{Arguments, FileArguments, ProgramName};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::Machine;
+use crate::memory::{Limit, OF_A_LIST, within};
 use crate::output::{check_place, is_standard, write_json};
 use crate::reading::{Loaded, load_stored};
 use crate::stats::{
-    Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Shape, Stages, Stats,
-    available_memory, peak_memory,
+    Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Shape, Stages, Stats, peak_memory,
 };
 use crate::{interrupt, memory};
 use checkpoint::{Keeping, Store};
@@ -62,7 +62,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let opened = job.device.open()?;
     let open = start.elapsed().as_secs_f64();
     let reading = format!("reading {}", job.input.display());
-    let loaded = memory::within(job.host_memory, &reading, memory::OF_A_GRAPH, || {
+    let loaded = within(job.host_memory, &reading, memory::OF_A_GRAPH, || {
         load_stored(&job.input, &job.load, job.storage, console)
     })?;
     let graph = loaded.graph.view();
@@ -71,11 +71,12 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     }
     if let Some(labels) = &job.labels {
         console.stage(format!("reading {}", labels.display()));
-        let options = ReadOptions::default();
-        job.settings.initial = Some(io::read_labels(labels, &options, graph.ids())?);
+        let (options, what) = (ReadOptions::default(), format!("reading {}", labels.display()));
+        let read = || Ok(io::read_labels(labels, &options, graph.ids())?);
+        job.settings.initial = Some(within(job.host_memory, &what, OF_A_LIST, read)?);
     }
     interrupt::check()?;
-    let host_memory = job.host_memory.map(|size| size.0).or_else(available_memory);
+    let host_memory = Limit::of(job.host_memory)?.map(|limit| limit.size.0);
     let machine = opened.start(job.threads, console)?.with_host_memory(host_memory);
     let settings = std::mem::take(&mut job.settings);
     let input = loaded.input();
@@ -92,12 +93,15 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
         Program::Slpa(slpa) => work.run_for(&slpa.program, |outcome| slpa.rows(outcome)),
         Program::File(file) => {
             let settings = work.settings.into_inner();
-            work.settings = file.fill(settings, graph.ids(), console)?.into();
+            let fill = || file.fill(settings, graph.ids(), console);
+            let filled = within(job.host_memory, "reading the columns", OF_A_LIST, fill)?;
+            work.settings = filled.into();
             file.run(&work)
         }
         Program::Seeded(seeded) => {
             let settings = work.settings.into_inner();
-            let planted = seeded.plant(graph, settings, console)?;
+            let plant = || seeded.plant(graph, settings, console);
+            let planted = within(job.host_memory, "reading the seeds", OF_A_LIST, plant)?;
             work.settings = planted.settings.into();
             work.run_for(&planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }

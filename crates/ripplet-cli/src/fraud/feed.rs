@@ -8,6 +8,7 @@ use ripplet::fraud::source::reader::{Reading, Sources};
 use ripplet::fraud::ties::TieRule;
 use ripplet::fraud::window::Shape;
 use ripplet::fraud::{Mapping, Span};
+use ripplet::io::{LARGEST_TEXT, read_small_text};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -133,10 +134,8 @@ impl FeedArguments {
 
     /// The text of the mapping.
     pub fn mapping_text(&self) -> Result<String, Failure> {
-        std::fs::read_to_string(&self.mapping).map_err(|source| {
-            let path = self.mapping.display();
-            Failure::refused(format!("{path}: {source}"), "name a mapping with --mapping")
-        })
+        let text = read_small_text(&self.mapping, LARGEST_TEXT, "a mapping");
+        text.map_err(|error| Failure::refused(error.to_string(), "name a mapping with --mapping"))
     }
 }
 

@@ -10,9 +10,8 @@
 
 use crate::failure::Failure;
 use ripplet::graph::Direction;
-use ripplet::io::{Place, ReadError};
+use ripplet::io::{LARGEST_TEXT, Place, ReadError, read_small_text};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A file of keys and values, and the graph that it is about.
@@ -30,8 +29,7 @@ struct Value {
 impl Properties {
     /// Reads a properties file.
     pub fn read(path: &Path) -> Result<Properties, Failure> {
-        let text = fs::read_to_string(path);
-        let text = text.map_err(|error| ReadError::io(path, Place::File, error))?;
+        let text = read_small_text(path, LARGEST_TEXT, "the properties of a graph")?;
         let mut values = BTreeMap::new();
         for (line, text) in (1..).zip(text.lines()) {
             let text = text.trim();
@@ -141,7 +139,7 @@ mod tests {
     fn read(text: &str) -> Result<Properties, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("g.properties");
-        fs::write(&path, text).unwrap();
+        std::fs::write(&path, text).unwrap();
         Properties::read(&path).map_err(|failure| failure.to_string())
     }
 

@@ -3,6 +3,7 @@
 use super::properties::Properties;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::memory::{OF_A_GRAPH, within};
 use crate::reading::{Loaded, load_with};
 use ripplet::graph::{Direction, SelfLoops};
 use ripplet::io::ReadSummary;
@@ -47,7 +48,10 @@ impl Workload {
             let summary = ReadSummary::of_edges(&edges);
             Ok(Input::Edges(edges, summary))
         };
-        let loaded = load_with(&self.edges, &options, read, |input| options.build(input), console)?;
+        let what = format!("reading {}", self.edges.display());
+        let loaded = within(None, &what, OF_A_GRAPH, || {
+            load_with(&self.edges, &options, read, |input| options.build(input), console)
+        })?;
         let vertices = u64::from(loaded.graph.vertices());
         self.check_count("meta.vertices", vertices, "vertices", &self.vertices)?;
         self.check_count(

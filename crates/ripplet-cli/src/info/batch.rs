@@ -3,8 +3,10 @@
 use super::Arguments;
 use crate::batch::tell_skipped;
 use crate::console::{Console, print};
+use crate::convert::PARTS;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::memory::Limit;
 use crate::message::one_line;
 use crate::output::json;
 use rayon::prelude::*;
@@ -63,7 +65,9 @@ impl Arguments {
     ) -> Result<Ending, Failure> {
         self.threads.start()?;
         console.stage(format!("reading {}", self.file.display()));
-        let mut reader = BatchReader::open(&self.file, &self.batch.options(options, None))?;
+        let limit = Limit::of(self.memory.host_memory)?;
+        let room = limit.map(|limit| limit.size.0 / PARTS);
+        let mut reader = BatchReader::open(&self.file, &self.batch.options(options, room))?;
         let (mut info, mut sizes) = (BatchInfo::default(), [0; SIZES]);
         while let Some(part) = reader.next_part()? {
             interrupt::check()?;

@@ -4,7 +4,9 @@ mod batch;
 
 use crate::batch::BatchArguments;
 use crate::console::{Console, print};
+use crate::convert::MORE;
 use crate::failure::{Ending, Failure};
+use crate::memory::{MemoryArguments, OF_A_GRAPH, within};
 use crate::message::one_line;
 use crate::output::json;
 use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load_stored};
@@ -37,6 +39,8 @@ pub struct Arguments {
     format: Option<Format>,
     #[command(flatten)]
     batch: BatchArguments,
+    #[command(flatten)]
+    memory: MemoryArguments,
     #[command(flatten)]
     threads: ThreadArguments,
 }
@@ -76,11 +80,15 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let mut options = reading.options(file, arguments.format, &BuildArguments::default())?;
     options.self_loops = ripplet::graph::SelfLoops::Keep;
     if arguments.batch.is_asked(file, &options.read) {
-        return arguments.show_batch(&options, console);
+        let what = format!("the batch {}", file.display());
+        let show = || arguments.show_batch(&options, console);
+        return within(arguments.memory.host_memory, &what, MORE, show);
     }
     arguments.batch.check_unused()?;
     arguments.threads.start()?;
-    let info = Info::of(&load_stored(file, &options, None, console)?);
+    let reading = format!("reading {}", file.display());
+    let load = || load_stored(file, &options, None, console);
+    let info = Info::of(&within(arguments.memory.host_memory, &reading, OF_A_GRAPH, load)?);
     print(&if arguments.json { json(&info) } else { info.lines() })?;
     Ok(Ending::Whole)
 }

@@ -1,6 +1,6 @@
 //! Inputs that mean harm, or look as if: each is answered with a sentence, or done as it says.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Said, Sandbox};
 
 /// One cent beside a thousand million and a half: 37 bits, where 32 are stored.
 const COARSE: &str = "source,target,weight\na,b,0.01\nb,c,1000000000.5\n";
@@ -140,4 +140,122 @@ fn messages_are_short_whatever_the_input_holds() {
         assert_eq!(said.code, Some(2), "{arguments}: {}", &said.error[..said.error.len().min(999)]);
         check(arguments, &said.error);
     }
+}
+
+#[test]
+fn texts_that_people_write_by_hand_have_a_limit() {
+    let sandbox = Sandbox::with([("a.txt", "1 2\n"), ("t.csv", "a,b,at\nx,y,2024-01-01\n")]);
+    sandbox.write("large.txt", vec![b'a'; (1 << 20) + 1]);
+    for endless in ["large.txt", "/dev/zero"] {
+        for arguments in [
+            "communities a.txt -o out.txt --program-file FILE",
+            "fraud run t.csv --mapping FILE --known-bad a.txt -o out",
+            "graphalytics FILE",
+        ] {
+            let arguments = arguments.replace("FILE", endless);
+            sandbox.fails(&arguments, 2, &["it has more than 1048576 bytes: expected"]);
+        }
+    }
+    let mapping = "time = \"at\"\n[source]\ncolumn = \"a\"\nkind = \"u\"\n\
+                   [target]\ncolumn = \"b\"\nkind = \"u\"\n";
+    sandbox.write("m.toml", mapping);
+    sandbox.write("known.csv", "id\nx\n");
+    let server = "--postgres postgres://u@127.0.0.1:1/d?sslmode=verify-ca&sslrootcert=/dev/zero";
+    let run = format!("fraud run {server} --query SELECT --mapping m.toml");
+    let said = sandbox.run(&format!("{run} --known-bad known.csv -o out"));
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.error.contains("it has more than 16777216 bytes"), "{said:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn archives_and_lists_that_never_end_are_refused() {
+    let sandbox = Sandbox::with([("a.txt", "1 2\n")]);
+    for name in ["z.tar", "z.tar.gz", "z.zip", "z.swarm", "z.rg", "z.parquet"] {
+        std::os::unix::fs::symlink("/dev/zero", sandbox.path(name)).unwrap();
+        sandbox.fails(&format!("info {name}"), 2, &[name, "a file on a disk"]);
+    }
+    for arguments in ["quality a.txt /dev/zero", "communities a.txt -o out.txt --labels /dev/zero"]
+    {
+        let said = sandbox.run(arguments);
+        assert_eq!(said.code, Some(2), "{arguments}: {said:?}");
+    }
+}
+
+#[test]
+fn memory_has_a_limit_for_every_command_that_reads() {
+    let rows: String = (0..200_000).map(|row| format!("{row} {}\n", row * 7 % 200_000)).collect();
+    let labels: String = (0..200_000).map(|row| format!("{row} 1\n")).collect();
+    let sandbox = Sandbox::with([("a.txt", &*rows), ("labels.txt", &*labels)]);
+    for command in [
+        "info a.txt",
+        "convert a.txt out.csv",
+        "quality a.txt labels.txt",
+        "draw a.txt labels.txt -o out.svg",
+        "communities a.txt -o out.txt",
+        "components a.txt -o out.txt",
+    ] {
+        let told = ["reading a.txt needs more memory than 1.0 MiB", "--host-memory"];
+        sandbox.fails(&format!("{command} --host-memory 1MiB"), 2, &told);
+        // Where the flag does not say it, the environment does.
+        let limited = |limit: &str| {
+            let mut command = sandbox.command(command);
+            Said::of(command.env("RIPPLET_HOST_MEMORY", limit).output().unwrap())
+        };
+        let told = ["than 2.0 MiB, which is what RIPPLET_HOST_MEMORY allows", "--host-memory"];
+        limited("2MiB").must_fail(command, 2, &told);
+        limited("much").must_fail(command, 2, &["RIPPLET_HOST_MEMORY", "8GiB"]);
+    }
+    let said = sandbox.run("info a.txt --host-memory 1GiB");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    // What goes with a graph is held to it as well.
+    sandbox.ok("convert a.txt a.rg");
+    let run = "communities a.rg -o out.txt --labels labels.txt --host-memory 1MiB";
+    sandbox.fails(run, 2, &["reading labels.txt needs more memory"]);
+    let rows: String =
+        (0..200_000).map(|row| format!("{},{row},{}\n", row / 100, row + 1)).collect();
+    sandbox.write("many.csv", format!("graph,source,target\n{rows}"));
+    for command in ["info many.csv --batch", "convert many.csv out.swarm --batch"] {
+        let told = ["the batch many.csv needs more memory than 1.0 MiB"];
+        sandbox.fails(&format!("{command} --host-memory 1MiB"), 2, &told);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_a_folder_is_refused_and_not_waited_for() {
+    use std::time::{Duration, Instant};
+    let sandbox = Sandbox::with([]);
+    std::fs::create_dir_all(sandbox.path("folder")).unwrap();
+    sandbox.write("folder/a.txt", "1 2\n");
+    sandbox.write("folder/c.csv", "a,b,at\nx,y,2024-01-01\n");
+    let fifo = |name: &str| {
+        let made = std::process::Command::new("mkfifo").arg(sandbox.path(name)).status().unwrap();
+        assert!(made.success());
+    };
+    fifo("folder/b.txt");
+    let start = Instant::now();
+    let told = ["folder/b.txt", "a pipe, a socket, a device"];
+    sandbox.fails("info folder --format edgelist", 2, &told);
+    let said = sandbox.run("info folder --on-error skip");
+    assert_eq!(said.code, Some(3), "{said:?}");
+    assert!(said.error.contains("skipped b: "), "{said:?}");
+    // Beside a METIS graph, where the properties of a BV graph may be; and as the other file of LDBC.
+    sandbox.write("g.graph", "2 1\n2\n1\n");
+    fifo("g.properties");
+    sandbox.ok("info g.graph");
+    sandbox.write("h.e", "1 2\n");
+    fifo("h.v");
+    sandbox.fails("info h.e", 2, &["h.v"]);
+    fifo("folder/d.csv");
+    let mapping = "time = \"at\"\n[source]\ncolumn = \"a\"\nkind = \"u\"\n\
+                   [target]\ncolumn = \"b\"\nkind = \"u\"\n";
+    sandbox.write("m.toml", mapping);
+    sandbox.write("known.csv", "id\nx\n");
+    for inputs in ["folder", "folder/d.csv", "folder/*.csv"] {
+        let run = format!("fraud run {inputs} --mapping m.toml --known-bad known.csv -o out");
+        sandbox.run(&run).must_fail(&run, 2, &["folder/d.csv", "a pipe, a socket or a device"]);
+        let _ = std::fs::remove_dir_all(sandbox.path("out"));
+    }
+    assert!(start.elapsed() < Duration::from_secs(60));
 }

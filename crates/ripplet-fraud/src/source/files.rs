@@ -5,7 +5,7 @@
 //! `.tmp` or `.crc`, is not looked at: that is how those who write tables name what is not, or not yet, one.
 
 use super::SourceError;
-use ripplet_io::{Format, Place, ReadError};
+use ripplet_io::{Format, Place, ReadError, is_plain_file};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::fs::File;
@@ -48,7 +48,7 @@ pub fn find_one(name: &str) -> Result<Vec<PathBuf>, SourceError> {
     if path.is_dir() {
         walk(path, DEEPEST, &mut files)?;
     } else if path.exists() {
-        files.push(path.to_owned());
+        files.push(plain(path.to_owned())?);
     } else if name.contains(['*', '?', '[']) {
         let paths = glob::glob(name).map_err(|error| failed(error.to_string()))?;
         for path in paths {
@@ -56,7 +56,7 @@ pub fn find_one(name: &str) -> Result<Vec<PathBuf>, SourceError> {
             if path.is_dir() {
                 walk(&path, DEEPEST, &mut files)?;
             } else if is_taken(&path) {
-                files.push(path);
+                files.push(plain(path)?);
             }
         }
     } else {
@@ -81,10 +81,20 @@ fn walk(folder: &Path, deep: usize, files: &mut Vec<PathBuf>) -> Result<(), Sour
         if path.is_dir() {
             walk(&path, deep - 1, files)?;
         } else if is_taken(&path) {
-            files.push(path);
+            files.push(plain(path)?);
         }
     }
     Ok(())
+}
+
+/// A path that is a plain file's. Files are read twice, first for their checksum, which a pipe cannot be.
+fn plain(path: PathBuf) -> Result<PathBuf, SourceError> {
+    // What is gone by now is said by who reads it.
+    if path.exists() && !is_plain_file(&path) {
+        let why = "this is a pipe, a socket or a device: expected files on a disk".into();
+        return Err(SourceError::Listing { what: path.display().to_string(), why });
+    }
+    Ok(path)
 }
 
 /// Whether a name is that of what is finished.

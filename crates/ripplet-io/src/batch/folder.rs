@@ -2,6 +2,7 @@
 
 use super::members::{FILE, Member, batch, graph_id, no_graphs, sort};
 use super::{BatchOptions, Skipped, Source, share};
+use crate::small::check_plain;
 use crate::{Place, ReadError, read_edges};
 use ripplet_graph::batch::GraphBatch;
 use std::ffi::OsString;
@@ -64,7 +65,12 @@ impl Source for Folder {
             return Ok(None);
         }
         let path = |name: &OsString| self.path.join(name);
-        let read = |name: &OsString| read_edges(&path(name), &self.options.read);
+        let read = |name: &OsString| {
+            let path = path(name);
+            // A pipe that nobody writes to would be waited for.
+            check_plain(&path)?;
+            read_edges(&path, &self.options.read)
+        };
         let batch = batch(some, &self.path, &self.options, skipped, read, path)?;
         self.next += some.len();
         Ok(Some(batch))

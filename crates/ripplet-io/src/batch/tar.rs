@@ -7,6 +7,7 @@
 use super::members::{Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
 use super::{BatchOptions, Skipped, Source, share};
 use crate::read::{Bounded, read_bounded, read_bytes};
+use crate::small::check_plain;
 use crate::text::{Fault, compression_of, decoder};
 use crate::{Place, ReadError};
 use bytes::Bytes;
@@ -71,6 +72,8 @@ impl Read for Counted {
 
 impl Tar {
     pub(super) fn open(path: &Path, options: &BatchOptions) -> Result<Tar, ReadError> {
+        // Else a device of zeros would be an archive that never ends.
+        check_plain(path)?;
         let system = |error| ReadError::io(path, Place::File, error);
         let file = File::open(path).map_err(system)?;
         let bytes = file.metadata().map_err(system)?.len();

@@ -2,6 +2,7 @@
 
 use super::bits::Code;
 use crate::columnar::shown;
+use crate::small::is_plain_file;
 use crate::text::Fault;
 use std::fs::File;
 use std::io::{self, Read};
@@ -29,6 +30,9 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// The first bytes of a file.
 pub(super) fn text_of(path: &Path) -> io::Result<Vec<u8>> {
+    if !is_plain_file(path) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
     let mut text = Vec::new();
     File::open(path)?.take(MOST_BYTES).read_to_end(&mut text)?;
     Ok(text)

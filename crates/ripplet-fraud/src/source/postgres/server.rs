@@ -24,6 +24,7 @@ use super::{failed, sentence};
 use crate::source::SourceError;
 use postgres::config::{Host, SslMode};
 use postgres::{Client, Config, NoTls};
+use ripplet_io::read_small;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{
@@ -206,6 +207,9 @@ impl Encryption {
     }
 }
 
+/// Bytes of a file of certificates at most: a hundred times what systems have.
+const MOST_CERTIFICATES: u64 = 16 << 20;
+
 /// The certificates in a PEM file.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SourceError> {
     let unreadable = |error: rustls::pki_types::pem::Error| {
@@ -216,7 +220,9 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SourceError
         };
         wrong(format!("sslrootcert {}: {why}", path.display()))
     };
-    let found = CertificateDer::pem_file_iter(path).map_err(unreadable)?;
+    let text = read_small(path, MOST_CERTIFICATES, "certificates (PEM)");
+    let text = text.map_err(|error| wrong(format!("sslrootcert {error}")))?;
+    let found = CertificateDer::pem_slice_iter(&text);
     let found = found.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
     if found.is_empty() {
         return Err(unreadable(rustls::pki_types::pem::Error::NoItemsFound));
