@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use clap::Args;
 use ripplet::fraud::detect::Detection;
 use ripplet::fraud::feed::FeedOptions;
+use ripplet::fraud::source::postgres::with_password;
 use ripplet::fraud::source::reader::{Reading, Sources};
 use ripplet::fraud::ties::TieRule;
 use ripplet::fraud::window::Shape;
@@ -22,6 +23,11 @@ pub struct FeedArguments {
     /// A PostgreSQL server to ask --query: postgres://user:password@host/database?sslmode=verify-full, as psql takes it.
     #[arg(long, value_name = "URL", requires = "query", help_heading = "Reading")]
     postgres: Option<String>,
+    /// The file whose first line is the password for --postgres, such as a container's secret.
+    ///
+    /// Without it the address, PGPASSWORD, or a line of ~/.pgpass (passfile=FILE, PGPASSFILE) has it.
+    #[arg(long, value_name = "FILE", requires = "postgres", help_heading = "Reading")]
+    password_file: Option<PathBuf>,
     /// The query whose rows are transactions, in the order of time.
     #[arg(long, value_name = "SQL", requires = "postgres", help_heading = "Reading")]
     query: Option<String>,
@@ -112,7 +118,7 @@ impl FeedArguments {
         })?;
         let sources = match (&self.postgres, &self.query) {
             (Some(server), Some(query)) if follow.is_none() => {
-                Sources::Query { server: server.clone(), query: query.clone() }
+                Sources::Query { server: self.server(server)?, query: query.clone() }
             }
             (Some(_), _) => {
                 let help = "ask again, with --resume, when there is more";
@@ -130,6 +136,19 @@ impl FeedArguments {
             skip_late_rows: self.skip_late_rows,
             from_scratch: false,
         })
+    }
+
+    /// The server's address, with the password of a file.
+    fn server(&self, address: &str) -> Result<String, Failure> {
+        let Some(file) = &self.password_file else { return Ok(address.to_owned()) };
+        let text = read_small_text(file, LARGEST_TEXT, "a password on its first line")?;
+        match text.lines().next().unwrap_or_default() {
+            "" => Err(Failure::refused(
+                format!("the first line of {} is empty", file.display()),
+                "write the password there",
+            )),
+            password => Ok(with_password(address, password)),
+        }
     }
 
     /// The text of the mapping.

@@ -113,6 +113,9 @@ fn help_for(error: &FeedError) -> &'static str {
         FeedError::Reader(ReaderError::Source(SourceError::Server { .. })) => {
             "docs/fraud.md has addresses, and how connections are encrypted"
         }
+        FeedError::Reader(ReaderError::Source(SourceError::Sql { .. })) => {
+            "mend --query: `psql` says the same of it"
+        }
         FeedError::Reader(ReaderError::Source(SourceError::Query { .. })) => {
             "finished windows are kept: go on with --resume once the server answers"
         }

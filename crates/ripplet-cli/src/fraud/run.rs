@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::machine::DeviceArguments;
-use crate::memory::within;
+use crate::memory::{Limit, within};
 use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         trusted: arguments.trusted.clone(),
         detection: arguments.detection.detection(),
         exact: arguments.exact,
-        memory: memory.map(|size| size.0),
+        memory: Limit::of(memory)?.map(|limit| limit.size.0),
         arrays: match arguments.arrays {
             Arrays::Clusters => Some(GnnScope::Clusters),
             Arrays::Window => Some(GnnScope::Window),

@@ -259,3 +259,33 @@ fn a_pipe_in_a_folder_is_refused_and_not_waited_for() {
     }
     assert!(start.elapsed() < Duration::from_secs(60));
 }
+
+/// A mapping, and a list of the known bad, for transactions from elsewhere.
+fn sandbox_of_transactions() -> Sandbox {
+    let mapping = "time = \"at\"\n[source]\ncolumn = \"a\"\nkind = \"u\"\n\
+                   [target]\ncolumn = \"b\"\nkind = \"u\"\n";
+    Sandbox::with([("m.toml", mapping), ("known.csv", "id\nx\n"), ("empty", "\n")])
+}
+
+#[test]
+fn a_database_server_that_is_silent_has_a_deadline() {
+    use std::time::{Duration, Instant};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let sandbox = sandbox_of_transactions();
+    let flags = "--query SELECT --mapping m.toml --known-bad known.csv -o out";
+    let start = Instant::now();
+    let run = |more: &str| {
+        let server = format!("postgres://u@127.0.0.1:{port}/d?connect_timeout=1");
+        let run = format!("fraud run --postgres {server} {flags} {more}");
+        let said = sandbox.run(&run);
+        let _ = std::fs::remove_dir_all(sandbox.path("out"));
+        said
+    };
+    let told = ["did not answer within 1 s", "connect_timeout=SECONDS"];
+    run("").must_fail("a silent server", 1, &told);
+    assert!(start.elapsed() < Duration::from_secs(30));
+    run("--password-file empty").must_fail("no password", 2, &["the first line of empty is empty"]);
+    run("--password-file none").must_fail("no file", 2, &["none: No such file"]);
+    drop(listener);
+}

@@ -92,7 +92,13 @@ pub enum SourceError {
         /// Why.
         why: String,
     },
-    /// A query that the server refuses, or a connection that was lost.
+    /// A query that is wrong, by what the server says of it.
+    #[error("PostgreSQL refuses the query: {why}")]
+    Sql {
+        /// Why.
+        why: String,
+    },
+    /// A server that is not reached or does not answer, or a connection that was lost.
     #[error("PostgreSQL: {why}")]
     Query {
         /// Why.

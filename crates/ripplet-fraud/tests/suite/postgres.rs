@@ -9,6 +9,7 @@ use postgres::{Client, Config, NoTls};
 use ripplet_fraud::feed::{Feed, FeedError};
 use ripplet_fraud::folder::RunFolder;
 use ripplet_fraud::run::RunOptions;
+use ripplet_fraud::source::SourceError;
 use ripplet_fraud::source::postgres::open;
 use ripplet_fraud::source::reader::Sources;
 use std::fs;
@@ -133,6 +134,41 @@ fn what_the_server_or_the_query_lacks_is_told() {
     unreachable.feed.sources = Sources::Query { server, query: "SELECT 1".into() };
     let found = run_into(&unreachable, &folder.path().join("run"), false).unwrap_err().to_string();
     assert!(found.contains("PostgreSQL: cannot connect"), "{found}");
+}
+
+#[test]
+fn a_query_that_is_wrong_is_told_from_a_server_that_fails() {
+    let Some(server) = server() else { return };
+    let of = |query: &str| match open(&server, query, &["n"]) {
+        Err(error) => Err(error),
+        Ok(batches) => batches
+            .map(|batch| batch.map(|batch| batch.columns.num_rows()))
+            .sum::<Result<usize, _>>(),
+    };
+    for (query, told) in [
+        ("SELECT nothing AS n", "(at character 8 of the query)"),
+        ("SELECT 1 AS n FROM no_table", "does not exist"),
+        ("SELEKT 1", "syntax error"),
+        ("SELECT 1 AS n; SELECT 2 AS n", "cannot insert multiple commands"),
+        // These fail once rows come.
+        ("SELECT 1 / (3 - i) AS n FROM generate_series(1, 5) AS i", "division by zero"),
+        ("SELECT ('a' || i)::int AS n FROM generate_series(1, 5) AS i", "invalid input syntax"),
+    ] {
+        let error = of(query).unwrap_err();
+        assert!(matches!(error, SourceError::Sql { .. }), "{query}: {error}");
+        assert!(error.to_string().contains(told), "{query}: {error}");
+    }
+    let gone = "SELECT pg_terminate_backend(pg_backend_pid())::int AS n";
+    assert!(matches!(of(gone), Err(SourceError::Query { .. })), "the server's own");
+    // What ends a query ends it.
+    for query in [
+        "SELECT 1 AS n -- one",
+        "SELECT 1 AS n; -- one;",
+        "SELECT 1 AS n /* one */ ;\n-- and\n/* more */",
+        "SELECT i AS n FROM (VALUES (1)) AS v(i) WHERE '--' <> ';' ;;",
+    ] {
+        assert_eq!(of(query).unwrap(), 1, "{query}");
+    }
 }
 
 /// The file of whoever issued the server's certificate.

@@ -5,10 +5,16 @@
 //! Columns are found by their names. Ids may be texts, integers or UUIDs; times timestamps, dates, texts or numbers;
 //! amounts numbers of any type, `numeric` exactly.
 //!
-//! A connection that is lost is an error that tells how many rows had come. Connections are encrypted as `sslmode` says:
+//! A connection that is lost is an error that tells how many rows had come. A server that takes a connection has
+//! `connect_timeout` seconds (30 if the address does not say) to answer that and the question what the query gives; how long
+//! the query itself takes is its own affair. Connections are encrypted as `sslmode` says:
 //! see `server.rs`.
 
+mod passfile;
 mod server;
+mod statement;
+
+pub use server::with_password;
 
 use super::{Batches, Places, ROWS, RawBatch, SourceError, missing};
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
@@ -17,10 +23,17 @@ use arrow_schema::{Field, Schema};
 use fallible_iterator::FallibleIterator;
 use postgres::Client;
 use postgres::binary_copy::BinaryCopyOutIter;
+use postgres::error::ErrorPosition;
 use postgres::types::{FromSql, Type};
+use server::Server;
+use statement::statement;
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+/// What stands before the query.
+const COPY: &str = "COPY (";
 
 /// What messages call the query.
 pub const ORIGIN: &str = "the query";
@@ -35,7 +48,12 @@ const DAY: i64 = 86_400_000_000;
 /// # Errors
 /// Where the server is not reached, or refuses the query, or a column is missing.
 pub fn open(server: &str, query: &str, columns: &[&str]) -> Result<Batches, SourceError> {
-    let mut connection = Connection::open(server, query, columns)?;
+    let server = Server::of(server)?;
+    let deadline = server.deadline();
+    let (query, columns) =
+        (query.to_owned(), columns.iter().map(|&name| name.to_owned()).collect());
+    let mut connection =
+        answered_within(deadline, move || Connection::open(&server, &query, columns))?;
     let (send, receive) = sync_channel(WAITING);
     let work = move || {
         if let Err(error) = connection.copy(&send) {
@@ -50,6 +68,50 @@ pub fn open(server: &str, query: &str, columns: &[&str]) -> Result<Batches, Sour
 
 fn failed(why: String) -> SourceError {
     SourceError::Query { why }
+}
+
+/// What `work`, which waits for a server, gives, if that comes in time; else it goes on alone until the process ends.
+fn answered_within<T: Send + 'static>(
+    deadline: Duration,
+    work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
+) -> Result<T, SourceError> {
+    let (send, receive) = sync_channel(1);
+    let asked = std::thread::Builder::new().name("server".into()).spawn(move || {
+        // Who asked may have given up.
+        let _ = send.send(work());
+    });
+    asked.map_err(|error| failed(format!("cannot start a thread: {error}")))?;
+    receive.recv_timeout(deadline).unwrap_or_else(|error| {
+        Err(failed(match error {
+            RecvTimeoutError::Timeout => format!(
+                "the server took the connection and did not answer within {} s: see that a PostgreSQL server listens \
+                 there, or wait longer by connect_timeout=SECONDS in its address",
+                deadline.as_secs()
+            ),
+            RecvTimeoutError::Disconnected => "the thread that asks the server ended".into(),
+        }))
+    })
+}
+
+/// An error of the server: one of the query, by its SQLSTATE, or of the server itself. `before` are the characters that
+/// stand before the query in what was sent.
+fn of_server(error: &postgres::Error, before: u32) -> SourceError {
+    /// Classes of errors that asking again does not mend: data, transactions that only read, what is not supported, names,
+    /// syntax and rights, functions of the user's own.
+    const OF_QUERIES: [&str; 8] = ["0A", "21", "22", "23", "25", "2F", "42", "P0"];
+    let why = sentence(error);
+    let Some(told) = error.as_db_error() else { return failed(why) };
+    if !OF_QUERIES.iter().any(|class| told.code().code().starts_with(class)) {
+        return failed(why);
+    }
+    let place = match told.position() {
+        Some(ErrorPosition::Original(at)) if *at > before => {
+            format!(" (at character {} of the query)", at - before)
+        }
+        _ => String::new(),
+    };
+    let hint = told.hint().map_or_else(String::new, |hint| format!(". {hint}"));
+    SourceError::Sql { why: format!("{why}{place}{hint}") }
 }
 
 /// What the server says, with what is behind it.
@@ -122,19 +184,19 @@ enum Column {
 }
 
 impl Connection {
-    fn open(server: &str, query: &str, columns: &[&str]) -> Result<Connection, SourceError> {
-        let mut client = server::connect(server)?;
-        let query = query.trim().trim_end_matches(';');
-        let statement = client.prepare(query).map_err(|error| failed(sentence(&error)))?;
+    fn open(server: &Server, query: &str, columns: Vec<String>) -> Result<Connection, SourceError> {
+        let mut client = server.connect()?;
+        let query = statement(query);
+        let statement = client.prepare(query).map_err(|error| of_server(&error, 0))?;
         let known = || statement.columns().iter().map(|column| column.name().to_owned()).collect();
         let mut wanted = Vec::new();
-        for &name in columns {
-            let place = statement.columns().iter().position(|column| column.name() == name);
+        for name in &columns {
+            let place = statement.columns().iter().position(|column| column.name() == *name);
             let place = place.ok_or_else(|| missing(ORIGIN, name, known()))?;
             let found = statement.columns()[place].type_();
             let kind = Kind::of(found).ok_or_else(|| SourceError::ColumnType {
                 origin: ORIGIN.into(),
-                column: name.into(),
+                column: name.clone(),
                 found: found.to_string(),
                 expected: "texts, integers, floats, numeric, timestamps, dates and UUIDs are read: cast it",
             })?;
@@ -142,10 +204,10 @@ impl Connection {
         }
         Ok(Connection {
             client,
-            copy: format!("COPY ({query}) TO STDOUT (FORMAT binary)"),
+            copy: format!("{COPY}{query}\n) TO STDOUT (FORMAT binary)"),
             types: statement.columns().iter().map(|column| column.type_().clone()).collect(),
             wanted,
-            schema: columns.iter().map(|&name| name.to_owned()).collect(),
+            schema: columns,
         })
     }
 
@@ -154,7 +216,8 @@ impl Connection {
         send: &SyncSender<Result<RawBatch, SourceError>>,
     ) -> Result<(), SourceError> {
         let Connection { client, copy, types, wanted, schema } = self;
-        let reader = client.copy_out(&**copy).map_err(|error| failed(sentence(&error)))?;
+        let before = COPY.chars().count() as u32;
+        let reader = client.copy_out(&**copy).map_err(|error| of_server(&error, before))?;
         let mut rows = BinaryCopyOutIter::new(reader, types);
         let (mut first, mut end) = (0, None);
         while end.is_none() {
@@ -171,8 +234,12 @@ impl Connection {
                     }
                     Err(error) => {
                         let rows = first + count as u64;
-                        let why = format!("broken off after {rows} rows: {}", sentence(&error));
-                        end = Some(Err(failed(why)));
+                        end = Some(Err(match of_server(&error, before) {
+                            SourceError::Query { why } => {
+                                failed(format!("broken off after {rows} rows: {why}"))
+                            }
+                            of_query => of_query,
+                        }));
                         break;
                     }
                 };

@@ -5,8 +5,8 @@
 //! | `sslmode` | |
 //! |---|---|
 //! | `disable` | no encryption |
-//! | `prefer`, where nothing is said | encryption where the server offers it |
-//! | `require` | encryption, or an error |
+//! | `prefer`, where nothing is said and the server is on this machine | encryption where the server offers it |
+//! | `require`, where nothing is said and it is on another | encryption, or an error |
 //! | `verify-ca` | and the server's certificate comes from one that is trusted |
 //! | `verify-full` | and it is for the server's name |
 //!
@@ -14,13 +14,14 @@
 //! company adds its own to these, and they are not as old as this program. With a named file `prefer` and `require`
 //! check as `verify-ca` does; without, they keep out who listens, but not who pretends to be the server. `sslrootcert=system`
 //! asks for the system's and `verify-full`. The environment's `PGSSLMODE` and `PGSSLROOTCERT` hold where the server's
-//! address says nothing, and so does `PGPASSWORD`, which other users of a machine cannot read from the command line.
+//! address says nothing, and so does `PGPASSWORD`, which other users of a machine cannot read from the command line. Where
+//! neither has a password, the file `passfile`, that of `PGPASSFILE` or `~/.pgpass` may: see `passfile.rs`.
 //! Sockets of this machine are not encrypted, whatever is asked for.
 //!
-//! As libpq, but for this: `allow` is refused, `~/.postgresql/root.crt` is not looked for, `prefer` does not fall back
+//! As libpq, but for this: connections to other machines are encrypted unless that is refused, `allow` is refused, `~/.postgresql/root.crt` is not looked for, `prefer` does not fall back
 //! where a handshake fails, certificates are of version 3, and their names are the subject alternative ones alone.
 
-use super::{failed, sentence};
+use super::{failed, passfile, sentence};
 use crate::source::SourceError;
 use postgres::config::{Host, SslMode};
 use postgres::{Client, Config, NoTls};
@@ -37,38 +38,39 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
 use std::error::Error;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// What servers of version 17 and later want to be told of a handshake.
 const PROTOCOL: &[u8] = b"postgresql";
 
-/// Connects to a server.
-///
-/// # Errors
-/// Where its address is none, it is not reached, or it is not who it should be.
-pub(super) fn connect(server: &str) -> Result<Client, SourceError> {
-    let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let Server { config, encryption } = Server::parse(server, environment)?;
-    let connected = match &encryption {
-        None => config.connect(NoTls),
-        Some(encryption) => config.connect(encryption.connector()?),
-    };
-    connected.map_err(|error| {
-        let advice = advice(&error, config.get_ssl_mode(), encryption.as_ref());
-        failed(format!("cannot connect: {}{advice}", sentence(&error)))
-    })
+/// The port that servers listen at, where nothing is said.
+const PORT: u16 = 5432;
+/// How long a server may take to answer, where its address does not say.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Returns a server's address with a password, which holds for another one that stands in it.
+pub fn with_password(server: &str, password: &str) -> String {
+    if server.starts_with("postgres://") || server.starts_with("postgresql://") {
+        let joint = if server.contains('?') { '&' } else { '?' };
+        let encoded: String = password.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        return format!("{server}{joint}password={encoded}");
+    }
+    let escaped = password.replace('\\', "\\\\").replace('\'', "\\'");
+    format!("{server} password='{escaped}'")
 }
 
-fn wrong(why: String) -> SourceError {
+pub(super) fn wrong(why: String) -> SourceError {
     SourceError::Server { why }
 }
 
 /// A server's address, read.
 #[derive(Debug)]
-struct Server {
+pub(super) struct Server {
     config: Config,
     /// None where connections are not encrypted.
     encryption: Option<Encryption>,
@@ -91,6 +93,43 @@ enum Check {
 }
 
 impl Server {
+    /// The server that an address, and the environment, name.
+    ///
+    /// # Errors
+    /// If the address is none.
+    pub(super) fn of(address: &str) -> Result<Server, SourceError> {
+        let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        Server::parse(address, environment)
+    }
+
+    /// Connects to it.
+    ///
+    /// # Errors
+    /// If it is not reached, is not who it should be, or refuses who asks.
+    pub(super) fn connect(&self) -> Result<Client, SourceError> {
+        let Server { config, encryption } = self;
+        let connected = match encryption {
+            None => config.connect(NoTls),
+            Some(encryption) => config.connect(encryption.connector()?),
+        };
+        connected.map_err(|error| {
+            let advice = advice(&error, config.get_ssl_mode(), encryption.as_ref());
+            let why = format!("cannot connect: {}{advice}", sentence(&error));
+            // Who is refused, or asks for a database that is not there, has the wrong address.
+            let refused = ["28", "3D"].iter();
+            let code = error.code().map(|code| code.code().to_owned()).unwrap_or_default();
+            if refused.into_iter().any(|class| code.starts_with(class)) {
+                return wrong(why);
+            }
+            failed(why)
+        })
+    }
+
+    /// How long it may take to answer.
+    pub(super) fn deadline(&self) -> Duration {
+        self.config.get_connect_timeout().copied().unwrap_or(PATIENCE)
+    }
+
     /// `environment` has what the address does not say.
     fn parse(
         address: &str,
@@ -98,11 +137,12 @@ impl Server {
     ) -> Result<Server, SourceError> {
         let mut rest = address.to_owned();
         // From the last on, so that the places of those before stay.
-        let mut found = (None, None);
+        let mut found = (None, None, None);
         for Setting { name, value, place } in settings(address).into_iter().rev() {
             match &*name {
                 "sslmode" => found.0 = found.0.or(Some(value)),
                 "sslrootcert" => found.1 = found.1.or(Some(value)),
+                "passfile" => found.2 = found.2.or(Some(value)),
                 _ => continue,
             }
             rest.replace_range(place, "");
@@ -118,13 +158,22 @@ impl Server {
         if let (None, Some(password)) = (config.get_password(), environment("PGPASSWORD")) {
             config.password(password);
         }
+        if config.get_password().is_none() {
+            let named = found.2.or_else(|| environment("PGPASSFILE")).map(PathBuf::from);
+            let usual = || Some(Path::new(&environment("HOME")?).join(".pgpass"));
+            let file = named.or_else(|| usual().filter(|path| path.exists()));
+            let password = file.map(|file| passfile::password(&file, &asked_for(&config)));
+            if let Some(password) = password.transpose()?.flatten() {
+                config.password(password);
+            }
+        }
         if config.get_hosts().is_empty() {
             // A certificate is for a name; an address is its own.
             for address in config.get_hostaddrs().to_vec() {
                 config.host(&address.to_string());
             }
         }
-        let (mut ssl_mode, mut encryption) = encryption(mode.as_deref(), roots)?;
+        let (mut ssl_mode, mut encryption) = encryption(mode.as_deref(), roots, is_here(&config))?;
         let hosts = config.get_hosts();
         if !hosts.is_empty() && !hosts.iter().any(|host| matches!(host, Host::Tcp(_))) {
             (ssl_mode, encryption) = (SslMode::Disable, None);
@@ -134,13 +183,58 @@ impl Server {
     }
 }
 
-/// Whether connections are encrypted, and how that is checked.
+/// What a file of passwords is asked for.
+fn asked_for(config: &Config) -> passfile::Connection<'_> {
+    let mut hosts: Vec<&str> = Vec::new();
+    for host in config.get_hosts() {
+        match host {
+            Host::Tcp(name) => hosts.push(name),
+            // A socket goes by its folder's name, and by that of this machine.
+            #[cfg(unix)]
+            Host::Unix(folder) => hosts.extend(folder.to_str().into_iter().chain(["localhost"])),
+        }
+    }
+    if hosts.is_empty() {
+        hosts.push("localhost");
+    }
+    let user = config.get_user().unwrap_or_default();
+    passfile::Connection {
+        hosts,
+        port: config.get_ports().first().copied().unwrap_or(PORT),
+        database: config.get_dbname().unwrap_or(user),
+        user,
+    }
+}
+
+/// Whether all that an address leads to is on this machine.
+fn is_here(config: &Config) -> bool {
+    let is_loopback = |name: &str| {
+        name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    };
+    let host = |host: &Host| match host {
+        Host::Tcp(name) => is_loopback(name),
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    };
+    match config.get_hostaddrs() {
+        [] => config.get_hosts().iter().all(host),
+        addresses => addresses.iter().all(IpAddr::is_loopback),
+    }
+}
+
+/// Whether connections are encrypted, and how that is checked; `is_here` where the server is on this machine.
 fn encryption(
     mode: Option<&str>,
     roots: Option<String>,
+    is_here: bool,
 ) -> Result<(SslMode, Option<Encryption>), SourceError> {
     let is_system = roots.as_deref() == Some("system");
-    let mode = mode.unwrap_or(if is_system { "verify-full" } else { "prefer" });
+    let usual = match (is_system, is_here) {
+        (true, _) => "verify-full",
+        (false, true) => "prefer",
+        (false, false) => "require",
+    };
+    let mode = mode.unwrap_or(usual);
     if is_system && mode != "verify-full" {
         let why = format!("sslrootcert=system goes with sslmode=verify-full, not with {mode}");
         return Err(wrong(why));
@@ -457,10 +551,11 @@ mod tests {
         use Check::{Issuer, IssuerAndName, Nothing};
         let file = || Some("/a b/root.crt".to_owned());
         for (asked, mode, expected) in [
-            ("", SslMode::Prefer, Some((Nothing, None))),
+            ("", SslMode::Require, Some((Nothing, None))),
+            ("?sslmode=prefer", SslMode::Prefer, Some((Nothing, None))),
             ("?sslmode=disable&sslrootcert=x", SslMode::Disable, None),
             ("?sslmode=require", SslMode::Require, Some((Nothing, None))),
-            ("?sslrootcert=/a%20b/root.crt", SslMode::Prefer, Some((Issuer, file()))),
+            ("?sslrootcert=/a%20b/root.crt", SslMode::Require, Some((Issuer, file()))),
             (
                 "?sslrootcert=/a b/root.crt&sslmode=require",
                 SslMode::Require,
@@ -485,7 +580,7 @@ mod tests {
         assert_eq!(parsed(words), (SslMode::Require, Some((IssuerAndName, file()))));
         let words =
             r"host=db user=risk password='it\'s sslmode=disable' sslrootcert=/a\ b/root.crt";
-        assert_eq!(parsed(words), (SslMode::Prefer, Some((Issuer, file()))));
+        assert_eq!(parsed(words), (SslMode::Require, Some((Issuer, file()))));
         let server = Server::parse(words, |_| None).unwrap();
         assert_eq!(server.config.get_password(), Some(&b"it's sslmode=disable"[..]));
         let odd = "postgres://risk:what?@db/shop?sslmode=verify-full";
@@ -519,6 +614,67 @@ mod tests {
         };
         assert_eq!(password("postgres://risk@db/shop"), "secret");
         assert_eq!(password("postgres://risk:own@db/shop"), "own");
+    }
+
+    #[test]
+    fn only_a_server_on_this_machine_is_spoken_to_without_encryption() {
+        for (address, mode) in [
+            ("postgres://risk@localhost/shop", SslMode::Prefer),
+            ("postgres://risk@127.0.0.2/shop", SslMode::Prefer),
+            ("postgres://risk@[::1]/shop", SslMode::Prefer),
+            ("host=localhost hostaddr=10.0.0.7", SslMode::Require),
+            ("host=localhost,db", SslMode::Require),
+            ("postgres://risk@localhost.example.com/shop", SslMode::Require),
+            ("postgres://risk@10.0.0.7/shop", SslMode::Require),
+            ("postgres://risk@10.0.0.7/shop?sslmode=prefer", SslMode::Prefer),
+        ] {
+            assert_eq!(parsed(address).0, mode, "{address}");
+        }
+    }
+
+    #[test]
+    fn passwords_come_from_files_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt;
+                let private = std::fs::Permissions::from_mode(0o600);
+                std::fs::set_permissions(&path, private).unwrap();
+            }
+            path.display().to_string()
+        };
+        let home = folder.path().display().to_string();
+        write(".pgpass", "db:5432:shop:risk:at home\nlocalhost:5432:*:*:of a socket\n");
+        let (named, other) = (write("named", "*:*:*:*:named"), write("other", "*:*:*:*:other"));
+        let password = |address: &str, variables: &[(&str, &str)]| {
+            let environment = |name: &str| {
+                let home = (name == "HOME").then(|| home.clone());
+                let found = variables.iter().find(|(variable, _)| *variable == name);
+                found.map(|(_, value)| (*value).to_owned()).or(home)
+            };
+            let config = Server::parse(address, environment).unwrap().config;
+            config.get_password().map(|bytes| String::from_utf8(bytes.to_vec()).unwrap())
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(password("postgres://risk@db/shop", &[]), some("at home"));
+        assert_eq!(password("postgres://risk@db/other", &[]), None);
+        assert_eq!(password("host=/run/postgresql user=risk", &[]), some("of a socket"));
+        let variable = [("PGPASSFILE", &*other)];
+        assert_eq!(password("postgres://risk@db/shop", &variable), some("other"));
+        let address = format!("host=db user=risk passfile={named}");
+        assert_eq!(password(&address, &variable), some("named"));
+        assert_eq!(password(&address, &[("PGPASSWORD", "variable")]), some("variable"));
+        let odd = "it's a \\ ?&=% \u{e9}";
+        for address in [
+            "postgres://risk@db/shop",
+            "postgres://risk:x@db/shop?sslmode=disable",
+            "host=db user=risk",
+        ] {
+            assert_eq!(password(&with_password(address, odd), &[]), some(odd), "{address}");
+        }
     }
 
     #[test]
