@@ -138,6 +138,8 @@ const FAILED: u8 = 1;
 const WRONG: u8 = 2;
 /// It is done, but for what could not be read.
 const SKIPPED: u8 = 3;
+/// Who read the standard output wants no more: what a shell says of a process that SIGPIPE ended.
+const PIPE: u8 = 128 + 13;
 
 /// How a command ends that does what it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,9 +201,17 @@ impl Failure {
         )
     }
 
-    /// 2 where the arguments or the input are wrong, 1 where the run failed.
+    /// Whether who read the standard output, such as `head`, wants no more.
+    fn is_end_of_reader(&self) -> bool {
+        matches!(self, Failure::Print(error) if error.kind() == ErrorKind::BrokenPipe)
+    }
+
+    /// 2 if the arguments or the input are wrong, 1 if the run failed, 128 and a signal's number if that
+    /// ended it.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
+            Failure::Interrupted(_) => interrupt::exit_code(),
+            _ if self.is_end_of_reader() => PIPE,
             _ if self.is_out_of_memory() => FAILED,
             Failure::Refused { .. } | Failure::Text { .. } => WRONG,
             Failure::Read(_) | Failure::Place(_) => WRONG,
@@ -227,7 +237,7 @@ impl Failure {
             | Failure::Run(_)
             | Failure::Checkpoint(_)
             | Failure::Analytics(_) => FAILED,
-            Failure::Validation { .. } | Failure::Interrupted(_) | Failure::Fraud { .. } => FAILED,
+            Failure::Validation { .. } | Failure::Fraud { .. } => FAILED,
         })
     }
 
@@ -235,6 +245,9 @@ impl Failure {
     pub fn report(&self) {
         if let Failure::Interrupted(_) = self {
             return interrupt::say_goodbye();
+        }
+        if self.is_end_of_reader() {
+            return;
         }
         // What is shown of a program or a mapping has lines; a newline in any other sentence is a file's.
         let sentence = match self {

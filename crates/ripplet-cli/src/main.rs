@@ -29,6 +29,7 @@ mod pagerank;
 mod quality;
 mod reading;
 mod size;
+mod standard_output;
 mod stats;
 mod threads;
 mod values;

@@ -120,7 +120,7 @@ fn an_interrupt_leaves_what_was_kept() {
     let said = Said::of(child.wait_with_output().unwrap());
     said.must_fail(
         line,
-        1,
+        130,
         &["interrupted; nothing was written; the run can --resume after round"],
     );
     let kept = rounds(&sandbox, "kept");

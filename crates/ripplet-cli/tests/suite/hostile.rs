@@ -289,3 +289,45 @@ fn a_database_server_that_is_silent_has_a_deadline() {
     run("--password-file none").must_fail("no file", 2, &["none: No such file"]);
     drop(listener);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_standard_output_that_is_closed_is_an_error() {
+    let sandbox = Sandbox::with([("a.txt", "1 2\n"), ("labels.txt", "1 1\n2 1\n")]);
+    let binary = env!("CARGO_BIN_EXE_ripplet");
+    for arguments in [
+        "communities a.txt -o -",
+        "convert a.txt -",
+        "pagerank a.txt -o -",
+        "apsp a.txt -o -",
+        "info a.txt",
+        "quality a.txt labels.txt",
+        "devices",
+    ] {
+        let shell = |redirected: &str| {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", &format!("exec {binary} {arguments} {redirected}")]);
+            Said::of(command.current_dir(sandbox.path("")).output().unwrap())
+        };
+        let said = shell(">&-");
+        said.must_fail(arguments, 1, &["cannot write to standard output: it is closed"]);
+        assert_eq!(shell(">/dev/null").code, Some(0), "{arguments}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn who_reads_no_further_ends_a_command_quietly() {
+    let rows: String = (0..50_000).map(|row| format!("{row} {}\n", row + 1)).collect();
+    let sandbox = Sandbox::with([("a.txt", &*rows)]);
+    let binary = env!("CARGO_BIN_EXE_ripplet");
+    for arguments in ["communities a.txt -o -", "convert a.txt -", "pagerank a.txt -o -"] {
+        // The code of the command goes to standard error.
+        let line = format!("({binary} --quiet {arguments}; echo code $? >&2) | head -n 1");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &line]).current_dir(sandbox.path(""));
+        let said = Said::of(command.output().unwrap());
+        assert_eq!(said.error, "code 141\n", "{arguments}");
+        assert_eq!(said.out.lines().count(), 1, "{said:?}");
+    }
+}

@@ -1,4 +1,5 @@
-//! Ctrl-C, at every stage: the process ends within a second, with code 1 and no half-written file.
+//! Ctrl-C and SIGTERM, at every stage: the process ends within a second, with code 130 or 143 and no
+//! half-written file.
 #![cfg(target_os = "linux")]
 
 use crate::sandbox::{Said, Sandbox};
@@ -12,6 +13,15 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(1);
 /// Longer than any stage waited for here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The exit code of a process that a signal ended, as shells have it.
+fn code_of(signal: &str) -> i32 {
+    match signal {
+        "-HUP" => 129,
+        "-INT" => 130,
+        _ => 143,
+    }
+}
 
 /// Waits until `happened`.
 fn wait_for(what: &str, happened: impl Fn() -> bool) {
@@ -27,14 +37,16 @@ fn start(sandbox: &Sandbox, arguments: &str, stdin: Stdio) -> Child {
     let mut command = sandbox.command(arguments);
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    wait_for("the handler", || {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        caught.is_some_and(|mask| mask & 0b10 != 0)
-    });
+    wait_for("the handler", || catches_ctrl_c(&child));
     child
+}
+
+fn catches_ctrl_c(child: &Child) -> bool {
+    let status = format!("/proc/{}/status", child.id());
+    let text = fs::read_to_string(&status).unwrap_or_default();
+    let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask & 0b10 != 0)
 }
 
 /// Sends a signal; what the process said, and how long it took to end.
@@ -55,14 +67,14 @@ fn ticks(child: &Child) -> u64 {
 
 #[test]
 fn while_reading() {
-    for name in ["-INT", "-TERM"] {
+    for name in ["-INT", "-TERM", "-HUP"] {
         let sandbox = Sandbox::new();
         let mut child = start(&sandbox, "communities - -o out.txt --stats s.json", Stdio::piped());
         // More is expected, and does not come.
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"1 2\n2 3\n").unwrap();
         let (said, time) = signal(child, name);
-        said.must_fail(name, 1, &["interrupted; nothing was written"]);
+        said.must_fail(name, code_of(name), &["interrupted; nothing was written"]);
         assert!(time < LIMIT, "{name}: {time:?}");
         assert_eq!(said.error.lines().count(), 1, "{said:?}");
         assert!(sandbox.names().is_empty(), "{:?}", sandbox.names());
@@ -83,7 +95,7 @@ fn while_computing() {
         // Reading takes a tenth of this.
         wait_for("the run", || ticks(&child) > 100);
         let (said, time) = signal(child, "-INT");
-        said.must_fail(schedule, 1, &["interrupted; nothing was written"]);
+        said.must_fail(schedule, 130, &["interrupted; nothing was written"]);
         assert!(time < LIMIT, "{schedule}: {time:?}");
         assert_eq!(said.error.lines().count(), 2, "{said:?}");
         assert_eq!(sandbox.names(), ["star.txt"]);
@@ -104,7 +116,7 @@ fn while_finding_coefficients() {
         let child = start(&sandbox, run, Stdio::null());
         wait_for("the run", || ticks(&child) > 30);
         let (said, time) = signal(child, name);
-        said.must_fail(name, 1, &["interrupted; nothing was written"]);
+        said.must_fail(name, code_of(name), &["interrupted; nothing was written"]);
         assert!(time < LIMIT, "{name}: {time:?}");
         assert_eq!(said.error.lines().count(), 1, "{said:?}");
         assert_eq!(sandbox.names(), ["clique.rg", "clique.txt", "out.txt"]);
@@ -126,7 +138,7 @@ fn while_a_batch_is_read_asked_and_written() {
         let mut child = start(&sandbox, &run, Stdio::null());
         assert!(unfinished_after_reading(&mut child, unfinished), "{command} is long");
         let (said, time) = signal(child, "-INT");
-        said.must_fail(command, 1, &["interrupted; nothing was written"]);
+        said.must_fail(command, 130, &["interrupted; nothing was written"]);
         assert!(time < LIMIT, "{command}: {time:?}");
         assert_eq!(said.error.lines().count(), 1, "{said:?}");
         assert_eq!(sandbox.names(), ["out.csv.gz", "rings.csv"]);
@@ -153,7 +165,7 @@ fn while_writing() {
         assert_eq!(names(), ["a.rg", "out.csv.gz"]);
         sandbox.ok("info out.csv.gz");
     } else {
-        said.must_fail("convert", 1, &["interrupted; nothing was written"]);
+        said.must_fail("convert", 130, &["interrupted; nothing was written"]);
         assert_eq!(names(), ["a.rg"]);
     }
 }
@@ -168,4 +180,25 @@ fn unfinished_after_reading(child: &mut Child, unfinished: impl Fn() -> bool) ->
         sleep(Duration::from_millis(1));
     }
     false
+}
+
+#[test]
+fn what_is_to_be_ignored_is_ignored() {
+    let sandbox = Sandbox::new();
+    let binary = env!("CARGO_BIN_EXE_ripplet");
+    // As `nohup` starts it.
+    let line = format!("trap '' HUP; exec {binary} communities - -o out.txt");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(sandbox.path("")).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("the handler", || catches_ctrl_c(&child));
+    let mut stdin = child.stdin.take().unwrap();
+    let kill = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    sleep(Duration::from_millis(900));
+    stdin.write_all(b"1 2\n").unwrap();
+    drop(stdin);
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(sandbox.names(), ["out.txt"]);
 }
