@@ -9,13 +9,14 @@ use ripplet_bench::{Arguments, Result};
 use ripplet_fraud::evaluate::{Evaluation, Evaluator};
 use ripplet_fraud::seeds::Listed;
 use ripplet_fraud::source::{Batch, open_file};
-use ripplet_fraud::stream::{Ended, Stream, Taking};
+use ripplet_fraud::stream::{Ended, LONGEST_PAUSE, Stream, Taking};
 use ripplet_fraud::weights::Weighing;
 use ripplet_fraud::window::{Shape, Sliding};
 use ripplet_fraud::{KnownBad, Mapping, Trusted};
 use ripplet_lp::cpu::CpuExecutor;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 fn main() -> Result<()> {
@@ -36,10 +37,15 @@ fn main() -> Result<()> {
     let executor = CpuExecutor::new(arguments.asked("--threads")?)?;
 
     let start = Instant::now();
-    let taking =
-        Taking { unit: shape.unit(), late: None, skip_bad_rows: false, skip_late_rows: false };
-    let mut stream = Stream::new(&mapping, taking)?;
-    let weighing = Weighing::new(&mapping.weight, mapping.amount.is_some())?;
+    let taking = Taking {
+        unit: shape.unit(),
+        late: None,
+        skip_bad_rows: false,
+        skip_late_rows: false,
+        longest_gap: LONGEST_PAUSE,
+    };
+    let weighing = Arc::new(Weighing::new(&mapping.weight, mapping.amount.is_some())?);
+    let mut stream = Stream::new(&mapping, weighing.clone(), taking)?;
     let amount = mapping.amount.as_ref().map_or(1.0, |of| 0.1_f64.powi(of.decimals as i32));
     let mut sliding = Sliding::new(shape, weighing, amount);
     let mut evaluator = None;

@@ -70,17 +70,18 @@ pub enum RunError {
     TooLarge(u64),
     /// A sum does not fit.
     #[error(
-        "the amounts between two vertices in a day sum up to more than 2⁵⁰ of the smallest unit: keep fewer decimals"
+        "the amounts between vertices {0} and {1} in a day sum up to more than 2⁵⁰ of the smallest unit: keep fewer \
+         decimals"
     )]
-    Amount,
+    Amount(VertexId, VertexId),
     /// Memory was refused.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
 
 const MOST_ARCS: u64 = 1 << 31;
-/// So that the sums of a window's days ([`MOST_DAYS`](crate::window::MOST_DAYS)) fit 63 bits.
-const MOST_AMOUNT: u64 = 1 << 50;
+/// The largest sum of amounts of a pair in a day, in smallest units: so that the sums of a window's days ([`MOST_DAYS`](crate::window::MOST_DAYS)) fit 63 bits.
+pub const MOST_AMOUNT: u64 = 1 << 50;
 
 /// An arc of a day, one row's; sorted by its key.
 #[derive(Clone, Copy)]
@@ -139,7 +140,8 @@ impl Run {
             run.counts.push(pair.len() as u32);
             if has_amounts {
                 let sum = pair.iter().try_fold(0u64, |sum, arc| sum.checked_add(arc.amount));
-                let sum = sum.filter(|&sum| sum <= MOST_AMOUNT).ok_or(RunError::Amount)?;
+                let large = RunError::Amount(vertex, pair[0].key as VertexId);
+                let sum = sum.filter(|&sum| sum <= MOST_AMOUNT).ok_or(large)?;
                 run.amounts.push(sum);
             }
             if let Some(end) = run.ends.last_mut() {

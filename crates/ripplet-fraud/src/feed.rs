@@ -1,7 +1,8 @@
 //! From sources to windows: reading, days, and the window that slides.
 //!
 //! [`Feed::advance`] reads until a window's last day has ended; [`Feed::slide`] makes that window, or [`Feed::pass`] does
-//! not. Where a stream ends before the first window is as long as it should be, one window is made of what there is.
+//! not. The last window ends with the last day, however short its slide is, unless [`FeedOptions::full_slides`]. Where a
+//! stream ends before the first window is as long as it should be, one window is made of what there is.
 
 use crate::days::Run;
 use crate::entities::EntityError;
@@ -12,6 +13,7 @@ use crate::window::{Changed, Shape, Sliding, WindowError};
 use crate::{Entities, Mapping, Span, TimeRange, Timestamp, Window};
 use ripplet_graph::VertexId;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 use thiserror::Error;
@@ -36,6 +38,11 @@ pub struct FeedOptions {
     pub skip_bad_rows: bool,
     /// Whether rows that come too late are.
     pub skip_late_rows: bool,
+    /// By how much a row's time may differ from those of the rows around it.
+    pub longest_gap: Span,
+    /// Whether the last window may only end a whole slide after the one before it: transactions behind that are in
+    /// no window.
+    pub full_slides: bool,
     /// Whether each window is built of its days, and not merged.
     pub from_scratch: bool,
 }
@@ -83,6 +90,9 @@ pub struct Feed {
     /// How many entities there were when the last day of `sliding` ended.
     vertices: u32,
     over: bool,
+    full_slides: bool,
+    /// Whether the window that ends with the last day ends there because the stream does.
+    is_cut: bool,
     unit_value: f64,
 }
 
@@ -105,21 +115,25 @@ impl Feed {
         let unit_value =
             mapping.amount.as_ref().map_or(1.0, |amount| 10f64.powi(-(amount.decimals as i32)));
         let weighing = Weighing::new(&mapping.weight, mapping.amount.is_some())?;
+        let weighing = Arc::new(weighing);
         let taking = Taking {
             unit: shape.unit(),
             late: *late,
             skip_bad_rows: options.skip_bad_rows,
             skip_late_rows: options.skip_late_rows,
+            longest_gap: options.longest_gap,
         };
-        let sliding = Sliding::new(*shape, weighing, unit_value);
+        let sliding = Sliding::new(*shape, weighing.clone(), unit_value);
         Ok(Feed {
-            stream: Stream::new(mapping, taking)?,
+            stream: Stream::new(mapping, weighing, taking)?,
             sliding: if options.from_scratch { sliding.from_scratch() } else { sliding },
             messages: reader::begin(&options.sources, mapping, options.reading)?,
             inputs: Vec::new(),
             ended: VecDeque::new(),
             vertices: 0,
             over: false,
+            full_slides: options.full_slides,
+            is_cut: false,
             unit_value,
         })
     }
@@ -141,8 +155,9 @@ impl Feed {
                 }
             }
             if self.over {
-                let none_yet = self.sliding.windows() == 0 && self.sliding.has_more();
-                return Ok(if none_yet { Advance::Window } else { Advance::Over });
+                let wanted = self.sliding.windows() == 0 || !self.full_slides;
+                self.is_cut = wanted && self.sliding.has_more();
+                return Ok(if self.is_cut { Advance::Window } else { Advance::Over });
             }
             if is_cancelled() {
                 return Err(FeedError::Cancelled);
@@ -200,6 +215,11 @@ impl Feed {
     /// The range of the window that ends with the last day.
     pub fn range(&self) -> TimeRange {
         self.sliding.range()
+    }
+
+    /// Whether that window ends there because the stream does: with more transactions, it would end later.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Who was seen so far; a window has the first of them as its vertices.

@@ -87,6 +87,9 @@ pub struct WindowRecord {
     pub members: u64,
     /// Whether the graph was merged from the window before, and not built of its days.
     pub merged: bool,
+    /// Whether it ends there because the input does: where there is more, it is made again, and ends later.
+    #[serde(default)]
+    pub cut: bool,
     /// Whether labels began where they were in the window before.
     pub warm: bool,
     /// Vertices whose lists changed since then; none where it was built.
@@ -198,51 +201,69 @@ pub struct Kept {
 }
 
 impl RunFolder {
-    /// A new run's folder, which is made where it is not there. A run that ended before its first window was finished
-    /// leaves nothing to go on with: who mends its input begins in the same folder.
+    /// Checks that a new run can have a folder, and that it can be written to; nothing is left there.
+    ///
+    /// A run that ended without a window leaves nothing. Older versions left its manifest: that is no run.
     ///
     /// # Errors
-    /// Where there is another run, or anything else, in it.
-    pub fn create(path: &Path) -> Result<RunFolder, FolderError> {
+    /// Where there is another run, or anything else, in it, or the operating system refuses.
+    pub fn check(path: &Path) -> Result<(), FolderError> {
+        let folder = RunFolder { path: path.into() };
+        if folder.manifest_path().exists() {
+            return folder.check_left();
+        }
+        if path.is_dir() && !is_empty(path)? {
+            return Err(FolderError::NotEmpty(path.into()));
+        }
+        let made = Made::folders(&folder.path.join(WINDOWS));
+        made.map_err(|source| FolderError::Io { path: path.into(), source })?.remove();
+        Ok(())
+    }
+
+    /// Begins a new run's folder with its manifest, which is made where it is not there.
+    ///
+    /// # Errors
+    /// As [`RunFolder::check`]; the folder is as it was then.
+    pub fn begin(path: &Path, manifest: &Manifest) -> Result<RunFolder, FolderError> {
+        RunFolder::check(path)?;
         let folder = RunFolder { path: path.into() };
         if folder.manifest_path().exists() {
             folder.clear()?;
         }
         let windows = path.join(WINDOWS);
-        fs::create_dir_all(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
-        let mut entries =
-            fs::read_dir(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
-        if entries.next().is_some() {
-            return Err(FolderError::NotEmpty(path.into()));
-        }
-        fs::create_dir(&windows).map_err(|source| FolderError::Io { path: windows, source })?;
+        let made = Made::folders(&windows);
+        let made = made.map_err(|source| FolderError::Io { path: windows, source })?;
+        // Without a manifest, nobody could go on with the run nor begin another.
+        folder.write_manifest(manifest).inspect_err(|_| made.remove())?;
         Ok(folder)
     }
 
-    /// Begins a new run's folder with its manifest; without one, nobody could go on with the run nor begin another,
-    /// so that the folder is as it was where none can be written.
+    /// Checks that what is there was left by a run without a window.
+    fn check_left(&self) -> Result<(), FolderError> {
+        let manifest = self.manifest()?;
+        match !manifest.windows.is_empty() || ["running", "finished"].contains(&&*manifest.state) {
+            true => Err(FolderError::Taken(self.path.clone())),
+            false => Ok(()),
+        }
+    }
+
+    /// Removes a run that has no finished window.
     ///
     /// # Errors
-    /// As [`RunFolder::create`], and where the operating system refuses.
-    pub fn begin(path: &Path, manifest: &Manifest) -> Result<RunFolder, FolderError> {
-        let made = !path.exists();
-        let folder = RunFolder::create(path)?;
-        folder.write_manifest(manifest).inspect_err(|_| {
-            // What refused the manifest is the error worth telling, not these.
-            let _ = fs::remove_dir(path.join(WINDOWS));
-            if made {
-                let _ = fs::remove_dir(path);
+    /// Where the operating system refuses.
+    pub fn remove(self) -> Result<(), FolderError> {
+        self.clear()?;
+        match fs::remove_dir(&self.path) {
+            // Somebody else may have put something there meanwhile.
+            Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
+                Err(FolderError::Io { path: self.path, source: error })
             }
-        })?;
-        Ok(folder)
+            _ => Ok(()),
+        }
     }
 
     /// Removes what a run left that ended by itself without a window.
     fn clear(&self) -> Result<(), FolderError> {
-        let manifest = self.manifest()?;
-        if !manifest.windows.is_empty() || ["running", "finished"].contains(&&*manifest.state) {
-            return Err(FolderError::Taken(self.path.clone()));
-        }
         self.tidy()?;
         let gone = |path: PathBuf, removed: io::Result<()>| match removed {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -350,6 +371,11 @@ impl RunFolder {
         self.path.join(WINDOWS).join(&record.folder)
     }
 
+    /// The folder of a window while it is written.
+    fn unfinished(&self, record: &WindowRecord) -> PathBuf {
+        self.path.join(WINDOWS).join(format!("{UNFINISHED}{}", record.folder))
+    }
+
     /// Writes a window: `write` fills the folder that it is given, and the window is there once that, and what is
     /// kept for the next, is on the disk.
     ///
@@ -362,7 +388,7 @@ impl RunFolder {
         write: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<(), E> {
         let windows = self.path.join(WINDOWS);
-        let unfinished = windows.join(format!("{UNFINISHED}{}", record.folder));
+        let unfinished = self.unfinished(record);
         let at = |path: &Path| {
             let path = path.to_owned();
             move |source| FolderError::Io { path, source }
@@ -383,6 +409,18 @@ impl RunFolder {
         })?;
         sync(&windows).map_err(at(&windows))?;
         Ok(())
+    }
+
+    /// Removes a window, to make it again.
+    ///
+    /// # Errors
+    /// Where the operating system refuses.
+    pub fn remove_window(&self, record: &WindowRecord) -> Result<(), FolderError> {
+        let (path, gone) = (self.window(record), self.unfinished(record));
+        let failed = |source| FolderError::Io { path: path.clone(), source };
+        // Who is killed in between finds what is not finished.
+        fs::rename(&path, &gone).map_err(failed)?;
+        fs::remove_dir_all(&gone).map_err(failed)
     }
 
     /// What the window after this one goes on from.
@@ -408,6 +446,42 @@ impl RunFolder {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a folder has nothing in it.
+fn is_empty(path: &Path) -> Result<bool, FolderError> {
+    let mut entries =
+        fs::read_dir(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
+    Ok(entries.next().is_none())
+}
+
+/// Folders that were made, the outermost first.
+struct Made(Vec<PathBuf>);
+
+impl Made {
+    /// Makes a folder, and those that it is in.
+    fn folders(path: &Path) -> io::Result<Made> {
+        let missing = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
+        let mut missing: Vec<PathBuf> =
+            missing.take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
+        missing.reverse();
+        let mut made = Made(Vec::new());
+        for folder in missing {
+            if let Err(error) = fs::create_dir(&folder) {
+                made.remove();
+                return Err(error);
+            }
+            made.0.push(folder);
+        }
+        Ok(made)
+    }
+
+    /// Removes them again, as far as nobody put anything there.
+    fn remove(&self) {
+        for folder in self.0.iter().rev() {
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
 

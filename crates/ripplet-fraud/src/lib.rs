@@ -27,6 +27,7 @@
 //!
 //! Nothing here prints, and all that computes runs on rayon's current pool.
 
+pub mod amount;
 pub mod baselines;
 pub mod days;
 pub mod detect;
@@ -37,6 +38,7 @@ pub mod feed;
 pub mod findings;
 pub mod folder;
 pub mod mapping;
+mod neighbours;
 pub mod output;
 pub mod report;
 pub mod run;
@@ -50,6 +52,7 @@ pub mod time;
 pub mod weights;
 pub mod window;
 
+pub use amount::Amount;
 pub use entities::{Entities, KindId};
 pub use findings::{Cluster, ClusterId, Fate, Findings, Member};
 pub use mapping::Mapping;

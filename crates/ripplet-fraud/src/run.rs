@@ -39,8 +39,8 @@ use thiserror::Error;
 pub struct RunOptions {
     /// Where windows come from.
     pub feed: FeedOptions,
-    /// The table of who is known to be bad.
-    pub known_bad: PathBuf,
+    /// The table of who is known to be bad; without one, clusters are found without seeds.
+    pub known_bad: Option<PathBuf>,
     /// The table of who is trusted.
     pub trusted: Option<PathBuf>,
     /// How clusters are detected.
@@ -109,6 +109,9 @@ pub enum RunError {
     /// Memory was refused.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
+    /// Clusters around the known bad alone, and nobody is known.
+    #[error("clusters around the known bad alone need a list of them, and there is none")]
+    NobodyKnown,
     /// Nothing written.
     #[error("cannot write {0}")]
     Write(#[from] WriteError),
@@ -155,7 +158,7 @@ impl RunError {
 /// The lists, read once more where they changed.
 #[derive(Debug)]
 pub struct Lists {
-    bad: List,
+    bad: Option<List>,
     trusted: Option<List>,
     default: KindId,
 }
@@ -166,6 +169,9 @@ struct List {
     sha256: String,
     entries: Vec<Listed>,
 }
+
+/// How a run without known bad is described.
+const NO_LIST: &str = "no list";
 
 /// Who of the lists holds at a window's end.
 #[derive(Clone, Debug, Default)]
@@ -182,7 +188,7 @@ impl Lists {
     /// # Errors
     /// Where one cannot be read.
     pub fn read(
-        bad: &Path,
+        bad: Option<&Path>,
         trusted: Option<&Path>,
         entities: &Entities,
         default: &str,
@@ -192,12 +198,13 @@ impl Lists {
             let (sha256, _) = fingerprint(path).map_err(ListError::from)?;
             Ok(List { path: path.into(), sha256, entries: seeds::read(path, entities, default)? })
         };
-        Ok(Lists { bad: read(bad)?, trusted: trusted.map(read).transpose()?, default })
+        let (bad, trusted) = (bad.map(read).transpose()?, trusted.map(read).transpose()?);
+        Ok(Lists { bad, trusted, default })
     }
 
     /// Reads those again that changed.
     fn refresh(&mut self, entities: &Entities) -> Result<(), RunError> {
-        for list in [Some(&mut self.bad), self.trusted.as_mut()].into_iter().flatten() {
+        for list in [self.bad.as_mut(), self.trusted.as_mut()].into_iter().flatten() {
             let (sha256, _) = fingerprint(&list.path).map_err(ListError::from)?;
             if sha256 != list.sha256 {
                 list.entries = seeds::read(&list.path, entities, self.default)?;
@@ -207,14 +214,17 @@ impl Lists {
         Ok(())
     }
 
+    fn all(&self) -> impl Iterator<Item = &List> {
+        [self.bad.as_ref(), self.trusted.as_ref()].into_iter().flatten()
+    }
+
     fn hashes(&self) -> Vec<String> {
-        let lists = [Some(&self.bad), self.trusted.as_ref()];
-        lists.into_iter().flatten().map(|list| list.sha256.clone()).collect()
+        self.all().map(|list| list.sha256.clone()).collect()
     }
 
     /// The black list.
     pub fn known_bad(&self) -> KnownBad {
-        KnownBad { entries: self.bad.entries.clone() }
+        KnownBad { entries: self.bad.iter().flat_map(|list| list.entries.clone()).collect() }
     }
 
     /// The white list.
@@ -235,9 +245,12 @@ impl Lists {
             holding.unseen += (all - holding.vertices.len()) as u64;
             holding
         };
-        let bad = seen(seeds::holding(&self.bad.entries, entities, at));
-        let trusted = self.trusted.as_ref().map(|list| seeds::holding(&list.entries, entities, at));
-        let trusted = seen(trusted.unwrap_or_default());
+        let of = |list: &Option<List>| {
+            list.as_ref()
+                .map(|list| seeds::holding(&list.entries, entities, at))
+                .unwrap_or_default()
+        };
+        let (bad, trusted) = (seen(of(&self.bad)), seen(of(&self.trusted)));
         match bad.vertices.iter().find(|v| trusted.vertices.binary_search(v).is_ok()) {
             Some(&v) => Err(RunError::Both {
                 kind: entities.kind_name_of(v).into(),
@@ -249,7 +262,7 @@ impl Lists {
 
     /// Entries that name nobody who was ever seen.
     fn never_seen(&self, entities: &Entities) -> u64 {
-        let entries = self.bad.entries.iter().chain(self.trusted.iter().flat_map(|l| &l.entries));
+        let entries = self.all().flat_map(|list| &list.entries);
         entries.filter(|entry| entities.find(entry.kind, &entry.id).is_none()).count() as u64
     }
 }
@@ -267,10 +280,13 @@ pub fn run<E: Executor>(
     observer: &mut dyn RunObserver,
 ) -> Result<Manifest, RunError> {
     options.detection.check()?;
+    if options.known_bad.is_none() && !options.detection.unseeded {
+        return Err(RunError::NobodyKnown);
+    }
     let described = options.described();
     let (mut before, mut finished) = (None, Vec::new());
-    let there = if resume { Some(RunFolder::open(path)?) } else { None };
-    if let Some(folder) = &there {
+    let folder = if resume { Some(RunFolder::open(path)?) } else { None };
+    if let Some(folder) = &folder {
         let manifest = folder.manifest()?;
         if let Some([name, there, here]) = manifest.difference(&described) {
             let path = path.into();
@@ -278,9 +294,15 @@ pub fn run<E: Executor>(
         }
         folder.tidy()?;
         finished = folder.finished()?;
+        before = Some(manifest);
+    } else {
+        RunFolder::check(path)?;
+    }
+    // The input may have more by now: such a window is made again.
+    let cut = finished.pop_if(|last| last.cut);
+    if let Some(folder) = &folder {
         // Who was killed when a window was there had not yet forgotten what was kept of the one before.
         finished.iter().rev().skip(1).try_for_each(|record| folder.forget(record))?;
-        before = Some(manifest);
     }
     let manifest = Manifest {
         ripplet: env!("CARGO_PKG_VERSION").into(),
@@ -294,29 +316,22 @@ pub fn run<E: Executor>(
         threads: rayon::current_num_threads(),
         seconds: 0.0,
     };
-    let folder = match there {
-        Some(folder) => folder.write_manifest(&manifest).map(|()| folder)?,
-        None => RunFolder::begin(path, &manifest)?,
-    };
-    let mut running =
-        Running { executor, options, folder, before, manifest, start: Instant::now() };
+    if let Some(folder) = &folder {
+        folder.write_manifest(&manifest)?;
+    }
+    let start = Instant::now();
+    let mut running = Running { executor, options, path, folder, before, cut, manifest, start };
     let end = running.windows(observer);
-    running.manifest.seconds = running.start.elapsed().as_secs_f64();
-    running.manifest.state = match &end {
-        Ok(()) => "finished".into(),
-        Err(error) => error.to_string(),
-    };
-    let told = running.folder.write_manifest(&running.manifest).map_err(RunError::from);
-    let told = told.and_then(|()| write_page(&running.folder));
-    // On a full disk, the report fails as the window did: what ended the run is to be told.
-    end.and(told).map(|_| running.manifest)
+    running.finish(end)
 }
 
 impl RunOptions {
     /// What decides the results, by name.
     fn described(&self) -> BTreeMap<String, String> {
         let mut all = self.described.clone();
-        let mut say = |name: &str, value: String| all.insert(name.into(), value);
+        let mut say = |name: &str, value: String| {
+            all.insert(name.into(), value);
+        };
         let feed = &self.feed;
         say("window", feed.shape.length().to_string());
         say("slide", feed.shape.slide().to_string());
@@ -324,8 +339,14 @@ impl RunOptions {
         say("first window", if feed.shape.is_growing() { "grows" } else { "whole" }.into());
         say("rows with faults", if feed.skip_bad_rows { "left out" } else { "refused" }.into());
         say("late rows", if feed.skip_late_rows { "left out" } else { "refused" }.into());
+        say("known bad", if self.known_bad.is_some() { "a list" } else { NO_LIST }.into());
         say("labels", if self.exact { "anew" } else { "from the window before" }.into());
-        say("detection", format!("{:?}", self.detection));
+        say(
+            "last window",
+            if feed.full_slides { "after a full slide" } else { "ends with the last day" }.into(),
+        );
+        say("longest gap between rows", feed.longest_gap.to_string());
+        self.detection.describe(&mut say);
         match &feed.sources {
             Sources::Files(named) => say("inputs", named.join(" ")),
             Sources::Query { query, .. } => say("inputs", query.clone()),
@@ -337,24 +358,49 @@ impl RunOptions {
 struct Running<'a, E> {
     executor: &'a E,
     options: &'a RunOptions,
-    folder: RunFolder,
+    path: &'a Path,
+    /// The folder, once there is a window to put into it.
+    folder: Option<RunFolder>,
     /// The run as it was, where it goes on.
     before: Option<Manifest>,
+    /// The last window of then, where it ended because the input did.
+    cut: Option<WindowRecord>,
     manifest: Manifest,
     start: Instant,
 }
 
 impl<E: Executor> Running<'_, E> {
+    /// Writes how the run ended; where there is no window, nothing is left of it.
+    fn finish(mut self, end: Result<(), RunError>) -> Result<Manifest, RunError> {
+        self.manifest.windows.extend(self.cut.take());
+        let Some(folder) = self.folder else { return end.map(|()| self.manifest) };
+        if self.manifest.windows.is_empty() && end.is_err() {
+            // What ended the run is to be told, not that something is left of it.
+            let _ = folder.remove();
+            return end.map(|()| self.manifest);
+        }
+        self.manifest.seconds = self.start.elapsed().as_secs_f64();
+        self.manifest.state = match &end {
+            Ok(()) => "finished".into(),
+            Err(error) => error.to_string(),
+        };
+        let told = folder.write_manifest(&self.manifest).map_err(RunError::from);
+        let told = told.and_then(|()| write_page(&folder));
+        // On a full disk, the report fails as the window did: what ended the run is to be told.
+        end.and(told).map(|_| self.manifest)
+    }
+
     fn windows(&mut self, observer: &mut dyn RunObserver) -> Result<(), RunError> {
         let options = self.options;
         let mut feed = Feed::begin(&options.feed)?;
         let trusted = options.trusted.as_deref();
         let kind = &options.feed.mapping.source.kind;
-        let mut lists = Lists::read(&options.known_bad, trusted, feed.entities(), kind)?;
+        let bad = options.known_bad.as_deref();
+        let mut lists = Lists::read(bad, trusted, feed.entities(), kind)?;
         let done = self.manifest.windows.len() as u32;
-        let mut kept = match self.manifest.windows.last() {
-            Some(last) => self.folder.kept(last)?,
-            None => Kept { spread: Default::default(), tracker: Tracker::new() },
+        let mut kept = match (self.manifest.windows.last(), &self.folder) {
+            (Some(last), Some(folder)) => folder.kept(last)?,
+            _ => Kept { spread: Default::default(), tracker: Tracker::new() },
         };
         let mut index = 0;
         loop {
@@ -365,8 +411,8 @@ impl<E: Executor> Running<'_, E> {
             self.manifest.inputs = self.inputs(&feed);
             self.manifest.counts = feed.stream().counts().clone();
             self.manifest.unseen = lists.never_seen(feed.entities());
+            self.manifest.transactions_behind = feed.behind();
             if advance == Advance::Over {
-                self.manifest.transactions_behind = feed.behind();
                 let counts = &self.manifest.counts;
                 return if index == 0 {
                     Err(RunError::NoTransactions(counts.clone().into()))
@@ -470,6 +516,7 @@ impl<E: Executor> Running<'_, E> {
             lists_sha256: lists.hashes(),
             clusters: findings.clusters.len() as u64,
             members: findings.members.len() as u64,
+            cut: feed.is_cut(),
             merged,
             warm,
             changed: match changed {
@@ -490,9 +537,11 @@ impl<E: Executor> Running<'_, E> {
         observer.on_window(&record.0);
         self.manifest.windows.push(record.0);
         self.manifest.seconds = self.start.elapsed().as_secs_f64();
-        self.folder.write_manifest(&self.manifest)?;
-        if self.options.feed.reading.follow.is_some() {
-            write_page(&self.folder)?;
+        if let Some(folder) = &self.folder {
+            folder.write_manifest(&self.manifest)?;
+            if self.options.feed.reading.follow.is_some() {
+                write_page(folder)?;
+            }
         }
         Ok(Kept { spread: detected.spread, tracker: record.1 })
     }
@@ -516,7 +565,7 @@ impl<E: Executor> Running<'_, E> {
     }
 
     fn write(
-        &self,
+        &mut self,
         mut record: WindowRecord,
         found: Found<'_>,
         tracker: Tracker,
@@ -535,7 +584,15 @@ impl<E: Executor> Running<'_, E> {
         };
         let report = WindowReport::of(in_window, self.options.report);
         record.seconds.insert("evidence".into(), start.elapsed().as_secs_f64());
-        self.folder.write_window(&record, &kept, |folder| -> Result<(), RunError> {
+        let folder = match self.folder.take() {
+            Some(folder) => folder,
+            None => RunFolder::begin(self.path, &self.manifest)?,
+        };
+        let folder = self.folder.insert(folder);
+        if let Some(cut) = self.cut.take() {
+            folder.remove_window(&cut)?;
+        }
+        folder.write_window(&record, &kept, |folder| -> Result<(), RunError> {
             write_clusters(&folder.join("clusters.parquet"), in_window)?;
             write_members(&folder.join("members.parquet"), in_window)?;
             write_edges(&folder.join("edges.parquet"), in_window)?;
@@ -545,8 +602,9 @@ impl<E: Executor> Running<'_, E> {
             }
             Ok(write_json(&folder.join("report.json"), &report)?)
         })?;
-        if let Some(last) = self.manifest.windows.last() {
-            self.folder.forget(last)?;
+        // A window that is cut is made again where there is more: what it goes on from stays.
+        if let Some(last) = self.manifest.windows.last().filter(|_| !record.cut) {
+            folder.forget(last)?;
         }
         Ok((record, kept.tracker))
     }
@@ -604,9 +662,18 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         }
     };
     say(counts.late, "rows were left out: they came after their day had ended");
+    say(
+        counts.rounded,
+        "amounts have more decimals than are kept, and were rounded: amount = { column = …, decimals = N } in the mapping \
+         keeps up to 9",
+    );
     say(counts.other_kinds, "rows were passed over: of kinds that the mapping does not take");
     say(manifest.unseen, "entries of the lists name nobody who was seen");
-    say(manifest.transactions_behind, "transactions lie behind the end of the last window");
+    say(
+        manifest.transactions_behind,
+        "transactions lie behind the end of the last window and are in none: without --full-slides (and --follow), a last \
+         window ends with the last day",
+    );
     let repeated = manifest.inputs.iter().filter(|input| input.repeats.is_some()).count();
     say(repeated as u64, "files were passed over: others with the same content were read before");
     let warm = windows.iter().filter(|window| window.warm).count();
@@ -615,10 +682,14 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         "windows began with the labels of the window before: a run with --exact may find others at ties",
     );
     let alone = windows.iter().filter(|window| window.known_bad == 0).count();
-    say(
-        alone as u64,
-        "windows had nobody known to be bad: what was found there was found without seeds",
-    );
+    if manifest.options.get("known bad").is_some_and(|list| list == NO_LIST) {
+        notes.push("there is no list of known bad: all clusters were found without seeds".into());
+    } else {
+        say(
+            alone as u64,
+            "windows had nobody known to be bad: what was found there was found without seeds",
+        );
+    }
     if !["finished", "running"].contains(&&*manifest.state) {
         notes.push(format!("The run ended early: {}", manifest.state));
     }

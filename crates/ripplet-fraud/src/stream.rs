@@ -9,11 +9,14 @@
 //!
 //! Memory: 16 bytes for each pair of a row of the days that have not ended.
 
-use crate::days::{Deal, Run, RunError};
+use crate::amount::Amount;
+use crate::days::{Deal, MOST_AMOUNT, Run, RunError};
 use crate::entities::{EntityError, KindId};
 use crate::mapping::{End, Mapping};
+use crate::neighbours::{Far, Judged, Neighbours};
 use crate::source::decode::is_empty;
 use crate::source::{Batch, FaultKind};
+use crate::weights::{BadWeight, Weighing};
 use crate::{Entities, Span, Timestamp};
 use arrow_array::{Array, StringArray};
 use rayon::prelude::*;
@@ -22,6 +25,7 @@ use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_io::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// How a stream is taken.
@@ -35,7 +39,13 @@ pub struct Taking {
     pub skip_bad_rows: bool,
     /// Whether rows that come too late are.
     pub skip_late_rows: bool,
+    /// By how much a row's time may differ from those of the rows around it.
+    pub longest_gap: Span,
 }
+
+/// By how much a row's time may differ from those of the rows around it, where nothing is said: less than the year by
+/// which a typing error is off, more than the pause of a season.
+pub const LONGEST_PAUSE: Span = Span::days_of(180);
 
 /// What was counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +64,9 @@ pub struct Counts {
     pub faults: BTreeMap<String, u64>,
     /// Taken, but between a vertex and itself, so that they are no edge.
     pub to_themselves: u64,
+    /// Whose amounts have more decimals than are kept, and were rounded.
+    #[serde(default)]
+    pub rounded: u64,
 }
 
 /// A day that ended.
@@ -97,8 +110,8 @@ pub enum StreamError {
     },
     /// Time goes ahead by very much.
     #[error(
-        "{origin}{place}: the transaction of {time} comes {days} days (of {unit}) after the last before it: this looks \
-         like a wrong time or unit"
+        "{origin}{place}: the transaction of {time}, and those behind it, come {days} days (of {unit}) after the last \
+         before it: this looks like a wrong time or unit"
     )]
     Jump {
         /// The file or query.
@@ -115,9 +128,20 @@ pub enum StreamError {
     /// An entity cannot be taken in.
     #[error(transparent)]
     Entity(#[from] EntityError),
+    /// The amounts of a day sum up to too much.
+    #[error(
+        "the amounts between {ends} on {day} sum up to more than 2⁵⁰ of the smallest unit: keep fewer decimals \
+         (amount = {{ column = …, decimals = 0 }})"
+    )]
+    Sum {
+        /// Who deals.
+        ends: String,
+        /// When.
+        day: Timestamp,
+    },
     /// A day cannot be made a run.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(RunError),
     /// Memory was refused.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
@@ -141,6 +165,11 @@ pub struct Stream {
     /// Days that have not ended, with what was taken of them.
     open: BTreeMap<i64, Open>,
     latest: Option<Timestamp>,
+    neighbours: Neighbours<Held>,
+    limit: Limit,
+    time_column: String,
+    /// The vertices of the row that is taken, column by column.
+    vertices: Vec<VertexId>,
     /// Days before this one have ended.
     ended: i64,
     /// The day that ends next; none before the first did.
@@ -154,16 +183,101 @@ struct Open {
     transactions: u64,
 }
 
+/// The day that rows are put into, and those that ended meanwhile.
+#[derive(Debug, Default)]
+struct Current {
+    day: Option<i64>,
+    open: Open,
+    ended: Vec<Ended>,
+}
+
+/// What of a row is not an id.
+#[derive(Clone, Copy)]
+struct Row {
+    time: Timestamp,
+    amount: u64,
+}
+
+/// A row that waits for a verdict on its time.
+#[derive(Debug)]
+struct Held {
+    ids: Vec<Option<String>>,
+    amount: u64,
+    origin: String,
+    place: Place,
+}
+
+impl Held {
+    fn of(batch: &Batch, row: usize, origin: &str) -> Held {
+        let id = |ids: &StringArray| (!is_empty(ids, row)).then(|| ids.value(row).to_owned());
+        Held {
+            ids: batch.ids.iter().map(id).collect(),
+            amount: batch.amounts.get(row).copied().unwrap_or(0),
+            origin: origin.into(),
+            place: batch.places.of(row),
+        }
+    }
+}
+
+/// The amounts that a single transaction may have: an edge must be able to weigh it.
+#[derive(Debug)]
+struct Limit {
+    weighing: Arc<Weighing>,
+    column: String,
+    decimals: u32,
+    /// The largest amount that is known to fit.
+    fits: u64,
+}
+
+impl Limit {
+    fn new(mapping: &Mapping, weighing: Arc<Weighing>) -> Limit {
+        let amount = mapping.amount.as_ref();
+        Limit {
+            weighing,
+            column: amount.map_or(String::new(), |amount| amount.column.clone()),
+            decimals: amount.map_or(0, |amount| amount.decimals),
+            fits: 0,
+        }
+    }
+
+    #[inline]
+    fn check(&mut self, amount: u64) -> Option<FaultKind> {
+        if amount <= self.fits { None } else { self.look(amount) }
+    }
+
+    /// Of rows, few have more than all before.
+    fn look(&mut self, amount: u64) -> Option<FaultKind> {
+        let unit = 10f64.powi(-(self.decimals as i32));
+        let why = match self.weighing.stored(1, amount, unit, 0.0) {
+            _ if amount > MOST_AMOUNT => "is more than 2⁵⁰ of the smallest unit".into(),
+            Err(bad @ BadWeight::TooLarge(_)) => format!("makes an edge whose weight {bad}"),
+            _ => {
+                self.fits = amount;
+                return None;
+            }
+        };
+        let text = Amount { units: amount, decimals: self.decimals }.to_string();
+        Some(FaultKind::TooLarge { column: self.column.clone(), text, why })
+    }
+}
+
 impl Stream {
     /// A stream of which nothing came yet.
     ///
+    /// `weighing` tells which amounts an edge cannot weigh.
+    ///
     /// # Errors
     /// Where the mapping has too many kinds.
-    pub fn new(mapping: &Mapping, taking: Taking) -> Result<Stream, EntityError> {
+    pub fn new(
+        mapping: &Mapping,
+        weighing: Arc<Weighing>,
+        taking: Taking,
+    ) -> Result<Stream, EntityError> {
         let mut entities = Entities::new();
         let also = mapping.also.iter().map(|linked| &linked.entity);
         let columns = [&mapping.source, &mapping.target].into_iter().chain(also);
-        let kinds = columns.map(|column| entities.kind(&column.kind)).collect::<Result<_, _>>()?;
+        let kinds = columns.map(|column| entities.kind(&column.kind));
+        let kinds = kinds.collect::<Result<Vec<KindId>, _>>()?;
         let mut pairs = vec![(0, 1)];
         for (place, linked) in mapping.also.iter().enumerate() {
             let end = |end: &End| usize::from(*end == End::Target);
@@ -171,12 +285,18 @@ impl Stream {
         }
         Ok(Stream {
             taking,
+            vertices: vec![NONE; kinds.len()],
             kinds,
             pairs,
             has_amounts: mapping.amount.is_some(),
             entities,
             open: BTreeMap::new(),
             latest: None,
+            neighbours: Neighbours::new(
+                taking.late.map_or(taking.longest_gap, |late| late.max(taking.longest_gap)),
+            ),
+            limit: Limit::new(mapping, weighing),
+            time_column: mapping.time.column.clone(),
             ended: i64::MIN,
             next: None,
             counts: Counts::default(),
@@ -213,10 +333,8 @@ impl Stream {
         let known = self.look_up(batch)?;
         let mut faults = batch.faults.iter().peekable();
         let mut others = batch.others.iter().peekable();
-        let mut ended = Vec::new();
-        let mut vertices = vec![NONE; self.kinds.len()];
-        let mut of_day = Open::default();
-        let mut day = i64::MIN;
+        let mut current = Current::default();
+        self.counts.rounded += batch.rounded;
         for (row, &time) in batch.times.iter().enumerate() {
             self.counts.rows += 1;
             let fault = faults.next_if(|fault| fault.row as usize == row);
@@ -229,42 +347,91 @@ impl Stream {
                 self.skip_fault(&fault.kind, at)?;
                 continue;
             }
-            let unit = time.unit(self.taking.unit);
-            if !self.is_in_time(time, unit, at)? {
+            let amount = batch.amounts.get(row).copied().unwrap_or(0);
+            if let Some(fault) = self.limit.check(amount) {
+                self.skip_fault(&fault, at)?;
                 continue;
             }
-            if let Some(until) = self.end_with(time, unit, at)? {
-                self.put_back(day, &mut of_day);
-                day = i64::MIN;
-                self.end_until(until, &mut ended)?;
+            if !self.neighbours.is_near(time) {
+                let held = Held::of(batch, row, origin);
+                let judged = self.neighbours.judge(time, held);
+                self.settle(judged, &mut current)?;
+                continue;
             }
-            for (column, vertex) in vertices.iter_mut().enumerate() {
-                *vertex = match known[column][row] {
-                    NONE if is_empty(&batch.ids[column], row) => NONE,
-                    NONE => {
-                        self.entities.intern(self.kinds[column], batch.ids[column].value(row))?
-                    }
-                    vertex => vertex,
-                };
-            }
-            if unit != day {
-                self.put_back(day, &mut of_day);
-                of_day = self.open.remove(&unit).unwrap_or_default();
-                day = unit;
-            }
-            let amount = batch.amounts.get(row).copied().unwrap_or(0);
-            for &(source, target) in &self.pairs {
-                let (source, target) = (vertices[source], vertices[target]);
-                if source != NONE && target != NONE {
-                    memory::push(&mut of_day.deals, Deal { source, target, amount })?;
+            self.take(Row { time, amount }, at, &mut current, |entities, kinds, vertices| {
+                for (column, vertex) in vertices.iter_mut().enumerate() {
+                    *vertex = match known[column][row] {
+                        NONE if is_empty(&batch.ids[column], row) => NONE,
+                        NONE => entities.intern(kinds[column], batch.ids[column].value(row))?,
+                        vertex => vertex,
+                    };
                 }
-            }
-            of_day.transactions += 1;
-            self.counts.taken += 1;
-            self.counts.to_themselves += u64::from(vertices[0] == vertices[1]);
+                Ok(())
+            })?;
         }
-        self.put_back(day, &mut of_day);
-        Ok(ended)
+        self.put_back(&mut current);
+        Ok(current.ended)
+    }
+
+    /// Takes rows that waited for a verdict.
+    fn settle(
+        &mut self,
+        judged: Vec<Judged<Held>>,
+        current: &mut Current,
+    ) -> Result<(), StreamError> {
+        for Judged { time, row, far } in judged {
+            let at = || (row.origin.clone(), row.place);
+            if let Some(Far { side, around }) = far {
+                let (column, gap) = (self.time_column.clone(), self.neighbours.gap());
+                self.skip_fault(&FaultKind::Far { column, time, side, around, gap }, at)?;
+                continue;
+            }
+            let taken = Row { time, amount: row.amount };
+            self.take(taken, at, current, |entities, kinds, vertices| {
+                for ((id, &kind), vertex) in row.ids.iter().zip(kinds).zip(vertices) {
+                    *vertex = match id {
+                        Some(id) => entities.intern(kind, id)?,
+                        None => NONE,
+                    };
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes a row; `find` finds the vertices of its columns, once it is known to be in time.
+    fn take(
+        &mut self,
+        Row { time, amount }: Row,
+        at: impl Fn() -> (String, Place),
+        current: &mut Current,
+        find: impl FnOnce(&mut Entities, &[KindId], &mut [VertexId]) -> Result<(), EntityError>,
+    ) -> Result<(), StreamError> {
+        let unit = time.unit(self.taking.unit);
+        if !self.is_in_time(time, unit, &at)? {
+            return Ok(());
+        }
+        if let Some(until) = self.end_with(time, unit, &at)? {
+            self.put_back(current);
+            self.end_until(until, &mut current.ended)?;
+        }
+        find(&mut self.entities, &self.kinds, &mut self.vertices)?;
+        if current.day != Some(unit) {
+            self.put_back(current);
+            current.open = self.open.remove(&unit).unwrap_or_default();
+            current.day = Some(unit);
+        }
+        for &(source, target) in &self.pairs {
+            let (source, target) = (self.vertices[source], self.vertices[target]);
+            if source != NONE && target != NONE {
+                memory::push(&mut current.open.deals, Deal { source, target, amount })?;
+            }
+        }
+        current.open.transactions += 1;
+        self.counts.taken += 1;
+        self.counts.to_themselves += u64::from(self.vertices[0] == self.vertices[1]);
+        Ok(())
     }
 
     /// Counts a row with a fault, where such rows are left out.
@@ -274,6 +441,9 @@ impl Stream {
         at: impl Fn() -> (String, Place),
     ) -> Result<(), StreamError> {
         if !self.taking.skip_bad_rows {
+            // The first row that is wrong is the one to tell of, also where it waits for a verdict.
+            let judged = self.neighbours.finish();
+            self.settle(judged, &mut Current::default())?;
             let (origin, place) = at();
             return Err(StreamError::Row { origin, place, fault: fault.clone() });
         }
@@ -329,7 +499,11 @@ impl Stream {
     /// # Errors
     /// Where a day cannot be made a run.
     pub fn finish(&mut self) -> Result<Vec<Ended>, StreamError> {
-        let mut ended = Vec::new();
+        let mut current = Current::default();
+        let judged = self.neighbours.finish();
+        self.settle(judged, &mut current)?;
+        self.put_back(&mut current);
+        let mut ended = current.ended;
         if let Some(last) = self.open.keys().next_back().copied() {
             self.end_until(last + 1, &mut ended)?;
         }
@@ -354,9 +528,22 @@ impl Stream {
         batch.ids.iter().zip(&self.kinds).map(of_column).collect()
     }
 
-    fn put_back(&mut self, day: i64, open: &mut Open) {
-        if day != i64::MIN {
-            self.open.insert(day, std::mem::take(open));
+    fn put_back(&mut self, current: &mut Current) {
+        if let Some(day) = current.day.take() {
+            self.open.insert(day, std::mem::take(&mut current.open));
+        }
+    }
+
+    /// The error of a day that cannot be made a run, with names.
+    fn run_error(&self, unit: i64, error: RunError) -> StreamError {
+        match error {
+            RunError::Amount(a, b) => {
+                let day = Timestamp(unit.saturating_mul(self.taking.unit.micros()));
+                let name =
+                    |v| format!("{} {}", self.entities.kind_name_of(v), self.entities.id_of(v));
+                StreamError::Sum { ends: format!("{} and {}", name(a), name(b)), day }
+            }
+            error => StreamError::Run(error),
         }
     }
 
@@ -367,7 +554,8 @@ impl Stream {
         let Some(mut unit) = self.next.or(first) else { return Ok(()) };
         while unit < until {
             let Open { deals, transactions } = self.open.remove(&unit).unwrap_or_default();
-            let run = Run::of(deals, transactions, self.has_amounts)?;
+            let run = Run::of(deals, transactions, self.has_amounts)
+                .map_err(|error| self.run_error(unit, error))?;
             ended.push(Ended { unit, run, vertices: self.entities.len() });
             unit += 1;
         }

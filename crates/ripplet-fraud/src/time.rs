@@ -48,6 +48,11 @@ impl Timestamp {
         units.checked_mul(unit.0).map(Timestamp)
     }
 
+    /// Whether it stands for `infinity` or `-infinity`, as PostgreSQL and Arrow files store them.
+    pub fn is_infinite(self) -> bool {
+        [i64::MIN, i64::MAX].contains(&self.0)
+    }
+
     /// The instant this much later, as far as instants go.
     #[must_use]
     pub fn plus(self, span: Span) -> Timestamp {
@@ -109,18 +114,21 @@ impl Timestamp {
             [] | [b'Z' | b'z'] => 0,
             [sign @ (b'+' | b'-'), h0, h1, b':', m0, m1]
             | [sign @ (b'+' | b'-'), h0, h1, m0, m1] => {
-                let (hours, minutes) = (two([h0, h1])?, two([m0, m1])?);
-                let offset = i64::from(hours * 60 + minutes) * 60 * SECOND;
-                if sign == b'+' { offset } else { -offset }
+                offset_of(sign, two([h0, h1])?, two([m0, m1])?)?
             }
-            [sign @ (b'+' | b'-'), h0, h1] => {
-                let offset = i64::from(two([h0, h1])?) * 3600 * SECOND;
-                if sign == b'+' { offset } else { -offset }
-            }
+            [sign @ (b'+' | b'-'), h0, h1] => offset_of(sign, two([h0, h1])?, 0)?,
             _ => return None,
         };
         Some(Timestamp(at - offset))
     }
+}
+
+/// Returns an offset from UTC; ISO 8601 and XML Schema have none beyond ±18:00 (±14:00 are in use).
+fn offset_of(sign: u8, hours: u32, minutes: u32) -> Option<i64> {
+    const MOST_MINUTES: u32 = 18 * 60;
+    let all = hours * 60 + minutes;
+    let offset = i64::from(all) * 60 * SECOND;
+    (minutes < 60 && all <= MOST_MINUTES).then_some(if sign == b'+' { offset } else { -offset })
 }
 
 fn two([tens, ones]: [u8; 2]) -> Option<u32> {
@@ -176,6 +184,11 @@ impl Span {
     /// So many microseconds, which must be above 0.
     pub fn of_micros(micros: i64) -> Option<Span> {
         (micros > 0).then_some(Span(micros))
+    }
+
+    /// A number of days that is known to be above 0.
+    pub(crate) const fn days_of(days: i64) -> Span {
+        Span(days * DAY)
     }
 
     /// So many days, which must be above 0.

@@ -100,7 +100,7 @@ fn evaluated(
     let mut feed = Feed::begin(options)?;
     let (confirmed, trusted) = (&arguments.confirmed, arguments.trusted.as_deref());
     let kind = &options.mapping.source.kind;
-    let lists = Lists::read(confirmed, trusted, feed.entities(), kind)?;
+    let lists = Lists::read(Some(confirmed), trusted, feed.entities(), kind)?;
     let (confirmed, trusted): (KnownBad, Trusted) = (lists.known_bad(), lists.trusted());
     let mut evaluator = Evaluator::new(evaluation, &confirmed)?;
     console.stage("reading");

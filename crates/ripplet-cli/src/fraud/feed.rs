@@ -1,11 +1,12 @@
 //! Where windows come from, and how long they are: arguments that the commands share.
 
 use crate::failure::Failure;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ripplet::fraud::detect::Detection;
 use ripplet::fraud::feed::FeedOptions;
 use ripplet::fraud::source::postgres::with_password;
 use ripplet::fraud::source::reader::{Reading, Sources};
+use ripplet::fraud::stream::LONGEST_PAUSE;
 use ripplet::fraud::ties::TieRule;
 use ripplet::fraud::window::Shape;
 use ripplet::fraud::{Mapping, Span};
@@ -37,9 +38,17 @@ pub struct FeedArguments {
     /// Take rows that come so much later than later ones; without, time must not go back to a day that ended.
     #[arg(long, value_name = "SPAN", value_parser = span, help_heading = "Reading")]
     late: Option<Span>,
-    /// Leave out, and count, rows with nulls, or with times or amounts that are none.
-    #[arg(long, help_heading = "Reading")]
+    /// What to do at a bad row, one with nulls, or with a time or an amount that is none or does not fit: stop, or skip
+    /// and count it.
+    #[arg(long, value_name = "WHAT", default_value = "stop", help_heading = "Reading")]
+    on_error: OnBadRow,
+    /// `--on-error skip`, as it was called.
+    #[arg(long, hide = true)]
     skip_bad_rows: bool,
+    /// A row whose time is further from those of the rows around it is bad: a wrong year, most often.
+    #[arg(long, value_name = "SPAN", default_value_t = LONGEST_PAUSE, value_parser = span)]
+    #[arg(help_heading = "Reading")]
+    longest_gap: Span,
     /// Leave out, and count, rows that are later than --late allows.
     #[arg(long, help_heading = "Reading")]
     skip_late_rows: bool,
@@ -57,6 +66,17 @@ pub struct FeedArguments {
     /// Begin with a window of one slide, and let windows grow until they are as long as --window says.
     #[arg(long, help_heading = "Windows")]
     growing: bool,
+    /// End the last window a full slide after the one before it, and leave out the transactions behind it; without, a
+    /// last window ends with the last day.
+    #[arg(long, help_heading = "Windows")]
+    full_slides: bool,
+}
+
+/// What to do at a bad row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnBadRow {
+    Stop,
+    Skip,
 }
 
 /// How clusters are detected.
@@ -132,8 +152,10 @@ impl FeedArguments {
             mapping,
             shape: if self.growing { shape.growing() } else { shape },
             late: self.late,
-            skip_bad_rows: self.skip_bad_rows,
+            skip_bad_rows: self.skip_bad_rows || self.on_error == OnBadRow::Skip,
             skip_late_rows: self.skip_late_rows,
+            longest_gap: self.longest_gap,
+            full_slides: self.full_slides,
             from_scratch: false,
         })
     }

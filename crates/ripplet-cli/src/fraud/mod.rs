@@ -15,8 +15,8 @@ use ripplet::fraud::feed::FeedError;
 use ripplet::fraud::folder::FolderError;
 use ripplet::fraud::mapping::MappingError;
 use ripplet::fraud::run::RunError;
-use ripplet::fraud::source::SourceError;
 use ripplet::fraud::source::reader::ReaderError;
+use ripplet::fraud::source::{FaultKind, SourceError};
 use ripplet::fraud::stream::StreamError;
 
 /// Find suspicious clusters in windows of transactions, around users who are known to be bad.
@@ -55,6 +55,7 @@ impl From<RunError> for Failure {
             RunError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => FINISHED,
             RunError::Folder(_) => "",
             RunError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
+            RunError::NobodyKnown => "name a list with --known-bad, or leave out --seeded-only",
             RunError::Memory { .. } => FINISHED,
             RunError::Detect(_) | RunError::OutOfMemory(_) => FINISHED,
             RunError::Write(_) => FINISHED,
@@ -70,7 +71,10 @@ impl From<RunError> for Failure {
                     RunError::Folder(folder) => {
                         !matches!(folder, FolderError::Io { .. } | FolderError::Write(_))
                     }
-                    RunError::List(_) | RunError::Both { .. } | RunError::NoTransactions(_) => true,
+                    RunError::List(_)
+                    | RunError::Both { .. }
+                    | RunError::NobodyKnown
+                    | RunError::NoTransactions(_) => true,
                     RunError::Detect(error) => {
                         matches!(error, DetectError::Attenuation(_) | DetectError::Sizes { .. })
                     }
@@ -98,7 +102,10 @@ fn is_input(error: &FeedError) -> bool {
         FeedError::Stream(error) => {
             matches!(
                 error,
-                StreamError::Row { .. } | StreamError::Late { .. } | StreamError::Jump { .. }
+                StreamError::Row { .. }
+                    | StreamError::Late { .. }
+                    | StreamError::Jump { .. }
+                    | StreamError::Sum { .. }
             )
         }
         FeedError::Entity(_) | FeedError::Window(_) | FeedError::Cancelled => false,
@@ -119,8 +126,11 @@ fn help_for(error: &FeedError) -> &'static str {
         FeedError::Reader(ReaderError::Source(SourceError::Query { .. })) => {
             "finished windows are kept: go on with --resume once the server answers"
         }
+        FeedError::Stream(StreamError::Row { fault: FaultKind::Far { .. }, .. }) => {
+            "--on-error skip leaves such rows out, and counts them; --longest-gap 400d allows for longer pauses"
+        }
         FeedError::Stream(StreamError::Row { .. }) => {
-            "--skip-bad-rows leaves such rows out, and counts them"
+            "--on-error skip leaves such rows out, and counts them"
         }
         FeedError::Stream(StreamError::Late { .. }) => {
             "--late 2d allows for rows that are two days late; --skip-late-rows leaves out what is later"
@@ -130,7 +140,8 @@ fn help_for(error: &FeedError) -> &'static str {
 }
 
 /// What to do where the run, and not the input, failed.
-const FINISHED: &str = "finished windows are kept: go on with --resume";
+const FINISHED: &str =
+    "finished windows are kept: go on with --resume (without any, nothing is left: begin again)";
 
 impl From<FeedError> for Failure {
     fn from(error: FeedError) -> Failure {

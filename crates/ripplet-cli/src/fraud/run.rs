@@ -34,9 +34,10 @@ pub struct Arguments {
     /// The run folder: new, empty, or of a run that ended before its first window; with --resume that of the run.
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
-    /// Who is known to be bad: a table with a column `id`, and, where they are there, `kind`, `from`, `until`.
+    /// Who is known to be bad: a table with a column `id`, and, where they are there, `kind`, `from`, `until`. Without
+    /// one, all clusters are found without seeds.
     #[arg(short = 'b', long, value_name = "FILE", help_heading = "Lists")]
-    known_bad: PathBuf,
+    known_bad: Option<PathBuf>,
     /// Who is trusted: a table of the same columns.
     #[arg(long, value_name = "FILE", help_heading = "Lists")]
     trusted: Option<PathBuf>,
@@ -106,8 +107,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     };
     let resume = Cell::new(arguments.resume);
     let manifest = arguments.device.on(&machine, &arguments.threads, console, |machine| {
-        // The CPU goes on behind the windows that a GPU had finished when it failed.
-        let resume = resume.replace(true);
+        // The CPU goes on behind the windows that a GPU had finished when it failed, if it had any.
+        let again = arguments.output.join("manifest.json").exists();
+        let resume = resume.replace(again);
         let mut watch = Watch { console, windows: 0 };
         within(memory, "the run", WAY_OUT, || {
             run::run(machine, &options, &arguments.output, resume, &mut watch)

@@ -75,6 +75,28 @@ fn a_window_is_a_graph_for_other_commands() {
 }
 
 #[test]
+fn bad_rows_are_skipped_if_asked_and_a_list_is_not_needed() {
+    let sandbox = small();
+    let rows = sandbox.read("rows.csv").replacen("b,s,2024-05-03", "b,s,2924-05-03", 1);
+    sandbox.write("year.csv", &rows);
+    let said = sandbox.run("fraud run year.csv -m m.toml -w 2d -s 1d -o year");
+    said.must_fail("a wrong year", 2, &["year.csv:14: the time 2924-05-03", "--on-error skip"]);
+    assert!(!sandbox.path("year").exists(), "nothing is left");
+    let said = sandbox.run("fraud run year.csv -m m.toml -w 2d -s 1d -o year --on-error skip");
+    assert_eq!(said.code, Some(3), "{said:?}");
+    for part in ["4 windows", "1 rows were left out: time far from its neighbours"] {
+        assert!(said.error.contains(part), "{part} in {said:?}");
+    }
+    assert!(said.error.contains("there is no list of known bad"), "{said:?}");
+    let said = sandbox.run("fraud run rows.csv -m m.toml -w 2d -s 1d -o seeded --seeded-only");
+    said.must_fail("nobody known", 2, &["--known-bad"]);
+    let said = sandbox.run("fraud run rows.csv -m m.toml -w 3d -s 3d -o full --full-slides");
+    assert!(said.error.contains("10 transactions lie behind"), "{said:?}");
+    let said = sandbox.run("fraud window rows.csv -m m.toml -w 3d -s 3d -o w.csv");
+    assert!(said.error.contains("from 2024-05-03 to 2024-05-06"), "{said:?}");
+}
+
+#[test]
 fn what_is_wrong_is_told_with_what_to_do() {
     let sandbox = small();
     let run = |arguments: &str| {
@@ -90,8 +112,8 @@ fn what_is_wrong_is_told_with_what_to_do() {
     assert!(said.error.contains("--late 2d"), "{said:?}");
     let said = run("late.csv -o two --skip-late-rows");
     assert!(said.error.contains("late.csv:5: the column `to` is empty"), "{said:?}");
-    assert!(said.error.contains("--skip-bad-rows"), "{said:?}");
-    let said = run("late.csv -o three --skip-late-rows --skip-bad-rows");
+    assert!(said.error.contains("--on-error skip"), "{said:?}");
+    let said = run("late.csv -o three --skip-late-rows --on-error skip");
     assert_eq!(said.code, Some(3), "{said:?}");
     for part in [
         "1 rows were left out: null",
@@ -208,8 +230,8 @@ fn a_disk_that_fills_up_during_a_run() {
 
     let said = full(8, "windows/.part-0000-2024-05-03/graph.npz");
     assert!(said.error.contains("--resume"), "{said:?}");
-    assert_eq!(files_in(&sandbox.path("cut/windows")), [""; 0]);
-    sandbox.ok(&format!("{} --resume", line("cut")));
+    assert_eq!(sandbox.names(), before, "there is no window, so nothing is left");
+    sandbox.ok(&line("cut"));
     assert_eq!(files_in(&sandbox.path("cut")), all);
     std::fs::remove_dir_all(sandbox.path("cut")).unwrap();
 

@@ -18,6 +18,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::{DataType, TimeUnit};
+use std::cell::Cell;
 use thiserror::Error;
 
 /// Some transactions, by column.
@@ -31,6 +32,8 @@ pub struct Batch {
     pub amounts: Vec<u64>,
     /// Rows that are no transactions, ascending, one fault each.
     pub faults: Vec<Fault>,
+    /// Rows whose amounts have more decimals than are kept, and were rounded.
+    pub rounded: u64,
     /// Rows of kinds that are not taken, ascending.
     pub others: Vec<u32>,
     /// Where the rows are.
@@ -71,6 +74,35 @@ pub enum FaultKind {
         /// What is there.
         text: String,
     },
+    /// It is so large that no edge can weigh it.
+    #[error(
+        "the amount `{text}` in the column `{column}` {why}: one such transaction alone would end the run"
+    )]
+    TooLarge {
+        /// The column.
+        column: String,
+        /// What is there.
+        text: String,
+        /// What it exceeds.
+        why: String,
+    },
+    /// It is far from the times of the rows around it.
+    #[error(
+        "the time {time} in the column `{column}` is more than {gap} {side} the rows around it ({around}): a wrong year \
+         or unit?"
+    )]
+    Far {
+        /// The column.
+        column: String,
+        /// The row's time.
+        time: Timestamp,
+        /// `after` or `before`.
+        side: &'static str,
+        /// The time of the rows around it.
+        around: Timestamp,
+        /// The longest gap that is allowed.
+        gap: Span,
+    },
     /// It is below 0.
     #[error("the amount `{text}` in the column `{column}` is below 0")]
     Negative {
@@ -89,6 +121,8 @@ impl FaultKind {
             FaultKind::Time { .. } => "bad time",
             FaultKind::Amount { .. } => "bad amount",
             FaultKind::Negative { .. } => "negative amount",
+            FaultKind::TooLarge { .. } => "amount too large",
+            FaultKind::Far { .. } => "time far from its neighbours",
         }
     }
 }
@@ -139,9 +173,9 @@ impl Batch {
                  mapping says: time = { column = \"…\", unit = \"1s\" }",
             )
         })?;
-        let mut amounts = Vec::new();
+        let (mut amounts, mut rounded) = (Vec::new(), 0);
         if let Some(amount) = &mapping.amount {
-            let found = amounts_of(column(&amount.column), amount, &mut faults);
+            let found = amounts_of(column(&amount.column), amount, &mut faults, &mut rounded);
             amounts = found.ok_or_else(|| unfit(&amount.column, "amounts are numbers"))?;
         }
         let mut others = Vec::new();
@@ -157,7 +191,7 @@ impl Batch {
         // The first of a row, in the order of the columns.
         faults.sort_by_key(|fault| fault.row);
         faults.dedup_by_key(|fault| fault.row);
-        Ok(Batch { ids, times, amounts, faults, others, places: raw.places.clone() })
+        Ok(Batch { ids, times, amounts, faults, rounded, others, places: raw.places.clone() })
     }
 }
 
@@ -303,7 +337,11 @@ fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<
         DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 => {
             let of_row = |time: Option<Option<Timestamp>>| match time {
                 None => Err(null()),
-                Some(time) => time.ok_or_else(|| bad("a time beyond all counting".into())),
+                Some(None) => Err(bad("a time beyond all counting".into())),
+                Some(Some(time)) if time.is_infinite() => {
+                    Err(bad(if time.0 > 0 { "infinity" } else { "-infinity" }.into()))
+                }
+                Some(Some(time)) => Ok(time),
             };
             micros(column)?.into_iter().map(of_row).collect()
         }
@@ -355,17 +393,32 @@ fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<
     Some(collected(found, faults))
 }
 
-fn amounts_of(column: &ArrayRef, of: &AmountColumn, faults: &mut Vec<Fault>) -> Option<Vec<u64>> {
+fn amounts_of(
+    column: &ArrayRef,
+    of: &AmountColumn,
+    faults: &mut Vec<Fault>,
+    rounded: &mut u64,
+) -> Option<Vec<u64>> {
+    let is_rounded = Cell::new(0u64);
     let null = || FaultKind::Null(of.column.clone());
     let bad = |text: String| FaultKind::Amount { column: of.column.clone(), text };
     let below = |text: String| FaultKind::Negative { column: of.column.clone(), text };
+    let large = |text: String| {
+        let why = "does not fit 64 bits of the smallest unit".to_owned();
+        FaultKind::TooLarge { column: of.column.clone(), text, why }
+    };
     let factor = 10f64.powi(of.decimals as i32);
     let of_float = |value: f64| {
         let units = (value * factor).round();
         match value {
             value if value < 0.0 => Err(below(value.to_string())),
-            _ if units < 18e18 => Ok(units as u64),
-            _ => Err(bad(value.to_string())),
+            _ if units < 18e18 => {
+                // A double that has no more decimals is the one nearest to them.
+                is_rounded.set(is_rounded.get() + u64::from(units / factor != value));
+                Ok(units as u64)
+            }
+            value if value.is_nan() => Err(bad(value.to_string())),
+            value => Err(large(value.to_string())),
         }
     };
     let scaled = |value: i128, scale: i32| {
@@ -380,10 +433,13 @@ fn amounts_of(column: &ArrayRef, of: &AmountColumn, faults: &mut Vec<Fault>) -> 
         let power = 10i128.checked_pow(shift.unsigned_abs());
         let units = match (power, shift >= 0) {
             (Some(power), true) => value.checked_mul(power),
-            (Some(power), false) => value.checked_add(power / 2).map(|value| value / power),
+            (Some(power), false) => {
+                is_rounded.set(is_rounded.get() + u64::from(value % power != 0));
+                value.checked_add(power / 2).map(|value| value / power)
+            }
             (None, _) => None,
         };
-        units.and_then(|units| u64::try_from(units).ok()).ok_or_else(|| bad(shown()))
+        units.and_then(|units| u64::try_from(units).ok()).ok_or_else(|| large(shown()))
     };
     let found: Vec<Result<u64, FaultKind>> = match (numbers(column), texts(column)) {
         (Some(Numbers::Integers(values)), _) => {
@@ -419,6 +475,7 @@ fn amounts_of(column: &ArrayRef, of: &AmountColumn, faults: &mut Vec<Fault>) -> 
         }
         (None, None) => return None,
     };
+    *rounded = is_rounded.get();
     Some(collected(found, faults))
 }
 

@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Adjacency, Direction, Graph, MAX_SHARD_ARCS, Shard, VertexId, VertexIds};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A merged window.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub struct Merged {
 /// What is known of each arc beside its weight, and how weights are made of that.
 #[derive(Debug)]
 pub struct Sums {
-    weighing: Weighing,
+    weighing: Arc<Weighing>,
     /// What a smallest unit of amounts is worth.
     unit_value: f64,
     /// Transactions of each arc; empty where these are the weights.
@@ -135,7 +136,7 @@ struct Next {
 }
 
 impl Sums {
-    pub(super) fn new(weighing: Weighing, unit_value: f64) -> Sums {
+    pub(super) fn new(weighing: Arc<Weighing>, unit_value: f64) -> Sums {
         Sums { weighing, unit_value, counts: Vec::new(), amounts: Vec::new() }
     }
 

@@ -28,6 +28,7 @@ use crate::weights::{BadWeight, Weighing};
 use crate::{Span, TimeRange, Timestamp};
 use ripplet_graph::{Graph, InvalidGraph, OutOfMemory, VertexId};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// A window: the transactions of a range of time as a graph.
@@ -212,10 +213,10 @@ pub struct Sliding {
 
 impl Sliding {
     /// No days yet.
-    pub fn new(shape: Shape, weighing: Weighing, unit_value: f64) -> Sliding {
+    pub fn new(shape: Shape, weighing: impl Into<Arc<Weighing>>, unit_value: f64) -> Sliding {
         Sliding {
             shape,
-            sums: Sums::new(weighing, unit_value),
+            sums: Sums::new(weighing.into(), unit_value),
             days: VecDeque::new(),
             next_end: None,
             last_end: None,

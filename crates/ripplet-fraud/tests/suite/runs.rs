@@ -8,6 +8,7 @@ use ripplet_fraud::output::GnnScope;
 use ripplet_fraud::report::ReportLimits;
 use ripplet_fraud::run::{self, RunError, RunObserver, RunOptions};
 use ripplet_fraud::source::reader::{Reading, Sources};
+use ripplet_fraud::stream::LONGEST_PAUSE;
 use ripplet_fraud::window::Shape;
 use ripplet_lp::Observer;
 use ripplet_lp::cpu::CpuExecutor;
@@ -37,9 +38,11 @@ pub fn options(inputs: &[&Path], mapping: &str, known_bad: &Path) -> RunOptions 
             late: None,
             skip_bad_rows: false,
             skip_late_rows: false,
+            longest_gap: LONGEST_PAUSE,
+            full_slides: false,
             from_scratch: false,
         },
-        known_bad: known_bad.into(),
+        known_bad: Some(known_bad.into()),
         trusted: None,
         detection: Detection::default(),
         exact: false,
@@ -297,8 +300,7 @@ fn half_written_and_missing_inputs_are_told() {
     let refused = run_into(&days.options(), &days.path("half"), false).unwrap_err().to_string();
     let lines = whole.lines().count();
     assert!(refused.contains(&format!("dt=2024-03-04.csv:{lines}: 3 fields")), "{refused}");
-    let windows = RunFolder::open(&days.path("half")).unwrap().finished().unwrap();
-    assert_eq!(windows.len(), 0, "three days had not ended");
+    assert!(!days.path("half").exists(), "three days had not ended");
     fs::write(days.file(4), b"PAR1 cut").unwrap();
     fs::rename(days.file(4), days.path("days/dt=2024-03-04.parquet")).unwrap();
     let refused = run_into(&days.options(), &days.path("cut"), false).unwrap_err().to_string();
@@ -332,7 +334,7 @@ fn a_run_that_ended_before_its_first_window_begins_again_in_its_folder() {
     days.write(2, "from,to\n");
     let refused = run_into(&days.options(), &out, false).unwrap_err().to_string();
     assert!(refused.contains("there is no column `at`"), "{refused}");
-    assert_eq!(RunFolder::open(&out).unwrap().manifest().unwrap().state, refused);
+    assert!(!out.exists(), "nothing is left");
     days.write(2, &good);
     run_into(&days.options(), &out, false).unwrap();
     run_into(&days.options(), &days.path("other"), false).unwrap();
@@ -383,7 +385,7 @@ fn lists_that_are_wrong_are_told() {
             .contains("known.csv:2: the kind `card` is none of the mapping's: user, shop")
     );
     fs::write(days.path("known.csv"), "id\nring0\n").unwrap();
-    let none = RunOptions { known_bad: days.path("none.csv"), ..days.options() };
+    let none = RunOptions { known_bad: Some(days.path("none.csv")), ..days.options() };
     let out = tempfile::tempdir().unwrap();
     let refused = run_into(&none, out.path(), false).unwrap_err();
     assert!(matches!(refused, RunError::List(_)), "{refused:?}");
@@ -424,4 +426,193 @@ fn a_folder_is_followed() {
     let names: Vec<&String> = followed.keys().filter(same).collect();
     assert_eq!(names.len(), 4);
     names.iter().for_each(|name| assert_eq!(followed[*name], whole[*name], "{name}"));
+}
+
+/// Rows of one user and shop a day, from the first day of March.
+fn daily(days: std::ops::RangeInclusive<u32>) -> String {
+    let row =
+        |day: u32| (0..6).map(move |user| format!("u{user},s{},2024-03-{day:02},1.50\n", user % 2));
+    format!("from,to,at,eur\n{}", days.flat_map(row).collect::<String>())
+}
+
+/// A run over `text`, in windows of 4 days by 3.
+fn slid(text: &str, change: impl FnOnce(&mut RunOptions)) -> Result<Manifest, RunError> {
+    let folder = tempfile::tempdir().unwrap();
+    let [rows, known] = ["rows.csv", "known.csv"].map(|name| folder.path().join(name));
+    fs::write(&rows, text).unwrap();
+    fs::write(&known, "id\nu0\n").unwrap();
+    let mut options = options(&[&rows], MAPPING, &known);
+    let days = |days: i64| ripplet_fraud::Span::of_days(days).unwrap();
+    options.feed.shape = Shape::new(days(4), days(3)).unwrap();
+    change(&mut options);
+    run_into(&options, &folder.path().join("run"), false)
+}
+
+#[test]
+fn the_last_window_ends_with_the_last_day() {
+    let ends = |manifest: &Manifest| -> Vec<String> {
+        manifest.windows.iter().map(|window| window.until.clone()).collect()
+    };
+    let manifest = slid(&daily(1..=9), |_| ()).unwrap();
+    assert_eq!(ends(&manifest), ["2024-03-05", "2024-03-08", "2024-03-10"]);
+    assert_eq!(manifest.windows.iter().map(|w| w.cut).collect::<Vec<_>>(), [false, false, true]);
+    assert_eq!(manifest.windows[2].from, "2024-03-06");
+    assert_eq!((manifest.windows[2].transactions, manifest.transactions_behind), (24, 0));
+    assert!(!run::notes(&manifest, &manifest.windows).iter().any(|n| n.contains("--full-slides")));
+
+    let manifest = slid(&daily(1..=9), |options| options.feed.full_slides = true).unwrap();
+    assert_eq!(ends(&manifest), ["2024-03-05", "2024-03-08"]);
+    assert_eq!(manifest.transactions_behind, 12);
+    let notes = run::notes(&manifest, &manifest.windows).join("\n");
+    assert!(notes.contains("12 transactions lie behind the end of the last window"), "{notes}");
+    assert!(notes.contains("without --full-slides"), "{notes}");
+    // Where the slides are even, there is none more.
+    assert_eq!(ends(&slid(&daily(1..=7), |_| ()).unwrap()), ["2024-03-05", "2024-03-08"]);
+}
+
+/// Also where the last window of before ended with its input.
+#[test]
+fn a_run_goes_on_with_more_input_as_one_that_had_it_all() {
+    let days = Days::new(8);
+    let mut options = days.options();
+    let span = |days: i64| ripplet_fraud::Span::of_days(days).unwrap();
+    options.feed.shape = Shape::new(span(3), span(2)).unwrap();
+    run_into(&options, &days.path("whole"), false).unwrap();
+    for first in [2, 4, 6] {
+        let later: Vec<String> = (first + 1..=8).map(Days::rows).collect();
+        (first + 1..=8).for_each(|day| fs::remove_file(days.file(day)).unwrap());
+        let cut = days.path(&format!("cut-{first}"));
+        let before = run_into(&options, &cut, false).unwrap();
+        assert!(before.windows.last().unwrap().cut);
+        (first + 1..=8).zip(&later).for_each(|(day, rows)| days.write(day, rows));
+        run_into(&options, &cut, true).unwrap();
+        assert_eq!(results(&cut), results(&days.path("whole")), "{first}");
+        run_into(&options, &cut, true).unwrap();
+        assert_eq!(results(&cut), results(&days.path("whole")), "{first}");
+    }
+}
+
+#[test]
+fn a_run_needs_no_list_of_known_bad() {
+    let days = Days::new(6);
+    let none = RunOptions { known_bad: None, ..days.options() };
+    let manifest = run_into(&none, &days.path("none"), false).unwrap();
+    assert!(manifest.windows.iter().all(|window| window.known_bad == 0));
+    let notes = run::notes(&manifest, &manifest.windows).join("\n");
+    assert!(notes.contains("there is no list of known bad"), "{notes}");
+    assert!(!notes.contains("windows had nobody"), "{notes}");
+    fs::write(days.path("known.csv"), "id\n").unwrap();
+    run_into(&days.options(), &days.path("empty"), false).unwrap();
+    assert_eq!(results(&days.path("none")), results(&days.path("empty")), "as an empty list");
+    let mut seeded = none;
+    seeded.detection.unseeded = false;
+    let refused = run_into(&seeded, &days.path("seeded"), false).unwrap_err();
+    assert!(matches!(refused, RunError::NobodyKnown), "{refused:?}");
+    assert!(!days.path("seeded").exists());
+}
+
+/// Each is named by its line, and leaves the others as they would be.
+#[test]
+fn a_wrong_year_and_a_huge_amount_are_bad_rows() {
+    let good = daily(1..=9);
+    let plain = slid(&good, |_| ()).unwrap();
+    let bad = |line: usize, row: &str| {
+        let mut lines: Vec<&str> = good.lines().collect();
+        lines.insert(line - 1, row);
+        lines.join("\n") + "\n"
+    };
+    let weighed = "u0,s0,2024-03-04,50000000.00";
+    for (line, row, weight, part, name) in [
+        (2, "u0,s0,1970-01-01,1", "count", "is more than 180d before", "time far"),
+        (2, "u0,s0,2924-03-01,1", "count", "is more than 180d after", "time far"),
+        (30, "u0,s0,2025-03-04,1", "count", "the time 2025-03-04 in the column `at`", "time far"),
+        (30, "u0,s0,2023-03-04,1", "count", "is more than 180d before", "time far"),
+        (56, "u0,s0,2924-03-09,1", "count", "is more than 180d after", "time far"),
+        (30, "u0,s0,2024-03-04,1e17", "count", "is more than 2⁵⁰", "amount too large"),
+        (30, "u0,s0,2024-03-04,1e300", "count", "does not fit 64 bits", "amount too large"),
+        (30, weighed, "amount", "`50000000.00` in the column `eur`", "amount too large"),
+        (30, "u0,s0,infinity,1", "count", "`infinity` in the column `at` is no time", "bad time"),
+        (30, "u0,s0,2024-03-04T00:00:00+99:99,1", "count", "+99:99` in", "bad time"),
+        (30, "u0,s0,2024-03-04T00:00:00-18:01,1", "count", "-18:01` in", "bad time"),
+    ] {
+        let text = bad(line, row);
+        let rule = |options: &mut RunOptions| {
+            options.feed.mapping.weight.of = Some(weight.into());
+        };
+        let refused = slid(&text, rule).unwrap_err().to_string();
+        assert!(refused.contains(&format!("rows.csv:{line}: ")), "{row}: {refused}");
+        assert!(refused.contains(part), "{row}: {refused}");
+        let skipped = slid(&text, |options| {
+            rule(options);
+            options.feed.skip_bad_rows = true;
+        });
+        let skipped = skipped.unwrap();
+        let faults: Vec<_> = skipped.counts.faults.iter().collect();
+        assert!(
+            faults.len() == 1 && faults[0].0.starts_with(name) && *faults[0].1 == 1,
+            "{faults:?}"
+        );
+        assert_eq!(skipped.windows.len(), plain.windows.len(), "{row}");
+        assert_eq!(skipped.counts.taken, plain.counts.taken);
+    }
+    // Nobody is asked where the gap is allowed.
+    let text = bad(2, "u0,s0,2023-03-05,1");
+    let wide = ripplet_fraud::Span::of_days(400).unwrap();
+    let manifest = slid(&text, |options| options.feed.longest_gap = wide).unwrap();
+    assert_eq!(manifest.counts.taken, plain.counts.taken + 1);
+}
+
+#[test]
+fn amounts_of_a_day_that_sum_up_to_too_much_are_named() {
+    let row = "u1,s1,2024-03-01,9000000000000.00\n";
+    let text = format!("from,to,at,eur\n{}", row.repeat(3));
+    let refused = slid(&text, |_| ()).unwrap_err().to_string();
+    assert!(
+        refused.contains("between shop s1 and user u1 on 2024-03-01")
+            || refused.contains("between user u1 and shop s1 on 2024-03-01"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn amounts_that_are_rounded_are_counted() {
+    let text = daily(1..=4).replace("1.50", "1.505");
+    let manifest = slid(&text, |_| ()).unwrap();
+    assert_eq!(manifest.counts.rounded, 24);
+    let notes = run::notes(&manifest, &manifest.windows).join("\n");
+    assert!(notes.contains("24 amounts have more decimals than are kept"), "{notes}");
+    assert_eq!(slid(&daily(1..=4), |_| ()).unwrap().counts.rounded, 0);
+}
+
+/// Interrupted while it reads, or as it is about to write.
+#[test]
+fn a_run_that_is_stopped_before_its_first_window_leaves_nothing() {
+    let days = Days::new(4);
+    let executor = CpuExecutor::new(Some(1)).unwrap();
+    let mut watcher = Watcher { most: Some(0), ..Watcher::default() };
+    let out = days.path("a/b/run");
+    let ended = run::run(&executor, &days.options(), &out, false, &mut watcher).unwrap_err();
+    assert!(ended.is_cancelled());
+    assert!(!days.path("a").exists());
+    // A folder that was there stays, and empty.
+    fs::create_dir_all(&out).unwrap();
+    let mut watcher = Watcher { most: Some(0), ..Watcher::default() };
+    run::run(&executor, &days.options(), &out, false, &mut watcher).unwrap_err();
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
+    fs::write(out.join("else"), "").unwrap();
+    let refused = run_into(&days.options(), &out, false).unwrap_err().to_string();
+    assert!(refused.contains("is not empty, and no run is in it"), "{refused}");
+}
+
+#[test]
+fn options_are_told_in_words() {
+    let days = Days::new(4);
+    let manifest = run_into(&days.options(), &days.path("run"), false).unwrap();
+    assert_eq!(manifest.options["order of updates"], "in 32 phases a round");
+    assert_eq!(manifest.options["members of a cluster"], "3 to 100");
+    let page = fs::read_to_string(days.path("run/report.html")).unwrap();
+    for debug in ["Detection {", "TieRule", "Phased {", "Some(", "None,"] {
+        assert!(!page.contains(debug), "{debug}");
+        assert!(!manifest.options.values().any(|value| value.contains(debug)), "{debug}");
+    }
 }

@@ -1,8 +1,10 @@
 //! Rows to days: order, lateness, faults, numbers of entities; from files of all formats.
 
 use ripplet_fraud::mapping::Mapping;
+use ripplet_fraud::mapping::WeightRule;
 use ripplet_fraud::source::{self, Batch, SourceError};
-use ripplet_fraud::stream::{Ended, Stream, StreamError, Taking};
+use ripplet_fraud::stream::{Ended, LONGEST_PAUSE, Stream, StreamError, Taking};
+use ripplet_fraud::weights::Weighing;
 use ripplet_fraud::{Span, Timestamp};
 use std::path::Path;
 
@@ -17,8 +19,13 @@ column = \"to\"
 kind = \"shop\"
 ";
 
-const TAKING: Taking =
-    Taking { unit: Span::DAY, late: None, skip_bad_rows: false, skip_late_rows: false };
+const TAKING: Taking = Taking {
+    unit: Span::DAY,
+    late: None,
+    skip_bad_rows: false,
+    skip_late_rows: false,
+    longest_gap: LONGEST_PAUSE,
+};
 
 #[derive(Debug)]
 enum Refused {
@@ -40,7 +47,8 @@ fn days_of_files(
     taking: Taking,
 ) -> Result<(Vec<Ended>, Stream), Refused> {
     let mapping = Mapping::parse(mapping).unwrap();
-    let mut stream = Stream::new(&mapping, taking).unwrap();
+    let weighing = Weighing::new(&WeightRule::default(), true).unwrap();
+    let mut stream = Stream::new(&mapping, weighing.into(), taking).unwrap();
     let mut ended = Vec::new();
     for path in paths {
         let origin = path.file_name().unwrap().to_string_lossy();
@@ -127,7 +135,10 @@ fn faults_of_rows_name_file_and_line() {
         ("a,b,2024-05-01,-1", "rows.csv:3: the amount `-1` in the column `eur` is below 0"),
         ("a,b,2024-05-01,much", "rows.csv:3: `much` in the column `eur` is no amount"),
         ("a,b,2024-05-01", "rows.csv:3: 3 fields, where the first row has 4"),
-        ("a,b,2154-05-01,1", "rows.csv:3: the transaction of 2154-05-01 comes 47481 days (of 1d)"),
+        (
+            "a,b,2154-05-01,1",
+            "rows.csv:3: the time 2154-05-01 in the column `at` is more than 180d after the rows around it",
+        ),
     ] {
         let text = format!("from,to,at,eur\na,b,2024-05-01,1\n{row}\na,b,2024-05-01,1\n");
         let found = sentence(days_of(&text, MAPPING, TAKING).unwrap_err());

@@ -311,8 +311,11 @@ impl Column {
             Column::Times(times) => {
                 let time = match (kind, raw.map(integer)) {
                     (_, None) => None,
-                    // Infinity is no instant: as far as instants go.
+                    (Kind::Timestamp, Some(Some(i64::MIN))) => Some(i64::MIN),
                     (Kind::Timestamp, Some(Some(micros))) => Some(micros.saturating_add(EPOCH)),
+                    // `infinity` as a date.
+                    (_, Some(Some(days))) if days == i64::from(i32::MAX) => Some(i64::MAX),
+                    (_, Some(Some(days))) if days == i64::from(i32::MIN) => Some(i64::MIN),
                     (_, Some(Some(days))) => Some(days.saturating_mul(DAY).saturating_add(EPOCH)),
                     (_, Some(None)) => return false,
                 };
