@@ -13,7 +13,7 @@
 
 use ripplet_bench::{Case, Result, generated};
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::programs::{Lpa, Resolution};
+use ripplet_lp::programs::{Guard, Lpa};
 use ripplet_lp::quality::{Quality, agreement};
 use ripplet_lp::{Executor, Schedule, Settings};
 
@@ -82,7 +82,7 @@ fn rows(executor: &CpuExecutor, case: &Case, schedule: Schedule, turns: u64) -> 
         rows.push(Row { name: name.into(), program: Lpa::default(), settings, turns: Vec::new() });
     }
     for (name, settings) in [("nu-mg8", Settings::nu_mg8()), ("nu-bm", Settings::nu_bm())] {
-        let program = Lpa::new(Resolution::OFF);
+        let program = Lpa::new(Guard::OFF);
         rows.push(Row { name: name.into(), program, settings, turns: Vec::new() });
     }
     for seed in 0..turns {

@@ -10,7 +10,7 @@ use ripplet_cuda::lp::{Profile, Tuning};
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Slpa};
+use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Slpa};
 use ripplet_lp::quality::Summary;
 use ripplet_lp::{Counter, Executor, Program, Schedule, Settings, Stop, Ties};
 use std::error::Error;
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let check = has("--check");
     let executor = DeviceExecutor::new(CudaDevice::new(0)?);
-    let (lpa, plain) = (Lpa::default(), Lpa::new(Resolution::OFF));
+    let (lpa, plain) = (Lpa::default(), Lpa::new(Guard::OFF));
     if has("--phased") {
         let (schedule, stop) = (Schedule::phased(), Stop::default());
         return run(&executor, &graph, "lpa phased", &lpa, with(schedule, stop), check);

@@ -1,5 +1,6 @@
 //! The graph of communities: one vertex a community, one edge a pair of communities with edges between them.
 
+use crate::members::leaders;
 use crate::{DrawError, NO_COMMUNITY};
 use rayon::prelude::*;
 use ripplet_graph::compressed::{NeighborLists, ShardLists};
@@ -100,6 +101,25 @@ impl CommunityGraph {
             drawn,
             inner_strength,
         })
+    }
+}
+
+impl CommunityGraph {
+    /// The drawn community of a vertex, as an index into [`CommunityGraph::communities`].
+    ///
+    /// # Panics
+    /// Where `vertex` is none of the graph's.
+    pub fn place_of(&self, vertex: VertexId) -> Option<u32> {
+        Some(self.drawn[vertex as usize]).filter(|&place| place != NO_COMMUNITY)
+    }
+
+    /// The members of each drawn community with the largest weight of edges within it, at most `most` of each,
+    /// then by vertex.
+    ///
+    /// # Errors
+    /// [`DrawError::OutOfMemory`].
+    pub fn leading_members(&self, most: usize) -> Result<Vec<Vec<VertexId>>, DrawError> {
+        leaders(self, most)
     }
 }
 

@@ -49,7 +49,10 @@ impl Members {
 }
 
 /// The members with most inner weight of each community.
-fn leaders(communities: &CommunityGraph, most: usize) -> Result<Vec<Vec<VertexId>>, DrawError> {
+pub(crate) fn leaders(
+    communities: &CommunityGraph,
+    most: usize,
+) -> Result<Vec<Vec<VertexId>>, DrawError> {
     let CommunityGraph { drawn, inner_strength, .. } = communities;
     let mut starts = vec![0usize; communities.communities.len() + 1];
     for (at, community) in communities.communities.iter().enumerate() {

@@ -46,6 +46,7 @@ pub mod engine;
 pub mod hooks;
 pub mod programs;
 pub mod quality;
+pub mod small;
 
 pub use checkpoint::{
     BadIdentity, Checkpoint, CheckpointError, Keeper, NotKept, RunIdentity, State,

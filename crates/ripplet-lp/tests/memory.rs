@@ -5,7 +5,7 @@
 use ripplet_graph::generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
+use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
     Executor, Keeper, NotKept, Observer, Program, Round, Schedule, Settings, State, Stop,
 };
@@ -102,7 +102,7 @@ fn runs_allocate_what_they_planned() {
         for schedule in [Schedule::phased(), Schedule::sync(), Schedule::asynchronous()] {
             let settings = settings(schedule);
             check(&graph, &Lpa::default(), &settings, (0.0, 0.0));
-            check(&graph, &Lpa::new(Resolution::OFF), &settings, (0.0, 0.0));
+            check(&graph, &Lpa::new(Guard::OFF), &settings, (0.0, 0.0));
             check(&graph, &Llp::new(Gamma::ZERO), &settings, (0.0, 0.0));
             check(&graph, &Slpa::default(), &settings, (40.0, 0.0));
             let seeds = (0..1000).map(|v| Seed { vertex: v, label: v, strength: 1.0 });

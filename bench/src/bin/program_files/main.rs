@@ -59,9 +59,9 @@ fn main() -> Result<()> {
         Case { name, text, parameters, graph, settings, executor }
     };
     if wanted("lpa") {
-        let parameters = Parameters::new().with("resolution", Scalar::U32(65536));
+        let parameters = Parameters::new().with("guard", Scalar::U32(65536));
         let text = include_str!("../../../../crates/ripplet-jit/tests/programs/lpa.rs");
-        case("lpa", text, parameters).run(&lpa::program::Lpa { resolution: 65536 }, repeats)?;
+        case("lpa", text, parameters).run(&lpa::program::Lpa { guard: 65536 }, repeats)?;
     }
     if wanted("seeded") {
         let (attenuation, unit) = (0.9, 65536);

@@ -10,7 +10,7 @@ use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::Storage;
 use ripplet::io::Format;
-use ripplet::lp::programs::{Gamma, MEMORY, Resolution, Slpa, THRESHOLD};
+use ripplet::lp::programs::{Gamma, Guard, MEMORY, Slpa, THRESHOLD};
 use ripplet::lp::{Counter, DEFAULT_PHASES, Stop};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub struct Arguments {
     /// The graph.
     pub input: PathBuf,
     /// Where the communities go.
-    #[arg(short, long, value_name = "OUT", required_unless_present = "estimate")]
+    #[arg(short, long, value_name = "OUT", required_unless_present_any = ["estimate", "top"])]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub choices: ChoiceArguments,
@@ -54,9 +54,21 @@ pub struct Arguments {
     /// Labels to begin with: a file as OUT is, one label for each vertex.
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,
-    /// Number the communities from 0 instead of calling them by a vertex.
-    #[arg(long, help_heading = "Output")]
-    pub consecutive: bool,
+    /// What communities are called.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Names::Vertex, help_heading = "Output")]
+    pub names: Names,
+    /// Leave the members of communities with fewer than N vertices out of OUT.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
+    pub min_size: Option<u32>,
+    /// Join communities smaller than --min-size to the neighbour they have most edges to, the smallest
+    /// first; those without a neighbour are left out.
+    #[arg(long, requires = "min_size", help_heading = "Output")]
+    pub join_small: bool,
+    /// Print a table of the N largest communities: size, inner edges, conductance, three members.
+    ///
+    /// It goes to standard output, or to standard error where OUT is standard output.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Output")]
+    pub top: Option<u32>,
     /// Write the columns that a program of your own wrote, as a table with a row a vertex.
     #[arg(long, value_name = "FILE", requires = "program_file", help_heading = "Output")]
     pub columns_out: Option<PathBuf>,
@@ -102,12 +114,12 @@ pub struct ChoiceArguments {
     /// labels, which parts neighbours that swap theirs.
     #[arg(long, value_name = "N")]
     pub pick_less: Option<NonZeroU32>,
-    /// A published algorithm as it was: its counter, schedule, resolution and rules to stop.
+    /// A published algorithm as it was: its counter, schedule, guard and rules to stop.
     #[arg(
         long,
         value_enum,
         conflicts_with_all = [
-            "program", "schedule", "phases", "counter", "pick_less", "resolution", "program_file",
+            "program", "schedule", "phases", "counter", "pick_less", "guard", "program_file",
             "iterations", "max_iterations", "tolerance",
         ]
     )]
@@ -137,10 +149,14 @@ pub struct ChoiceArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Parameters of programs")]
 pub struct ParameterArguments {
-    /// lpa: how much more than chance a community must attract; 0 is plain label propagation, more
-    /// makes communities smaller [default: 1].
-    #[arg(long, value_name = "G", value_parser = resolution, allow_negative_numbers = true)]
-    pub resolution: Option<Resolution>,
+    /// lpa: a label is refused unless a vertex's neighbours vote for it this many times as often as
+    /// chance would have them: keeps giants from swallowing the rest; 0 is plain label propagation
+    /// [default: 1].
+    #[arg(long, value_name = "G", value_parser = guard, allow_negative_numbers = true)]
+    pub guard: Option<Guard>,
+    /// There is none: says what makes communities larger and smaller.
+    #[arg(long, value_name = "G", allow_negative_numbers = true, hide = true)]
+    pub resolution: Option<String>,
     /// llp: what each member of a community that is no neighbour costs; 0 is plain label
     /// propagation, more makes communities smaller [default: 1].
     #[arg(long, value_name = "G", value_parser = gamma, allow_negative_numbers = true)]
@@ -258,6 +274,18 @@ pub enum ScheduleName {
     Async,
 }
 
+/// What communities are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Names {
+    /// By the id of one of their vertices
+    #[default]
+    Vertex,
+    /// By the id of their vertex of highest degree
+    Hub,
+    /// By numbers from 0 in the order of their size, the largest first
+    Number,
+}
+
 /// A counter, or how to find one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterChoice {
@@ -301,9 +329,9 @@ fn counter(text: &str) -> Result<CounterChoice, String> {
     text.parse().map(CounterChoice::This).map_err(|error| format!("auto or: {error}"))
 }
 
-fn resolution(text: &str) -> Result<Resolution, String> {
+fn guard(text: &str) -> Result<Guard, String> {
     let number = text.parse().map_err(|_| "expected a number from 0 to 65535".to_string())?;
-    Resolution::new(number).map_err(|error| error.to_string())
+    Guard::new(number).map_err(|error| error.to_string())
 }
 
 fn gamma(text: &str) -> Result<Gamma, String> {

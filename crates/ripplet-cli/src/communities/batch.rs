@@ -1,5 +1,6 @@
 //! The communities of each graph of a batch, by the CPU: those that it has alone.
 
+use super::arguments::Names;
 use super::job::Job;
 use super::program::Program;
 use crate::batch::{BatchArguments, Done, Opened, PartNeeds, Source};
@@ -8,7 +9,7 @@ use crate::failure::{Ending, Failure};
 use crate::output::{begin_table, is_standard};
 use ripplet::Storage;
 use ripplet::analytics::RunError;
-use ripplet::graph::batch::BatchSlice;
+use ripplet::graph::batch::{BatchGraph, BatchSlice};
 use ripplet::graph::{OutOfMemory, VertexId, memory};
 use ripplet::io::WriteError;
 use ripplet::io::write::{ColumnKind, Rows, TableShape};
@@ -16,6 +17,7 @@ use ripplet::jit::CompiledProgram;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::swarm::{Answer, Column, CommunitiesWorker, Report, SwarmError};
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
@@ -34,7 +36,7 @@ pub(super) fn run(
     let threads = job.threads.start()?;
     let work = Work { job, batch, console, threads };
     match &job.program {
-        Program::Lpa(resolution) => work.run(Lpa::new(*resolution)),
+        Program::Lpa(guard) => work.run(Lpa::new(*guard)),
         Program::Cdlp => work.run(Cdlp),
         Program::Llp(gamma) => work.run(Llp::new(*gamma)),
         Program::File(file) => match file.compiled() {
@@ -71,6 +73,8 @@ fn check(job: &Job<'_>) -> Result<(), Failure> {
             "storage",
         ),
         (job.finds_counter, "--counter auto looks at the memory for one graph", "counter"),
+        (job.small.is_some(), "--min-size is about the communities of one graph", "min-size"),
+        (job.top.is_some(), "--top is a table of one graph's communities", "top"),
     ];
     if let Some((_, sentence, flag)) = flags.iter().find(|(is_given, ..)| *is_given) {
         return Err(refused(sentence, flag));
@@ -139,7 +143,8 @@ impl Work<'_> {
     ) -> Result<(Done, Found), Failure> {
         let Work { job, console, .. } = *self;
         let output = job.output.as_deref();
-        let (rows, columns) = match job.consecutive {
+        let numbers = job.names == Names::Number;
+        let (rows, columns) = match numbers {
             true => (Rows::Vertices, NUMBERS),
             false => (Rows::Communities, &[][..]),
         };
@@ -148,9 +153,8 @@ impl Work<'_> {
         let number = |graphs: BatchSlice<'_>, answer: Answer| {
             let Answer::Communities(mut communities) = answer else { return Ok(answer) };
             let unnamed = |graph| no_label(output, graph);
-            found.communities +=
-                numbering.number(graphs, &mut communities, job.consecutive, unnamed)?;
-            Ok(match job.consecutive {
+            found.communities += numbering.name(graphs, &mut communities, job.names, unnamed)?;
+            Ok(match numbers {
                 true => Answer::Vertices(vec![Column::U32(communities)]),
                 false => Answer::Communities(communities),
             })
@@ -195,59 +199,103 @@ fn no_label(output: Option<&Path>, graph: String) -> SwarmError {
     WriteError { path, source: Error::new(ErrorKind::InvalidInput, sentence) }.into()
 }
 
-/// Numbers of communities, in the order of their first vertices. Memory: 4 bytes a vertex of the largest
-/// graph so far.
+/// What communities are called. Memory: 12 bytes a vertex of the largest graph so far.
 #[derive(Default)]
 struct Numbering {
-    /// By the vertex that a community is called by.
+    /// By the vertex that a community is called by: its number in the order of first vertices.
     numbers: Vec<u32>,
+    /// By number.
+    found: Vec<Community>,
+}
+
+/// A community of the graph that is looked at.
+#[derive(Clone, Copy)]
+struct Community {
+    size: u32,
+    /// The member of highest degree, of equal ones the first.
+    hub: VertexId,
+    degree: usize,
+    /// Its place in the order of size.
+    place: u32,
 }
 
 /// Stands for a community that has no number yet.
 const UNSEEN: u32 = u32::MAX;
 
 impl Numbering {
-    /// Counts the communities of graphs and, where that is asked for, puts their numbers in their places.
+    /// Counts the communities of graphs and puts what they are called in their places.
     ///
     /// # Errors
     /// `unnamed` of the first graph that has a vertex without a label; where memory is refused.
-    fn number(
+    fn name(
         &mut self,
         graphs: BatchSlice<'_>,
         communities: &mut [VertexId],
-        replaces: bool,
+        names: Names,
         unnamed: impl Fn(String) -> SwarmError,
     ) -> Result<u64, SwarmError> {
         let (mut rest, mut all) = (communities, 0);
         for graph in graphs.graphs() {
             let size = graph.vertices() as usize;
             let of_graph = rest.split_off_mut(..size).unwrap_or_default();
-            let numbers = self.begin(size)?;
-            let mut count = 0;
+            if !self.count(graph, of_graph, names == Names::Hub)? {
+                return Err(unnamed(graph.id().to_string()));
+            }
+            all += self.found.len() as u64;
+            if names == Names::Number {
+                self.sort_by_size();
+            }
             for community in of_graph {
-                let Some(number) = numbers.get_mut(*community as usize) else {
-                    return Err(unnamed(graph.id().to_string()));
-                };
-                if *number == UNSEEN {
-                    *number = count;
-                    count += 1;
-                }
-                if replaces {
-                    *community = *number;
+                let found = self.found[self.numbers[*community as usize] as usize];
+                match names {
+                    Names::Vertex => {}
+                    Names::Hub => *community = found.hub,
+                    Names::Number => *community = found.place,
                 }
             }
-            all += u64::from(count);
         }
         Ok(all)
     }
 
-    /// Room for the communities of a graph with so many vertices.
-    fn begin(&mut self, vertices: usize) -> Result<&mut [u32], OutOfMemory> {
-        if self.numbers.len() < vertices {
-            self.numbers = memory::zeros(vertices)?;
+    /// Looks at the communities of a graph; false where a vertex has none.
+    fn count(
+        &mut self,
+        graph: BatchGraph<'_>,
+        communities: &[VertexId],
+        finds_hubs: bool,
+    ) -> Result<bool, OutOfMemory> {
+        if self.numbers.len() < communities.len() {
+            self.numbers = memory::zeros(communities.len())?;
         }
-        let numbers = &mut self.numbers[..vertices];
+        let numbers = &mut self.numbers[..communities.len()];
         numbers.fill(UNSEEN);
-        Ok(numbers)
+        self.found.clear();
+        let (out, incoming) = (graph.out(), graph.incoming());
+        let degree = |vertex: usize| match finds_hubs {
+            true => out.of(vertex).len() + incoming.map_or(0, |lists| lists.of(vertex).len()),
+            false => 0,
+        };
+        for (vertex, &community) in communities.iter().enumerate() {
+            let Some(number) = numbers.get_mut(community as usize) else { return Ok(false) };
+            let degree = degree(vertex);
+            if *number == UNSEEN {
+                *number = self.found.len() as u32;
+                let hub = vertex as VertexId;
+                memory::push(&mut self.found, Community { size: 0, hub, degree, place: 0 })?;
+            }
+            let found = &mut self.found[*number as usize];
+            found.size += 1;
+            if degree > found.degree {
+                (found.hub, found.degree) = (vertex as VertexId, degree);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Finds the places of the communities, the largest first.
+    fn sort_by_size(&mut self) {
+        let mut by_size: Vec<u32> = (0..self.found.len() as u32).collect();
+        by_size.sort_by_key(|&number| Reverse(self.found[number as usize].size));
+        (0..).zip(by_size).for_each(|(place, number)| self.found[number as usize].place = place);
     }
 }

@@ -1,7 +1,7 @@
 //! What the flags mean together: the five choices and the places, before any data is touched.
 
 use super::Arguments;
-use super::arguments::{CounterChoice, PresetName, ProgramName};
+use super::arguments::{CounterChoice, Names, PresetName, ProgramName};
 use super::checkpoint::CheckpointJob;
 use super::program::Program;
 use crate::estimate::EstimateForm;
@@ -11,11 +11,20 @@ use crate::output::is_standard;
 use crate::size::Size;
 use crate::stats::Choices;
 use crate::threads::ThreadArguments;
-use ripplet::lp::programs::Resolution;
+use ripplet::lp::programs::Guard;
 use ripplet::lp::{Counter, Order, Settings};
 use ripplet::{LoadOptions, Storage};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+
+/// What is done with small communities.
+#[derive(Clone, Copy, Debug)]
+pub struct Small {
+    /// Those with fewer members are small.
+    pub least: u32,
+    /// Whether they join a neighbour instead of being left out.
+    pub joins: bool,
+}
 
 /// A resolved command.
 pub struct Job<'a> {
@@ -23,7 +32,10 @@ pub struct Job<'a> {
     pub load: LoadOptions,
     pub labels: Option<PathBuf>,
     pub output: Option<PathBuf>,
-    pub consecutive: bool,
+    pub names: Names,
+    pub small: Option<Small>,
+    /// How many of the largest communities are told of.
+    pub top: Option<u32>,
     pub stats: Option<PathBuf>,
     pub estimate: Option<EstimateForm>,
     pub checkpoint: Option<CheckpointJob>,
@@ -41,9 +53,17 @@ pub struct Job<'a> {
 impl Arguments {
     /// What the flags mean together, or why they do not go together.
     pub fn resolve(&self) -> Result<Job<'_>, Failure> {
+        if self.parameters.resolution.is_some() {
+            return Err(Failure::refused(
+                "label propagation has no resolution",
+                "larger communities: --min-size N --join-small; smaller ones: --program llp --gamma G; no \
+                 giant: --guard G (see docs/communities.md)",
+            ));
+        }
         let choices = &self.choices;
         choices.device.check()?;
         let (program, settings) = self.resolve_settings()?;
+        self.check_output(&program)?;
         let schedule = settings.schedule;
         if choices.phases.is_some() && !matches!(schedule.order, Order::Phased { .. }) {
             return Err(Failure::refused(
@@ -73,7 +93,9 @@ impl Arguments {
             load: self.reading.options(&self.input, self.format, &self.building)?,
             labels: self.labels.clone(),
             output: self.output.clone().filter(|_| self.estimate.estimate.is_none()),
-            consecutive: self.consecutive,
+            names: self.names,
+            small: self.min_size.map(|least| Small { least, joins: self.join_small }),
+            top: self.top,
             stats: self.stats.clone().filter(|_| self.estimate.estimate.is_none()),
             estimate: self.estimate.estimate,
             checkpoint,
@@ -87,6 +109,35 @@ impl Arguments {
         })
     }
 
+    /// Refuses what is told of communities that the program does not find.
+    fn check_output(&self, program: &Program) -> Result<(), Failure> {
+        let of_one = |flag: &str, sentence: &str| {
+            Err(Failure::refused(
+                format!(
+                    "{flag} {sentence}, but with {} a vertex may have several, or none",
+                    program.name()
+                ),
+                format!("leave {flag} out, or use another --program"),
+            ))
+        };
+        if program.is_partition() {
+            return Ok(());
+        }
+        if self.join_small {
+            return of_one("--join-small", "is for communities that share no vertex");
+        }
+        if self.top.is_some() {
+            return of_one("--top", "is a table of communities that share no vertex");
+        }
+        if self.names == Names::Hub && matches!(program, Program::Seeded(_)) {
+            return Err(Failure::refused(
+                "--names hub is for communities without a name, but the clusters of seeded have one",
+                "leave --names out",
+            ));
+        }
+        Ok(())
+    }
+
     /// The program and how it is run.
     fn resolve_settings(&self) -> Result<(Program, Settings), Failure> {
         let choices = &self.choices;
@@ -97,7 +148,7 @@ impl Arguments {
                     PresetName::NuMg8 => Settings::nu_mg8(),
                     PresetName::NuBm => Settings::nu_bm(),
                 };
-                (Program::Lpa(Resolution::OFF), settings)
+                (Program::Lpa(Guard::OFF), settings)
             }
             None => {
                 let (program, schedule, stop) = self.resolve_program()?;

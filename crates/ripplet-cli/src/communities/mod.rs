@@ -12,13 +12,14 @@ mod batch;
 mod checkpoint;
 mod file;
 mod job;
+mod largest;
 mod program;
 mod rows;
 mod sweep;
 
 pub use arguments::{Arguments, FileArguments, ProgramName};
 
-use crate::console::Console;
+use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
 use crate::machine::Machine;
 use crate::memory::{Limit, OF_A_LIST, within};
@@ -28,15 +29,19 @@ use crate::stats::{
     Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Shape, Stages, Stats, peak_memory,
 };
 use crate::{interrupt, memory};
+use arguments::Names;
 use checkpoint::{Keeping, Store};
-use job::Job;
+use job::{Job, Small};
 use program::{Program, rows_of_seeded};
-use ripplet::graph::{GraphView, VertexIds};
+use ripplet::graph::{GraphView, OutOfMemory, VertexId, VertexIds};
 use ripplet::io::{self, ReadOptions, write};
 use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
-use ripplet::lp::{Counter, Executor, Keeper, Outcome, Plan, Settings, Sketch, quality::Summary};
-use rows::Rows;
+use ripplet::lp::small::{drop_small, join_small};
+use ripplet::lp::{
+    Counter, Executor, Keeper, Outcome, Plan, RunError, Settings, Sketch, quality::Summary,
+};
+use rows::{Rows, Sizes};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::Path;
@@ -86,7 +91,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let mut work =
         Work { job: &job, input, settings, store, console, graph, threads, before, machine };
     match &job.program {
-        Program::Lpa(resolution) => work.run(&Lpa::new(*resolution)),
+        Program::Lpa(guard) => work.run(&Lpa::new(*guard)),
         Program::Cdlp => work.run(&Cdlp),
         Program::Llp(gamma) => work.run(&Llp::new(*gamma)),
         Program::Sweep(sweep) => work.sweep(sweep),
@@ -172,7 +177,7 @@ impl Work<'_> {
     ) -> Result<(), Failure> {
         let run = self.on_machine(|machine| self.compute(machine, program))?;
         let Some(run) = run else { return Ok(()) };
-        self.finish(&run, None, rows)?;
+        self.finish(run, None, rows)?;
         self.store.iter().for_each(|store| store.remove(self.console));
         Ok(())
     }
@@ -278,13 +283,20 @@ impl Work<'_> {
     }
 
     /// Judges what was found, where a sweep has not, and writes it.
-    fn finish<'a>(
+    fn finish(
         &self,
-        run: &'a Run,
-        sweep: Option<Sweep>,
-        rows: impl FnOnce(&'a Outcome) -> Result<Rows<'a>, Failure>,
+        mut run: Run,
+        mut sweep: Option<Sweep>,
+        rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
         let Work { job, console, graph, .. } = *self;
+        if let Some(small) = job.small.filter(|_| job.program.is_partition()) {
+            console.stage("looking for small communities");
+            self.treat(small, &mut run.outcome.labels)?;
+            if let Some(sweep) = &mut sweep {
+                sweep.best = judge(console, graph, &run.outcome)?;
+            }
+        }
         let outcome = &run.outcome;
         let peak = peak_memory();
         let Stages { open, read, build, .. } = self.before;
@@ -295,14 +307,28 @@ impl Work<'_> {
             None => told.then(|| judge(console, graph, outcome)).transpose()?,
         };
         interrupt::check()?;
-        seconds.write = self.write(rows(outcome)?)?;
+        let refused = |OutOfMemory { bytes }| Failure::Run(RunError::OutOfMemory { bytes });
+        let mut rows = rows(outcome)?;
+        if let Some(small) = job.small.filter(|_| !job.program.is_partition()) {
+            let dropped = rows.drop_small(small.least, graph.vertices()).map_err(refused)?;
+            self.tell_dropped(small, dropped, "rows");
+        }
+        if job.names == Names::Hub {
+            rows.call_by_hub(graph).map_err(refused)?;
+        }
+        let sizes = told.then(|| rows.sizes(graph.vertices())).transpose().map_err(refused)?;
+        seconds.write = self.write(&rows)?;
+        if let Some(most) = job.top {
+            let table = largest::table(graph, &rows, job.names == Names::Number, most as usize)?;
+            self.print_table(&table)?;
+        }
         if outcome.nan_scores() > 0 {
             let count = outcome.nan_scores();
             console.note(&format!(
                 "{count} times a vertex met a label whose score is no number; such a label never wins"
             ));
         }
-        let Some(summary) = summary else { return Ok(()) };
+        let (Some(summary), Some(sizes)) = (summary, sizes) else { return Ok(()) };
         if let Some(path) = &job.stats {
             let bytes = Bytes::new(&run.plan, peak);
             let (shape, choices) = (Shape::of(graph), run.choices.clone());
@@ -314,8 +340,46 @@ impl Work<'_> {
                 &Stats { input: self.input.clone(), sweep, checkpoints, exchange, ..stats },
             )?;
         }
-        console.say(&self.last_line(run, summary));
+        console.say(&self.last_line(&run, summary, sizes));
         Ok(())
+    }
+
+    /// Joins small communities or leaves them out.
+    fn treat(&self, small: Small, labels: &mut [VertexId]) -> Result<(), Failure> {
+        let found = match small.joins {
+            true => join_small(self.graph, labels, small.least),
+            false => drop_small(labels, small.least),
+        };
+        let refused = |OutOfMemory { bytes }| Failure::Run(RunError::OutOfMemory { bytes });
+        let found = found.map_err(refused)?;
+        if found.joined > 0 {
+            let (joined, least) = (found.joined, small.least);
+            self.console.remark(&format!(
+                "{joined} communities with fewer than {least} vertices joined the neighbour they have most edges to"
+            ));
+        }
+        self.tell_dropped(small, found.unassigned.into(), "vertices");
+        Ok(())
+    }
+
+    fn tell_dropped(&self, small: Small, dropped: u64, what: &str) {
+        if dropped > 0 {
+            let least = small.least;
+            self.console.remark(&format!(
+                "{dropped} {what} of communities with fewer than {least} are left out"
+            ));
+        }
+    }
+
+    /// Prints a table where communities do not go.
+    fn print_table(&self, table: &str) -> Result<(), Failure> {
+        match &self.job.output {
+            Some(path) if is_standard(path) => {
+                self.console.say(table.trim_end());
+                Ok(())
+            }
+            _ => print(table),
+        }
     }
 
     fn choices(&self, machine: &Machine, settings: &Settings) -> Choices {
@@ -323,20 +387,21 @@ impl Work<'_> {
     }
 
     /// Writes the communities; returns the seconds that it took.
-    fn write(&self, rows: Rows<'_>) -> Result<f64, Failure> {
+    fn write(&self, rows: &Rows<'_>) -> Result<f64, Failure> {
         let Some(path) = &self.job.output else { return Ok(0.0) };
         self.console.stage(format!("writing {}", path.display()));
         let start = Instant::now();
         if is_standard(path) {
             self.console.close();
         }
-        rows.write(path, self.graph.ids(), self.job.consecutive)?;
+        rows.write(path, self.graph.ids(), self.job.names)?;
         Ok(start.elapsed().as_secs_f64())
     }
 
-    fn last_line(&self, run: &Run, summary: Summary) -> String {
+    fn last_line(&self, run: &Run, summary: Summary, sizes: Sizes) -> String {
         let Run { choices, outcome, seconds: Stages { compute, .. }, .. } = run;
-        let Summary { communities, modularity } = summary;
+        let Sizes { communities, median, largest } = sizes;
+        let modularity = summary.modularity;
         let (rounds, reason) = (outcome.rounds.len(), outcome.reason.name());
         let place = match &self.job.output {
             Some(path) if !is_standard(path) => format!("; see {}", path.display()),
@@ -351,8 +416,8 @@ impl Work<'_> {
             false => " (async: another run may differ)",
         };
         format!(
-            "{communities} communities, modularity {modularity:.4}, after {rounds} rounds \
-             ({reason}) in {compute:.3} s{device}{place}{differs}"
+            "{communities} communities, median size {median}, largest {largest}, modularity {modularity:.4}, \
+             after {rounds} rounds ({reason}) in {compute:.3} s{device}{place}{differs}"
         )
     }
 }

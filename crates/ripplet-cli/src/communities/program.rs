@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use ripplet::graph::GraphView;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{
-    Gamma, ROUNDS, Resolution, Seed, Seeded, Seeding, Slpa, THRESHOLD, memberships, strengths,
+    Gamma, Guard, ROUNDS, Seed, Seeded, Seeding, Slpa, THRESHOLD, memberships, strengths,
 };
 use ripplet::lp::{Order, Outcome, Schedule, Settings, Stop};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const CDLP_ITERATIONS: u32 = 10;
 #[derive(Clone, Debug)]
 pub enum Program {
     /// Label propagation with a guard.
-    Lpa(Resolution),
+    Lpa(Guard),
     /// LDBC's.
     Cdlp,
     /// Layered, at one γ.
@@ -84,6 +84,11 @@ impl Program {
         }
     }
 
+    /// Whether each vertex has one community, which has no name of its own.
+    pub fn is_partition(&self) -> bool {
+        !matches!(self, Program::Slpa(_) | Program::Seeded(_))
+    }
+
     /// Whether communities are what the program says, however their parts lie.
     pub fn keeps_disconnected(&self) -> bool {
         matches!(self, Program::Cdlp | Program::Slpa(_) | Program::Seeded(_))
@@ -106,7 +111,7 @@ impl Arguments {
         let parameters = &self.parameters;
         let program = match name {
             ProgramName::Cdlp => return self.resolve_cdlp(),
-            ProgramName::Lpa => Program::Lpa(parameters.resolution.unwrap_or_default()),
+            ProgramName::Lpa => Program::Lpa(parameters.guard.unwrap_or_default()),
             ProgramName::Llp => match parameters.sweep {
                 Some(halvings) => {
                     Program::Sweep(SweepJob { halvings, order: parameters.order.clone() })
@@ -149,7 +154,7 @@ impl Arguments {
         use ProgramName::{Llp, Lpa, Seeded, Slpa};
         let given = &self.parameters;
         let flags = [
-            ("resolution", Lpa, given.resolution.is_some()),
+            ("guard", Lpa, given.guard.is_some()),
             ("gamma", Llp, given.gamma.is_some()),
             ("sweep", Llp, given.sweep.is_some()),
             ("memory", Slpa, given.memory.is_some()),

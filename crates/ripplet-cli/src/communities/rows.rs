@@ -1,8 +1,9 @@
-//! What goes into the output: who is in which community.
+//! What goes into the output: who is in which community, and what communities are called.
 
+use super::arguments::Names;
 use crate::failure::Failure;
 use crate::output::written;
-use ripplet::graph::{VertexId, VertexIds};
+use ripplet::graph::{GraphView, OutOfMemory, VertexId, VertexIds, memory};
 use ripplet::io::write::{Communities, Naming, write_communities};
 use ripplet::lp::{NO_LABEL, Outcome};
 use std::borrow::Cow;
@@ -20,6 +21,17 @@ pub struct Rows<'a> {
     pub clusters: Option<(VertexIds, Vec<u32>)>,
 }
 
+/// How many members communities have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sizes {
+    /// How many communities there are.
+    pub communities: u64,
+    /// The middle size, or the mean of the two in the middle; 0 without communities.
+    pub median: f64,
+    /// The largest size; 0 without communities.
+    pub largest: u32,
+}
+
 impl Rows<'_> {
     /// A row for each vertex that has a label.
     pub fn of_labels(outcome: &Outcome) -> Rows<'_> {
@@ -34,15 +46,74 @@ impl Rows<'_> {
         Rows { vertices: Some(vertices), communities: communities.into(), ..rows }
     }
 
+    /// The vertex of a row.
+    pub fn vertex(&self, row: usize) -> VertexId {
+        self.vertices.as_ref().map_or(row as VertexId, |vertices| vertices[row])
+    }
+
+    /// Leaves out the rows of communities with fewer rows than `least`; returns how many.
+    pub fn drop_small(&mut self, least: u32, vertices: u32) -> Result<u64, OutOfMemory> {
+        let sizes = self.sizes_by_label(vertices)?;
+        let is_kept = |row: usize| sizes[self.communities[row] as usize] >= least;
+        let kept: Vec<usize> = (0..self.communities.len()).filter(|&row| is_kept(row)).collect();
+        let dropped = self.communities.len() - kept.len();
+        let of_kept = kept.iter().map(|&row| self.vertex(row)).collect();
+        let communities: Vec<VertexId> = kept.iter().map(|&row| self.communities[row]).collect();
+        let strengths =
+            self.strengths.as_ref().map(|all| kept.iter().map(|&row| all[row]).collect());
+        (self.vertices, self.communities, self.strengths) =
+            (Some(of_kept), communities.into(), strengths);
+        Ok(dropped as u64)
+    }
+
+    /// How many members the communities have.
+    pub fn sizes(&self, vertices: u32) -> Result<Sizes, OutOfMemory> {
+        let mut sizes = self.sizes_by_label(vertices)?;
+        sizes.retain(|&size| size > 0);
+        let half = sizes.len() / 2;
+        let largest = sizes.iter().copied().max().unwrap_or(0);
+        if sizes.is_empty() {
+            return Ok(Sizes { communities: 0, median: 0.0, largest });
+        }
+        let communities = sizes.len() as u64;
+        let (below, &mut upper, _) = sizes.select_nth_unstable(half);
+        let lower = match communities % 2 {
+            0 => below.iter().copied().max().unwrap_or(upper),
+            _ => upper,
+        };
+        Ok(Sizes { communities, median: (f64::from(lower) + f64::from(upper)) / 2.0, largest })
+    }
+
+    /// The number of rows of each community, by the vertex that stands for it.
+    fn sizes_by_label(&self, vertices: u32) -> Result<Vec<u32>, OutOfMemory> {
+        let mut sizes = memory::zeros::<u32>(vertices as usize)?;
+        self.communities.iter().for_each(|&label| sizes[label as usize] += 1);
+        Ok(sizes)
+    }
+
+    /// Calls communities by their member of highest degree; of equal ones the first.
+    pub fn call_by_hub(&mut self, graph: GraphView<'_>) -> Result<(), OutOfMemory> {
+        let mut hubs = memory::filled(NO_LABEL, graph.vertices() as usize)?;
+        for (row, &label) in self.communities.iter().enumerate() {
+            let vertex = self.vertex(row);
+            let hub = &mut hubs[label as usize];
+            if *hub == NO_LABEL || graph.degree(vertex) > graph.degree(*hub) {
+                *hub = vertex;
+            }
+        }
+        self.communities.to_mut().iter_mut().for_each(|label| *label = hubs[*label as usize]);
+        Ok(())
+    }
+
     /// Writes them, whole or not at all.
-    pub fn write(&self, path: &Path, ids: &VertexIds, consecutive: bool) -> Result<(), Failure> {
+    pub fn write(&self, path: &Path, ids: &VertexIds, names: Names) -> Result<(), Failure> {
         let communities = Communities {
             vertices: self.vertices.as_deref(),
             communities: &self.communities,
             strengths: self.strengths.as_deref(),
         };
         let naming = match &self.clusters {
-            _ if consecutive => Naming::Consecutive,
+            _ if names == Names::Number => Naming::BySize,
             Some((names, of)) => Naming::Given { names, of },
             None => Naming::VertexId,
         };

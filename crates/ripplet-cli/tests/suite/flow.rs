@@ -26,7 +26,7 @@ fn communities_of_a_small_graph() {
     ] {
         assert!(said.error.contains(part), "{part} in {said:?}");
     }
-    let quiet = sandbox.run("communities graph.txt -o out.csv --consecutive --quiet");
+    let quiet = sandbox.run("communities graph.txt -o out.csv --names number --quiet");
     assert_eq!((quiet.out.as_str(), quiet.error.as_str()), ("", ""));
     assert_eq!(sandbox.read("out.csv"), "id,community\n1,0\n2,0\n3,0\n4,1\n5,1\n6,1\n");
 }
@@ -307,12 +307,10 @@ fn given_labels_are_where_a_run_begins() {
     let sandbox = Sandbox::with([("graph.txt", TRIANGLES)]);
     sandbox.write("start.txt", "1 6\n2 6\n3 6\n4 6\n5 6\n6 6\n");
     // All agree from the beginning, and plain label propagation has nothing against that.
-    sandbox.ok("communities graph.txt -o out.txt --labels start.txt --resolution 0");
+    sandbox.ok("communities graph.txt -o out.txt --labels start.txt --guard 0");
     let expected: String = (1..=6).map(|id| format!("{id} 1\n")).collect();
     assert_eq!(sandbox.read("out.txt"), expected);
-    sandbox.ok(
-        "communities graph.txt -o out.txt --labels start.txt --resolution 0 --keep-disconnected",
-    );
+    sandbox.ok("communities graph.txt -o out.txt --labels start.txt --guard 0 --keep-disconnected");
     assert_eq!(sandbox.read("out.txt"), sandbox.read("start.txt"));
     sandbox.ok(
         "communities graph.txt -o out.txt --labels start.txt --iterations 0 --keep-disconnected",
@@ -346,7 +344,7 @@ fn ids_come_back() {
         pairs.iter().map(|(a, b)| format!("{a}\t{b}\n")).collect()
     };
     let sandbox = Sandbox::with([("big.tsv", &text(&pairs)), ("names.tsv", &text(&names))]);
-    let run = "--resolution 0 --schedule sync";
+    let run = "--guard 0 --schedule sync";
     sandbox.ok(&format!("communities big.tsv -o out.tsv {run}"));
     let rows = sandbox.read("out.tsv");
     for id in ["0", "9223372036854775808", "18446744073709551615"] {

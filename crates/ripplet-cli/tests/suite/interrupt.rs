@@ -87,7 +87,7 @@ fn while_computing() {
     let star: String = (1..200_000).map(|leaf| format!("0 {leaf}\n")).collect();
     let sandbox = Sandbox::with([("star.txt", &star)]);
     for schedule in [
-        "--schedule sync --iterations 4000000000 --resolution 0",
+        "--schedule sync --iterations 4000000000 --guard 0",
         "--program cdlp --iterations 4000000000",
     ] {
         let run = format!("communities star.txt -o out.txt --stats s.json --device cpu {schedule}");

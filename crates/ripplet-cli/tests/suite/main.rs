@@ -21,6 +21,7 @@ mod gpu;
 mod graphalytics;
 mod hostile;
 mod interrupt;
+mod knobs;
 mod lcc;
 #[cfg(target_os = "linux")]
 mod memory;

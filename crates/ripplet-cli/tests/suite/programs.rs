@@ -56,7 +56,7 @@ fn seeds_call_their_clusters_by_name_and_leave_the_unreached_out() {
     assert!("qrs".chars().all(|v| of[v.to_string().as_str()] == ("ring 2", 0.5)));
     assert_eq!(sandbox.json("s.json")["unlabelled"], 2);
 
-    sandbox.ok(&format!("{run} --attenuation 0.5 --consecutive"));
+    sandbox.ok(&format!("{run} --attenuation 0.5 --names number"));
     let text = sandbox.read("c.csv");
     let near = rows(&text).into_iter().find(|row| row[0] == "b").unwrap();
     assert_eq!(near[1..], ["0", "0.5"], "one hop from a");
@@ -105,7 +105,7 @@ fn parameters_are_checked_before_the_run() {
     let run = |flags: &str| format!("communities g.txt -o c.txt {flags}");
     for (flags, parts) in [
         ("--gamma 1", ["--gamma is a parameter of llp", "--program llp"]),
-        ("--program llp --resolution 1", ["--resolution is a parameter of lpa", "program is llp"]),
+        ("--program llp --guard 1", ["--guard is a parameter of lpa", "program is llp"]),
         ("--program cdlp --memory 3", ["--memory is a parameter of slpa", "program is cdlp"]),
         ("--program slpa --loose-seeds", ["--loose-seeds is a parameter of seeded", "slpa"]),
         ("--program llp --gamma inf", ["from 0", "not inf"]),
@@ -161,7 +161,7 @@ fn the_guide_finds_what_it_says() {
     let text = std::fs::read_to_string(data("../docs/your-own-variant.md")).unwrap();
     let groups = sandbox.read("groups.tsv");
     assert!(text.contains(&groups), "{groups}");
-    sandbox.ok("communities payments.txt -o all.tsv --consecutive");
+    sandbox.ok("communities payments.txt -o all.tsv --names number");
     assert!(sandbox.read("all.tsv").lines().skip(1).all(|line| line.ends_with("\t0")));
     let typo = sandbox.read("wary.rs").replace("u.chargebacks()", "u.chargeback()");
     sandbox.write("wary.rs", typo);

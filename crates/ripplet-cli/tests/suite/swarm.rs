@@ -374,8 +374,8 @@ fn each_graph_has_the_communities_that_it_has_alone() {
         "communities --schedule sync --counter mg:8 --keep-disconnected",
         "communities --preset nu-mg8",
         "communities --program-file mine.rs --param voice=3",
-        "communities --consecutive",
-        "communities --program cdlp --consecutive",
+        "communities --names number",
+        "communities --program cdlp --names number",
     ] {
         let expected = rows_alone(&sandbox, command, &names, "graphs/NAME.e");
         assert!(!expected.is_empty(), "{command}");
@@ -389,12 +389,12 @@ fn each_graph_has_the_communities_that_it_has_alone() {
     }
     let names = ["a", "b", "c"].map(String::from);
     for command in
-        ["communities --weighted", "communities --consecutive", "communities --keep-loops"]
+        ["communities --weighted", "communities --names number", "communities --keep-loops"]
     {
         let expected = rows_alone(&sandbox, command, &names, "NAME.csv");
         assert_eq!(rows(&sandbox, command, "all.csv --batch"), expected, "{command}");
     }
-    sandbox.ok("communities all.csv --batch -o out.csv --consecutive");
+    sandbox.ok("communities all.csv --batch -o out.csv --names number");
     let text = sandbox.read("out.csv");
     assert!(text.starts_with("graph,id,community\na,1,0\n"), "{text}");
     assert!(text.ends_with("\nb,x,1\nb,y,1\nc,7,0\n"), "{text}");

@@ -11,7 +11,7 @@ use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_graph::generate::{Rmat, Road, Social, Web};
 use ripplet_graph::{EdgeTable, Graph, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
+use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::quality::Quality;
 use ripplet_lp::{Executor, Order, Outcome, Program, Round, Schedule, Settings, Stop, Ties};
 use std::collections::BTreeMap;
@@ -197,8 +197,8 @@ fn lpa() {
 }
 
 #[test]
-fn lpa_without_resolution() {
-    check(|_| Lpa::new(Resolution::OFF), as_it_is);
+fn lpa_without_guard() {
+    check(|_| Lpa::new(Guard::OFF), as_it_is);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn idle_grains() {
 #[test]
 fn presets() {
     let machine = machine(1, Tuning::default());
-    let program = Lpa::new(Resolution::OFF);
+    let program = Lpa::new(Guard::OFF);
     for Named { name, graph, .. } in graphs() {
         for settings in [Settings::nu_mg8(), Settings::nu_bm()] {
             let context = format!("{name}, {}, {}", settings.counter, machine.name);

@@ -7,7 +7,7 @@ use crate::machines::machine;
 use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::programs::{Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding};
+use ripplet_lp::programs::{Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding};
 use ripplet_lp::{Executor, Program, Schedule, Settings, Stop};
 
 /// A ring, two vertices that know all others or every second, and one of middling degree.
@@ -72,7 +72,7 @@ fn many_labels() {
     let edges = hubs(7000);
     check(&edges, &Lpa::default(), &settings(Schedule::phased()));
     let sync = settings(Schedule::sync());
-    check_under(&tunings(), Storage::Plain, &edges, &Lpa::new(Resolution::OFF), &sync);
+    check_under(&tunings(), Storage::Plain, &edges, &Lpa::new(Guard::OFF), &sync);
 }
 
 #[test]

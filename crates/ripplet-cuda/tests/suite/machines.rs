@@ -166,7 +166,7 @@ impl Machine {
         if is_shared {
             return counting == oracle::Counting::Exact
                 && match variant {
-                    Variant::Lpa { resolution: 65536 } => is_extreme && matches!(phases, 1 | 5),
+                    Variant::Lpa { guard: 65536 } => is_extreme && matches!(phases, 1 | 5),
                     Variant::Seeded { attenuation: _ } | Variant::Slpa { .. } => phases == 5,
                     Variant::Probe { wake, .. } => {
                         !edges.directed && (phases == 1) == (wake == Wake::Change)
@@ -175,7 +175,7 @@ impl Machine {
                 };
         }
         match variant {
-            Variant::Lpa { resolution: 65536 } => match counting {
+            Variant::Lpa { guard: 65536 } => match counting {
                 oracle::Counting::Exact => phases == 5,
                 oracle::Counting::Sketch { slots, twice, drawn, .. } => {
                     is_extreme && slots == Some(8) && twice && drawn
@@ -204,7 +204,7 @@ pub fn takes(edges: &Edges, rules: Rules) -> bool {
     let is_extreme = edges.directed == edges.weights.is_some();
     if let oracle::Counting::Sketch { slots, twice, .. } = rules.counting {
         // Every sketch with one program and one kind of graph, and one sketch with every program.
-        let is_lpa = rules.variant == Variant::Lpa { resolution: 65536 };
+        let is_lpa = rules.variant == Variant::Lpa { guard: 65536 };
         let is_usual = slots == Some(8) && twice;
         let is_taken = if is_usual { (is_lpa && is_extreme) || plain } else { is_lpa && plain };
         if !is_taken {
@@ -213,14 +213,12 @@ pub fn takes(edges: &Edges, rules: Rules) -> bool {
     }
     let schedule = match rules.phases {
         1 | 5 => rules.smallest_wins_ties == (rules.variant == Variant::Cdlp),
-        16 | 32 => {
-            plain && !rules.smallest_wins_ties && rules.variant != Variant::Lpa { resolution: 0 }
-        }
+        16 | 32 => plain && !rules.smallest_wins_ties && rules.variant != Variant::Lpa { guard: 0 },
         _ => false,
     };
     schedule
         && match rules.variant {
-            Variant::Lpa { resolution } => resolution == 65536 || (plain && resolution == 0),
+            Variant::Lpa { guard } => guard == 65536 || (plain && guard == 0),
             Variant::Cdlp => is_extreme,
             Variant::Seeded { attenuation } => attenuation == 0.625 && is_extreme,
             Variant::Llp { gamma } => plain && gamma == 1 << 14,

@@ -233,7 +233,7 @@ fn asynchronous() {
     let edges = web(9);
     let graph = edges.graph(MAX_SHARD_ARCS);
     let begin = |schedule| Settings { stop: Stop::after(200), ..settings(schedule) };
-    let cdlp = Lpa::new(ripplet_lp::programs::Resolution::OFF);
+    let cdlp = Lpa::new(ripplet_lp::programs::Guard::OFF);
     for (way, settings) in [
         (Way::Direct, begin(Schedule::asynchronous())),
         (Way::Copied, Settings { stop: Stop::after(200), ..Settings::nu_mg8() }),

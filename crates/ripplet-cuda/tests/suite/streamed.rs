@@ -10,7 +10,7 @@ use ripplet_graph::{
     Adjacency, Buffer, Direction, Graph, GraphView, MAX_SHARD_ARCS, Shard, WeightScale,
 };
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::programs::{Cdlp, Lpa, Resolution, Slpa};
+use ripplet_lp::programs::{Cdlp, Guard, Lpa, Slpa};
 use ripplet_lp::{
     Checkpoint, Counter, Executor, Keeper, NotKept, Observer, Order, Outcome, Plan, Program, Round,
     RunError, Schedule, Settings, State, Stop,
@@ -201,7 +201,7 @@ fn all_at_once() {
 #[test]
 fn directions_and_weights() {
     let edges = weighted(web(1200).directed());
-    check(&edges, Storage::Plain, &Lpa::new(Resolution::OFF), &settings(phased(3)), &[0.4, 0.1]);
+    check(&edges, Storage::Plain, &Lpa::new(Guard::OFF), &settings(phased(3)), &[0.4, 0.1]);
     check(&edges, Storage::Plain, &Cdlp, &settings(Schedule::cdlp()), &[0.2]);
     check(&edges, Storage::Compressed, &Lpa::default(), &settings(phased(2)), &[0.3]);
 }

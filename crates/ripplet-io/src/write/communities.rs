@@ -5,6 +5,7 @@ use super::{columnar, listing_format, refused, whole_file};
 use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
 use ripplet_graph::{VertexId, VertexIds};
+use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -31,6 +32,9 @@ pub enum Naming<'a> {
     VertexId,
     /// By integers from 0, in the order of each community's first row.
     Consecutive,
+    /// By integers from 0, in the order of size: the one with most rows first, of equal ones that whose
+    /// first row comes first.
+    BySize,
     /// By names of their own: that of the community for which vertex `v` stands is
     /// `names.get(of[v])`.
     Given {
@@ -109,6 +113,7 @@ pub fn write_communities(
     let called = match naming {
         Naming::VertexId => Called::Ids(ids),
         Naming::Consecutive => Called::Numbers(numbered(communities.communities, ids.len())),
+        Naming::BySize => Called::Numbers(numbered_by_size(communities.communities, ids.len())),
         Naming::Given { names, of } => {
             format_for(path, names).map_err(refuse)?;
             let known = |&label: &VertexId| {
@@ -240,6 +245,20 @@ fn numbered(communities: &[VertexId], vertices: usize) -> Vec<u32> {
     communities.iter().map(number).collect()
 }
 
+/// Communities as integers from 0, in the order of size.
+fn numbered_by_size(communities: &[VertexId], vertices: usize) -> Vec<u32> {
+    let mut numbers = numbered(communities, vertices);
+    let count = numbers.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut sizes = vec![0u32; count];
+    numbers.iter().for_each(|&number| sizes[number as usize] += 1);
+    let mut by_size: Vec<u32> = (0..count as u32).collect();
+    by_size.sort_by_key(|&number| Reverse(sizes[number as usize]));
+    let mut place = vec![0; count];
+    (0..).zip(by_size).for_each(|(at, number)| place[number as usize] = at);
+    numbers.iter_mut().for_each(|number| *number = place[*number as usize]);
+    numbers
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::fails_at_every_byte;
@@ -250,6 +269,12 @@ mod tests {
     fn numbers_follow_the_first_vertex() {
         assert_eq!(numbered(&[2, 2, 2, 0, 4], 5), [0, 0, 0, 1, 2]);
         assert_eq!(numbered(&[], 3), [0u32; 0]);
+    }
+
+    #[test]
+    fn numbers_follow_the_size() {
+        assert_eq!(numbered_by_size(&[4, 0, 2, 2, 2, 0, 3], 5), [2, 1, 0, 0, 0, 1, 3]);
+        assert_eq!(numbered_by_size(&[], 3), [0u32; 0]);
     }
 
     #[test]

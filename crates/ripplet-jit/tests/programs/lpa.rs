@@ -6,9 +6,9 @@ use ripplet_lp::hooks::label_program;
 pub mod program {
     use ripplet_lp::hooks::*;
 
-    /// Label propagation with a guard against giants; the resolution in steps of 2^-16.
+    /// Label propagation with a guard against giants; the guard in steps of 2^-16.
     pub struct Lpa {
-        pub resolution: u32,
+        pub guard: u32,
     }
 
     impl Program for Lpa {
@@ -19,7 +19,7 @@ pub mod program {
         }
 
         fn label_total(&self) -> LabelTotal {
-            if self.resolution == 0 { LabelTotal::None } else { LabelTotal::Volume }
+            if self.guard == 0 { LabelTotal::None } else { LabelTotal::Volume }
         }
 
         fn falls_with_total(&self) -> bool {
@@ -27,7 +27,7 @@ pub mod program {
         }
 
         fn label_score(&self, v: Vertex, c: Candidate) -> u64 {
-            if c.label == v.label || exceeds_chance(self.resolution, c) { c.frequency } else { 0 }
+            if c.label == v.label || exceeds_chance(self.guard, c) { c.frequency } else { 0 }
         }
 
         fn score_bound(&self, frequency: u64) -> u64 {
@@ -35,8 +35,8 @@ pub mod program {
         }
     }
 
-    fn exceeds_chance(resolution: u32, c: Candidate) -> bool {
-        let expected = c.total() as u64 * resolution as u64;
+    fn exceeds_chance(guard: u32, c: Candidate) -> bool {
+        let expected = c.total() as u64 * guard as u64;
         products_ge(c.frequency, c.grand_total << 16, c.cast, expected)
     }
 }

@@ -26,21 +26,21 @@ fn refused(parameters: Parameters) -> String {
 #[test]
 fn parameters_are_checked_by_name_and_type() {
     let none = Parameters::new();
-    let given = |value| none.clone().with("resolution", value);
-    assert_eq!(refused(none.clone()), "the program's parameter `resolution` must be given: a u32");
+    let given = |value| none.clone().with("guard", value);
+    assert_eq!(refused(none.clone()), "the program's parameter `guard` must be given: a u32");
     assert_eq!(
         refused(given(Scalar::U32(1)).with("gamma", Scalar::F32(1.0))),
-        "the program has no parameter `gamma`; it has `resolution`"
+        "the program has no parameter `gamma`; it has `guard`"
     );
     assert_eq!(
         refused(given(Scalar::I32(-1))),
-        "the program's parameter `resolution` is a u32, which -1_i32 is not"
+        "the program's parameter `guard` is a u32, which -1_i32 is not"
     );
-    let text = |text| none.clone().with_text(&module(LPA), "resolution", text);
+    let text = |text| none.clone().with_text(&module(LPA), "guard", text);
     assert_eq!(text(" 65536 "), Ok(given(Scalar::U32(65536))));
     assert_eq!(
         text("-1").unwrap_err().to_string(),
-        "the program's parameter `resolution` is a u32, which `-1` is not"
+        "the program's parameter `guard` is a u32, which `-1` is not"
     );
     assert!(matches!(
         none.clone().with_text(&module(LPA), "gamma", "1"),
@@ -123,7 +123,7 @@ fn modules_that_were_tampered_with_are_errors() {
 
 #[test]
 fn programs_outlive_their_originals_on_other_threads() {
-    let program = compiled(LPA, &[("resolution", Scalar::U32(1))]);
+    let program = compiled(LPA, &[("guard", Scalar::U32(1))]);
     let CompiledProgram::U64(program) = program else { panic!("its scores are u64") };
     let clone = program.clone();
     drop(program);
@@ -148,7 +148,7 @@ fn executable_bytes() -> usize {
 #[test]
 #[cfg(target_os = "linux")]
 fn code_is_not_writable_and_is_freed() {
-    let program = || compiled(LPA, &[("resolution", Scalar::U32(1))]);
+    let program = || compiled(LPA, &[("guard", Scalar::U32(1))]);
     let (before, programs) = (executable_bytes(), (0..500).map(|_| program()).collect::<Vec<_>>());
     let with = executable_bytes();
     assert!(with >= before + 400 * 4096, "500 programs in {} bytes", with - before);

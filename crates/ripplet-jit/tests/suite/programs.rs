@@ -113,14 +113,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn lpa_is_the_same(graph in graphs(), seed: u64, resolution in 0u32..200_000) {
+    fn lpa_is_the_same(graph in graphs(), seed: u64, guard in 0u32..200_000) {
         let file = compiled(
             include_str!("../programs/lpa.rs"),
-            &[("resolution", Scalar::U32(resolution))],
+            &[("guard", Scalar::U32(guard))],
         );
-        compare(&lpa::program::Lpa { resolution }, &file, &graph, &settings(seed, 20));
-        let exact = f64::from(resolution) / 65536.0;
-        let own = programs::Lpa::new(programs::Resolution::new(exact).unwrap());
+        compare(&lpa::program::Lpa { guard }, &file, &graph, &settings(seed, 20));
+        let exact = f64::from(guard) / 65536.0;
+        let own = programs::Lpa::new(programs::Guard::new(exact).unwrap());
         compare(&own, &file, &graph, &settings(seed, 20));
     }
 
@@ -220,10 +220,9 @@ impl Visitor for Ask {
 #[test]
 fn programs_say_the_same_of_themselves() {
     let said = |text, parameters: &[_]| compiled(text, parameters).visit(Ask);
-    for resolution in [0, 65536] {
-        let file =
-            said(include_str!("../programs/lpa.rs"), &[("resolution", Scalar::U32(resolution))]);
-        assert_eq!(file, Ask.visit(&lpa::program::Lpa { resolution }));
+    for guard in [0, 65536] {
+        let file = said(include_str!("../programs/lpa.rs"), &[("guard", Scalar::U32(guard))]);
+        assert_eq!(file, Ask.visit(&lpa::program::Lpa { guard }));
     }
     let file = said(include_str!("../programs/cdlp.rs"), &[]);
     assert_eq!(file, Ask.visit(&cdlp::program::Cdlp));

@@ -4,13 +4,13 @@
 //! But a label may only be taken while it is used more than chance would have it:
 //!
 //! ```text
-//! frequency · grand_total ≥ resolution · cast · total
+//! frequency · grand_total ≥ guard · cast · total
 //! ```
 //!
 //! with `cast` the vertex's weighted degree and `total` the summed degrees of the label's members.
 //! That is modularity's null model as a veto: where communities are small it changes nothing, and
 //! where plain label propagation collapses into one giant it does not let it. The vertex's own
-//! label is always allowed. Resolution 0 is plain label propagation.
+//! label is always allowed. A guard of 0 is plain label propagation.
 //!
 //! Directed graphs: in- and out-neighbours vote alike, a reciprocal neighbour twice.
 //!
@@ -25,54 +25,55 @@ use thiserror::Error;
 
 /// How much more than chance a label must be used by a vertex's neighbours, in steps of 2⁻¹⁶.
 ///
-/// 0 switches the guard off; 1, the default, is modularity's own; higher cuts communities smaller.
+/// 0 switches it off; 1, the default, is modularity's own. More keeps giants from growing and in the end makes
+/// all communities smaller; less does not make them larger than plain label propagation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resolution(u32);
+pub struct Guard(u32);
 
-/// The fixed point of [`Resolution`].
+/// The fixed point of [`Guard`].
 const STEPS: f64 = 65536.0;
 
-/// A resolution outside of 0 to 65,535.
+/// A guard outside of 0 to 65,535.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
-#[error("a resolution is a number from 0 (plain label propagation) to 65535, not {0}")]
-pub struct BadResolution(pub f64);
+#[error("a guard is a number from 0 (plain label propagation) to 65535, not {0}")]
+pub struct BadGuard(pub f64);
 
-impl Resolution {
+impl Guard {
     /// No guard: plain label propagation.
-    pub const OFF: Resolution = Resolution(0);
+    pub const OFF: Guard = Guard(0);
 
-    /// A resolution, rounded to a multiple of 2⁻¹⁶.
+    /// A guard, rounded to a multiple of 2⁻¹⁶.
     ///
     /// # Errors
     /// Where it is not a number from 0 to 65,535.
-    pub fn new(resolution: f64) -> Result<Resolution, BadResolution> {
-        let steps = (resolution * STEPS).round();
+    pub fn new(guard: f64) -> Result<Guard, BadGuard> {
+        let steps = (guard * STEPS).round();
         let fits = (0.0..=65535.0 * STEPS).contains(&steps);
-        fits.then_some(Resolution(steps as u32)).ok_or(BadResolution(resolution))
+        fits.then_some(Guard(steps as u32)).ok_or(BadGuard(guard))
     }
 
-    /// The resolution as a number.
+    /// The guard as a number.
     pub fn value(self) -> f64 {
         f64::from(self.0) / STEPS
     }
 }
 
-impl Default for Resolution {
+impl Default for Guard {
     fn default() -> Self {
-        Resolution(STEPS as u32)
+        Guard(STEPS as u32)
     }
 }
 
 impl Default for Lpa {
     fn default() -> Self {
-        Lpa::new(Resolution::default())
+        Lpa::new(Guard::default())
     }
 }
 
 impl Lpa {
-    /// Label propagation with this resolution.
-    pub fn new(resolution: Resolution) -> Lpa {
-        Lpa { resolution: resolution.0 }
+    /// Label propagation with this guard.
+    pub fn new(guard: Guard) -> Lpa {
+        Lpa { guard: guard.0 }
     }
 }
 
@@ -83,8 +84,8 @@ mod program {
     /// Label propagation, weighted where the graph is.
     #[derive(Clone, Copy, Debug)]
     pub struct Lpa {
-        /// The resolution in steps of 2⁻¹⁶.
-        pub(super) resolution: u32,
+        /// The guard in steps of 2⁻¹⁶.
+        pub(super) guard: u32,
     }
 
     impl Program for Lpa {
@@ -99,7 +100,7 @@ mod program {
         }
 
         fn label_total(&self) -> LabelTotal {
-            if self.resolution == 0 { LabelTotal::None } else { LabelTotal::Volume }
+            if self.guard == 0 { LabelTotal::None } else { LabelTotal::Volume }
         }
 
         fn falls_with_total(&self) -> bool {
@@ -111,7 +112,7 @@ mod program {
         }
 
         fn label_score(&self, v: Vertex<'_>, candidate: Candidate<'_>) -> u64 {
-            let allowed = candidate.label == v.label || exceeds_chance(self.resolution, candidate);
+            let allowed = candidate.label == v.label || exceeds_chance(self.guard, candidate);
             if allowed { candidate.frequency } else { 0 }
         }
 
@@ -121,9 +122,9 @@ mod program {
     }
 
     /// Whether the votes for a label exceed what its size alone would bring.
-    pub(super) fn exceeds_chance(resolution: u32, c: Candidate<'_>) -> bool {
-        // Totals and the resolution have 32 bits, the sum of all totals 33: no factor overflows.
-        let expected = u64::from(c.total()) * u64::from(resolution);
+    pub(super) fn exceeds_chance(guard: u32, c: Candidate<'_>) -> bool {
+        // Totals and the guard have 32 bits, the sum of all totals 33: no factor overflows.
+        let expected = u64::from(c.total()) * u64::from(guard);
         products_ge(c.frequency, c.grand_total << 16, c.cast, expected)
     }
 }
@@ -137,12 +138,12 @@ mod tests {
     use std::sync::atomic::AtomicU32;
 
     #[test]
-    fn resolutions() {
-        assert_eq!(Resolution::default().value(), 1.0);
-        assert_eq!(Resolution::new(0.75).unwrap().value(), 0.75);
-        assert_eq!(Resolution::new(0.0).unwrap(), Resolution::OFF);
+    fn guards() {
+        assert_eq!(Guard::default().value(), 1.0);
+        assert_eq!(Guard::new(0.75).unwrap().value(), 0.75);
+        assert_eq!(Guard::new(0.0).unwrap(), Guard::OFF);
         for bad in [-1.0, 65536.0, f64::NAN, f64::INFINITY] {
-            assert!(Resolution::new(bad).is_err(), "{bad}");
+            assert!(Guard::new(bad).is_err(), "{bad}");
         }
     }
 
@@ -153,12 +154,12 @@ mod tests {
 
     #[test]
     fn the_guard_compares_exactly_at_the_extremes() {
-        let resolution = Resolution::default().0;
+        let guard = Guard::default().0;
         let exceeds = |frequency, cast, total, grand_total| {
             let totals = [AtomicU32::new(total)];
             let total = Total::Kept(&totals);
             let candidate = Candidate { label: 0, frequency, cast, grand_total, total };
-            exceeds_chance(resolution, candidate)
+            exceeds_chance(guard, candidate)
         };
         assert!(exceeds(1, 4, 5, 20));
         assert!(!exceeds(1, 4, 6, 20));

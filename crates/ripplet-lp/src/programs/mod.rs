@@ -18,6 +18,6 @@ mod slpa;
 pub use cdlp::Cdlp;
 pub use layered::{LayeredOrder, layered_order};
 pub use llp::{BadGamma, Gamma, Llp, sweep};
-pub use lpa::{BadResolution, Lpa, Resolution};
+pub use lpa::{BadGuard, Guard, Lpa};
 pub use seeded::{BadAttenuation, Seed, SeedError, Seeded, Seeding, strengths};
 pub use slpa::{BadMemory, BadThreshold, MEMORY, Membership, ROUNDS, Slpa, THRESHOLD, memberships};

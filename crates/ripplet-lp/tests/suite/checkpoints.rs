@@ -11,7 +11,7 @@ use crate::oracle::{self, Counting, Rules, Wake};
 use proptest::prelude::*;
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::programs::{Cdlp, Lpa, Resolution, Slpa};
+use ripplet_lp::programs::{Cdlp, Guard, Lpa, Slpa};
 use ripplet_lp::{
     Checkpoint, CheckpointError, Executor, Keeper, NO_LABEL, NotKept, Observer, Order, Outcome,
     Program, Round, RunError, RunIdentity, Schedule, Settings, SettingsError, State, Stop,
@@ -227,23 +227,23 @@ fn a_run_goes_on_for_longer_than_it_was_meant_to_but_not_behind_its_end() {
         schedule: Schedule::sync(),
         ..Settings::default()
     };
-    let (long, found) = kept(&edges, &Lpa::new(Resolution::OFF), &with(12, None));
+    let (long, found) = kept(&edges, &Lpa::new(Guard::OFF), &with(12, None));
     assert_eq!(found.rounds.len(), 12);
-    let (short, _) = kept(&edges, &Lpa::new(Resolution::OFF), &with(6, None));
+    let (short, _) = kept(&edges, &Lpa::new(Guard::OFF), &with(6, None));
     let (_, again) =
-        kept(&edges, &Lpa::new(Resolution::OFF), &with(12, Some(short.last().unwrap().clone())));
+        kept(&edges, &Lpa::new(Guard::OFF), &with(12, Some(short.last().unwrap().clone())));
     assert_eq!(again.labels, found.labels);
 
     let settings = with(6, Some(long[7].clone()));
     let graph = edges.graph(MAX_SHARD_ARCS);
-    let error = on_one_thread().run(&graph, &Lpa::new(Resolution::OFF), &settings, &mut ());
+    let error = on_one_thread().run(&graph, &Lpa::new(Guard::OFF), &settings, &mut ());
     let error = error.unwrap_err();
     let reason = StopReason::RoundLimit;
     let ended = CheckpointError::Ended { rounds: 8, end: 6, reason };
     assert_eq!(error, RunError::Settings(SettingsError::Checkpoint(ended)));
     // A run that is at its end only finishes.
     let settings = with(8, Some(long[7].clone()));
-    let eight = on_one_thread().run(&graph, &Lpa::new(Resolution::OFF), &settings, &mut ());
+    let eight = on_one_thread().run(&graph, &Lpa::new(Guard::OFF), &settings, &mut ());
     assert_eq!(eight.unwrap().rounds.len(), 8);
 }
 
@@ -350,7 +350,7 @@ fn runs_that_differ_in_anything_are_told_apart() {
         assert_ne!(one.differences(&of(&settings)), [""; 0]);
     }
     let of_program = |of: RunIdentity| of.differences(&one);
-    let plain = of_program(RunIdentity::of(&graph, &Lpa::new(Resolution::OFF), &same));
+    let plain = of_program(RunIdentity::of(&graph, &Lpa::new(Guard::OFF), &same));
     assert!(plain.len() == 1 && plain[0].starts_with("parameters: "), "{plain:?}");
     let other = of_program(RunIdentity::of(&graph, &Slpa::default(), &same));
     assert!(other.iter().any(|line| line.starts_with("program's text: ")), "{other:?}");

@@ -8,7 +8,7 @@ use crate::probe::Probe;
 use proptest::prelude::*;
 use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
 use ripplet_lp::counter::{Parts, Rule, Scans, Sketch, Slots, Start};
-use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution, Seed, Seeded, Seeding, Slpa};
+use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::{
     Column, ColumnValues, Counter, Executor, Observer, Order, Outcome, Schedule, Settings, Stop,
     Ties,
@@ -22,7 +22,7 @@ const EXACT: Counting = Counting::Exact;
 
 pub fn of_lpa() -> Asked {
     let mut all = Vec::new();
-    for variant in [0, 49152, 65536, 98304].map(|resolution| Variant::Lpa { resolution }) {
+    for variant in [0, 49152, 65536, 98304].map(|guard| Variant::Lpa { guard }) {
         for phases in [1, 2, 5, 32] {
             all.extend([false, true].map(|smallest| (variant, phases, smallest, EXACT)));
         }
@@ -61,8 +61,8 @@ pub fn of_probe(wake: Wake) -> Asked {
 pub fn of_sketches() -> Asked {
     let mut all = Vec::new();
     let variants = [
-        Variant::Lpa { resolution: 0 },
-        Variant::Lpa { resolution: 65536 },
+        Variant::Lpa { guard: 0 },
+        Variant::Lpa { guard: 65536 },
         Variant::Slpa { memory: 2 },
         Variant::Seeded { attenuation: 0.625 },
     ];
@@ -192,9 +192,9 @@ pub fn run_watched(
 ) -> Outcome {
     match rules.variant {
         Variant::Cdlp => executor.run(graph, &Cdlp, settings, watch),
-        Variant::Lpa { resolution } => {
-            let resolution = Resolution::new(resolution as f64 / 65536.0).unwrap();
-            executor.run(graph, &Lpa::new(resolution), settings, watch)
+        Variant::Lpa { guard } => {
+            let guard = Guard::new(guard as f64 / 65536.0).unwrap();
+            executor.run(graph, &Lpa::new(guard), settings, watch)
         }
         Variant::Llp { gamma } => {
             let gamma = Gamma::new(gamma as f64 / 65536.0).unwrap();

@@ -13,9 +13,9 @@ pub const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Variant {
-    /// Resolution in steps of 1/65536; 0 is no guard.
+    /// Guard in steps of 1/65536; 0 is no guard.
     Lpa {
-        resolution: u64,
+        guard: u64,
     },
     Cdlp,
     /// γ in steps of 1/65536.
@@ -397,9 +397,9 @@ impl World<'_> {
         let total = totals.get(&label).copied().unwrap_or(0);
         let everything = self.everything;
         match self.rules.variant {
-            Variant::Lpa { resolution } if label != state.labels[v as usize] => {
+            Variant::Lpa { guard } if label != state.labels[v as usize] => {
                 let observed = u128::from(frequency) * everything * 65536;
-                let by_chance = u128::from(resolution) * u128::from(cast) * total;
+                let by_chance = u128::from(guard) * u128::from(cast) * total;
                 (observed >= by_chance).then_some(Score::Whole(frequency.into()))
             }
             Variant::Lpa { .. } | Variant::Cdlp | Variant::Slpa { .. } => {

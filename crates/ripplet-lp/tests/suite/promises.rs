@@ -5,7 +5,7 @@ use crate::oracle;
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::hooks::label_program;
-use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Resolution};
+use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa};
 use ripplet_lp::{
     Candidate, ColumnKind, ColumnSpec, ColumnValues, Executor, Neighbor, Observer, Order, Program,
     Round, RunError, Scalar, Schedule, Settings, SettingsError, Stop, StopReason, Vertex, Vote,
@@ -24,7 +24,7 @@ fn executor() -> CpuExecutor {
 #[test]
 fn synchronous_swaps_are_found_and_phases_settle_them() {
     let graph = bipartite(8, 8).graph(MAX_SHARD_ARCS);
-    let plain = Lpa::new(Resolution::OFF);
+    let plain = Lpa::new(Guard::OFF);
     let sync = Settings { schedule: Schedule::cdlp(), ..Settings::default() };
     let found = executor().run(&graph, &Cdlp, &sync, &mut ()).unwrap();
     assert_eq!(found.reason, StopReason::Oscillation);
@@ -112,7 +112,7 @@ fn asynchronous_ends_where_no_vertex_wants_another_label() {
             let graph = edges.graph(MAX_SHARD_ARCS);
             for seed in 0..4 {
                 let settings = Settings { seed, ..until_fixpoint() };
-                let plain = Lpa::new(Resolution::OFF);
+                let plain = Lpa::new(Guard::OFF);
                 let found = executor.run(&graph, &plain, &settings, &mut ()).unwrap();
                 assert_eq!(found.reason, StopReason::Fixpoint, "{name} on {threads} threads");
                 let settled = is_settled(&edges, &found.labels);
@@ -444,7 +444,7 @@ fn pick_less(every: u32) -> Schedule {
 
 #[test]
 fn labels_only_fall_in_pick_less_rounds() {
-    let plain = Lpa::new(Resolution::OFF);
+    let plain = Lpa::new(Guard::OFF);
     for (name, edges) in shapes() {
         let graph = edges.graph(MAX_SHARD_ARCS);
         let settings = Settings {
@@ -473,7 +473,7 @@ fn who_was_kept_from_a_larger_label_takes_it_in_the_next_round() {
             ..Settings::default()
         };
         let one = CpuExecutor::new(Some(1)).unwrap();
-        one.run(&graph, &Lpa::new(Resolution::OFF), &settings, &mut ()).unwrap()
+        one.run(&graph, &Lpa::new(Guard::OFF), &settings, &mut ()).unwrap()
     };
     let first = run(1);
     assert_eq!((first.labels, first.rounds[0].changed), (vec![0, 3, 3, 3], 0));
@@ -483,7 +483,7 @@ fn who_was_kept_from_a_larger_label_takes_it_in_the_next_round() {
 
 #[test]
 fn pick_less_rounds_part_swapping_neighbours_on_any_counter() {
-    let plain = Lpa::new(Resolution::OFF);
+    let plain = Lpa::new(Guard::OFF);
     for counter in ["exact", "mg:8", "mg:1:single", "bm:single"] {
         let settings = Settings {
             schedule: pick_less(4),
@@ -530,7 +530,7 @@ fn a_vertex_whose_candidates_are_all_lost_keeps_its_label() {
         keep_disconnected: true,
         ..Settings::default()
     };
-    let plain = Lpa::new(Resolution::OFF);
+    let plain = Lpa::new(Guard::OFF);
     let found = executor().run(&graph, &plain, &settings, &mut ()).unwrap();
     assert_eq!(found.labels, [0; 4]);
     let settings = Settings { counter: "mg:3".parse().unwrap(), ..settings };

@@ -1,0 +1,151 @@
+//! The options that make communities larger, smaller, fewer, and call them by other names.
+
+use crate::sandbox::{Sandbox, data};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Real graphs of three kinds: a web of trust, a power grid, co-authors.
+const GRAPHS: [&str; 3] = ["pgp.graph", "power.graph", "hep-th.graph"];
+
+fn graph(name: &str) -> String {
+    data(&format!("../examples/graphs/{name}")).display().to_string()
+}
+
+/// The communities of a table with a header.
+fn communities(text: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut communities: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let (id, community) = line.split_once(',').unwrap();
+        communities.entry(community.into()).or_default().insert(id.into());
+    }
+    communities
+}
+
+fn found(sandbox: &Sandbox, name: &str, flags: &str) -> BTreeMap<String, BTreeSet<String>> {
+    sandbox.ok(&format!("communities {} -o c.csv --quiet {flags}", graph(name)));
+    communities(&sandbox.read("c.csv"))
+}
+
+#[test]
+fn what_the_page_says_makes_communities_larger_and_smaller_does() {
+    let sandbox = Sandbox::new();
+    for name in GRAPHS {
+        let usual = found(&sandbox, name, "").len();
+        let smaller = found(&sandbox, name, "--program llp --gamma 0.1").len();
+        assert!(smaller > usual, "{name}: {smaller} with a gamma, {usual} as usual");
+        let guarded = found(&sandbox, name, "--guard 64").len();
+        assert!(guarded > usual, "{name}: {guarded} with a guard, {usual} as usual");
+        let mut before = usual;
+        for least in [5, 20, 80] {
+            let larger = found(&sandbox, name, &format!("--min-size {least} --join-small"));
+            assert!(larger.len() <= before, "{name}: {} of {least} and more", larger.len());
+            assert!(larger.values().all(|members| members.len() >= least), "{name}: {least}");
+            before = larger.len();
+        }
+        assert!(before < usual, "{name}: {before} of 80 and more, {usual} as usual");
+    }
+}
+
+#[test]
+fn small_communities_are_left_out_or_join_a_neighbour() {
+    // Two triangles with a pair between them, and a pair alone.
+    let edges = "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 7\n7 8\n8 7\n20 21\n";
+    let sandbox = Sandbox::with([
+        ("g.txt", edges),
+        ("start.txt", "1 1\n2 1\n3 1\n4 4\n5 4\n6 4\n7 7\n8 7\n20 20\n21 20\n"),
+    ]);
+    let run = "communities g.txt --labels start.txt --iterations 0 -o c.csv";
+    let said = sandbox.run(&format!("{run} --min-size 3"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(
+        said.error.contains("4 vertices of communities with fewer than 3 are left out"),
+        "{said:?}"
+    );
+    assert!(said.error.contains("2 communities, median size 3, largest 3"), "{said:?}");
+    assert_eq!(sandbox.read("c.csv"), "id,community\n1,1\n2,1\n3,1\n4,4\n5,4\n6,4\n");
+    let said = sandbox.run(&format!("{run} --min-size 3 --join-small --stats s.json"));
+    assert!(said.error.contains("1 communities with fewer than 3 vertices joined"), "{said:?}");
+    assert!(
+        said.error.contains("2 vertices of communities with fewer than 3 are left out"),
+        "{said:?}"
+    );
+    assert_eq!(sandbox.read("c.csv"), "id,community\n1,1\n2,1\n3,1\n4,4\n5,4\n6,4\n7,1\n8,1\n");
+    assert_eq!(sandbox.json("s.json")["communities"], 2);
+    sandbox.fails(&format!("{run} --join-small"), 2, &["--min-size"]);
+    sandbox.fails(&format!("{run} --min-size 0"), 2, &["--min-size"]);
+    let slpa = "communities g.txt -o c.csv --program slpa";
+    sandbox.ok(&format!("{slpa} --min-size 3"));
+    assert!(communities_of_rows(&sandbox.read("c.csv")).values().all(|&size| size >= 3));
+    sandbox.fails(&format!("{slpa} --min-size 3 --join-small"), 2, &["--join-small", "several"]);
+    sandbox.fails(&format!("{slpa} --top 3"), 2, &["--top", "several"]);
+}
+
+/// How many rows communities have, of a table with strengths.
+fn communities_of_rows(text: &str) -> BTreeMap<String, usize> {
+    let mut sizes = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        *sizes.entry(line.split(',').nth(1).unwrap().to_owned()).or_default() += 1;
+    }
+    sizes
+}
+
+#[test]
+fn communities_are_called_as_asked() {
+    let sandbox = Sandbox::new();
+    for name in GRAPHS {
+        let groups = |named: &BTreeMap<String, BTreeSet<String>>| -> BTreeSet<BTreeSet<String>> {
+            named.values().cloned().collect()
+        };
+        let usual = found(&sandbox, name, "");
+        let by_hub = found(&sandbox, name, "--names hub");
+        let by_size = found(&sandbox, name, "--names number");
+        assert_eq!(groups(&usual), groups(&by_hub), "{name}");
+        assert_eq!(groups(&usual), groups(&by_size), "{name}");
+        let sizes: Vec<usize> =
+            (0..by_size.len()).map(|number| by_size[&number.to_string()].len()).collect();
+        assert!(sizes.is_sorted_by(|a, b| a >= b), "{name}: {sizes:?}");
+        // The lists of a METIS file are the degrees.
+        let text = std::fs::read_to_string(graph(name)).unwrap();
+        let lists: Vec<usize> = text
+            .lines()
+            .filter(|line| !line.starts_with('%'))
+            .skip(1)
+            .map(|line| line.split_whitespace().count())
+            .collect();
+        let degree = |id: &String| lists[id.parse::<usize>().unwrap() - 1];
+        for (hub, members) in &by_hub {
+            let most = members.iter().map(degree).max().unwrap();
+            assert!(members.contains(hub) && degree(hub) == most, "{name}: {hub}");
+        }
+    }
+    let sandbox = Sandbox::with([("g.txt", "1 2\n"), ("seeds.txt", "1 red\n")]);
+    let run = "communities g.txt -o c.txt --program seeded --seeds seeds.txt";
+    sandbox.fails(&format!("{run} --names hub"), 2, &["have one"]);
+}
+
+#[test]
+fn the_largest_are_shown_in_a_table() {
+    let edges = "a b\nb c\nc a\nc d\nd e\ne f\nf d\nf g\ng d\n";
+    let start = "a a\nb a\nc a\nd d\ne d\nf d\ng d\n";
+    let sandbox = Sandbox::with([("g.txt", edges), ("start.txt", start)]);
+    let run = "communities g.txt --labels start.txt --iterations 0 --quiet";
+    let expected = "\
+community  size  inner edges  conductance  members
+d             4            5       0.1429  d, f, e
+a             3            3       0.1429  a, b, c
+";
+    assert_eq!(sandbox.ok(&format!("{run} --top 5")), expected);
+    assert_eq!(sandbox.ok(&format!("{run} --top 2 -o c.csv")), expected);
+    let one = sandbox.ok(&format!("{run} --top 1 --names number"));
+    assert!(one.ends_with("\n0             4            5       0.1429  d, f, e\n"), "{one}");
+    let said = sandbox.run("communities g.txt --top 1 -o -");
+    assert!(said.out.starts_with("a ") && said.error.contains("conductance"), "{said:?}");
+    sandbox.fails("communities g.txt --top 0", 2, &["--top"]);
+    sandbox.fails("communities g.txt", 2, &["--output"]);
+}
+
+#[test]
+fn a_resolution_is_refused_with_what_helps() {
+    let sandbox = Sandbox::with([("g.txt", "1 2\n")]);
+    let parts = ["no resolution", "--join-small", "--gamma", "--guard"];
+    sandbox.fails("communities g.txt -o c.txt --resolution 0.5", 2, &parts);
+}
