@@ -1,5 +1,6 @@
 //! What can go wrong, as a sentence, what to do about it, and the exit code.
 
+use crate::exit_status::ExitStatus;
 use crate::interrupt::{self, Interrupted};
 use crate::message::{lines, one_line};
 use crate::output::unwritten;
@@ -132,15 +133,6 @@ pub enum Failure {
     Interrupted(#[from] Interrupted),
 }
 
-/// The run failed.
-const FAILED: u8 = 1;
-/// The arguments or the input are wrong.
-const WRONG: u8 = 2;
-/// It is done, but for what could not be read.
-const SKIPPED: u8 = 3;
-/// Who read the standard output wants no more: what a shell says of a process that SIGPIPE ended.
-const PIPE: u8 = 128 + 13;
-
 /// How a command ends that does what it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -154,8 +146,8 @@ impl Ending {
     /// 0, or 3 where something was skipped.
     pub fn exit_code(self) -> ExitCode {
         match self {
-            Ending::Whole => ExitCode::SUCCESS,
-            Ending::Skipped => ExitCode::from(SKIPPED),
+            Ending::Whole => ExitStatus::Done.into(),
+            Ending::Skipped => ExitStatus::Skipped.into(),
         }
     }
 }
@@ -209,25 +201,29 @@ impl Failure {
     /// 2 if the arguments or the input are wrong, 1 if the run failed, 128 and a signal's number if that
     /// ended it.
     pub fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self {
-            Failure::Interrupted(_) => interrupt::exit_code(),
-            _ if self.is_end_of_reader() => PIPE,
-            _ if self.is_out_of_memory() => FAILED,
-            Failure::Refused { .. } | Failure::Text { .. } => WRONG,
-            Failure::Read(_) | Failure::Place(_) => WRONG,
-            Failure::Program(_) | Failure::Compile(_) | Failure::Fraud { wrong: true, .. } => WRONG,
-            Failure::Generate(GenerateError::OutOfMemory { .. }) => FAILED,
-            Failure::Build(_) | Failure::Generate(_) => WRONG,
+        let status = match self {
+            Failure::Interrupted(_) => interrupt::status(),
+            _ if self.is_end_of_reader() => ExitStatus::Unread,
+            _ if self.is_out_of_memory() => ExitStatus::Failed,
+            Failure::Refused { .. } | Failure::Text { .. } => ExitStatus::Wrong,
+            Failure::Read(_) | Failure::Place(_) => ExitStatus::Wrong,
+            Failure::Program(_) | Failure::Compile(_) | Failure::Fraud { wrong: true, .. } => {
+                ExitStatus::Wrong
+            }
+            Failure::Generate(GenerateError::OutOfMemory { .. }) => ExitStatus::Failed,
+            Failure::Build(_) | Failure::Generate(_) => ExitStatus::Wrong,
             Failure::Run(
                 RunError::Settings(_)
                 | RunError::NoDeviceSource { .. }
                 | RunError::NoDeviceCounter { .. },
-            ) => WRONG,
-            Failure::Analytics(ripplet::analytics::RunError::NoLength(_)) => WRONG,
+            ) => ExitStatus::Wrong,
+            Failure::Analytics(ripplet::analytics::RunError::NoLength(_)) => ExitStatus::Wrong,
             // The writer's own refusals: a format that cannot hold the graph.
-            Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => WRONG,
-            Failure::Quality(QualityError::OutOfMemory { .. }) => FAILED,
-            Failure::Quality(_) | Failure::Draw(_) => WRONG,
+            Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => {
+                ExitStatus::Wrong
+            }
+            Failure::Quality(QualityError::OutOfMemory { .. }) => ExitStatus::Failed,
+            Failure::Quality(_) | Failure::Draw(_) => ExitStatus::Wrong,
             Failure::Write(_)
             | Failure::Print(_)
             | Failure::Thread(_)
@@ -236,9 +232,10 @@ impl Failure {
             | Failure::Device { .. }
             | Failure::Run(_)
             | Failure::Checkpoint(_)
-            | Failure::Analytics(_) => FAILED,
-            Failure::Validation { .. } | Failure::Fraud { .. } => FAILED,
-        })
+            | Failure::Analytics(_) => ExitStatus::Failed,
+            Failure::Validation { .. } | Failure::Fraud { .. } => ExitStatus::Failed,
+        };
+        status.into()
     }
 
     /// Tells standard error: the sentence and, where there is one, what to do.

@@ -4,6 +4,7 @@
 //! two stages. A stage that does not look (reading, writing) is ended from here. The exit code is 128 and the
 //! signal's number, as shells have it: 130 after Ctrl-C, 143 after SIGTERM.
 
+use crate::exit_status::ExitStatus;
 use ripplet::io::write::remove_unfinished;
 use std::io::{Write, stderr};
 use std::process::exit;
@@ -13,8 +14,10 @@ use std::thread::sleep;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Ctrl-C's signal.
-const SIGINT: i32 = 2;
+/// The terminal is gone.
+const SIGHUP: i32 = 1;
+/// `kill` without a number.
+const SIGTERM: i32 = 15;
 
 /// What a stage gets to end by itself.
 const GRACE: Duration = Duration::from_millis(400);
@@ -41,17 +44,17 @@ pub fn listen(tidy: fn()) {
         let _stopped = remove_unfinished();
         tidy();
         say_goodbye();
-        exit(i32::from(exit_code()));
+        exit(i32::from(status().code()));
     });
 }
 
-/// The exit code of a process that a signal ended.
-pub fn exit_code() -> u8 {
-    let signal = match SIGNAL.load(SeqCst) {
-        0 => SIGINT,
-        signal => signal,
-    };
-    u8::try_from(128 + signal).unwrap_or(1)
+/// How a process ends that a signal ended.
+pub fn status() -> ExitStatus {
+    match SIGNAL.load(SeqCst) {
+        SIGHUP => ExitStatus::HungUp,
+        SIGTERM => ExitStatus::Terminated,
+        _ => ExitStatus::Interrupted,
+    }
 }
 
 /// Signals that end a process, and a thread that waits for them.

@@ -7,12 +7,14 @@ mod batch;
 mod bench;
 mod centrality;
 mod communities;
+mod completions;
 mod components;
 mod console;
 mod convert;
 mod devices;
 mod draw;
 mod estimate;
+mod exit_status;
 mod failure;
 mod fraud;
 mod free_memory;
@@ -22,6 +24,7 @@ mod info;
 mod interrupt;
 mod lcc;
 mod machine;
+mod manual;
 mod memory;
 mod message;
 mod output;
@@ -69,6 +72,8 @@ enum Command {
     Graphalytics(graphalytics::Arguments),
     Devices(devices::Arguments),
     Bench(bench::Arguments),
+    Completions(completions::Arguments),
+    Man(manual::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -106,6 +111,8 @@ fn run(command: Command, console: &Console) -> Result<Ending, Failure> {
         Command::Graphalytics(arguments) => graphalytics::run(&arguments, console)?,
         Command::Devices(arguments) => devices::run(&arguments)?,
         Command::Bench(arguments) => bench::run(&arguments, console)?,
+        Command::Completions(arguments) => completions::run(&arguments)?,
+        Command::Man(arguments) => manual::run(&arguments, console)?,
     }
     Ok(Ending::Whole)
 }

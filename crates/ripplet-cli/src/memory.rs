@@ -9,6 +9,7 @@
 //! exceed the limit. What is counted is what was asked for: room that is set aside and never
 //! written counts too, the pages of mapped files and the threads' stacks do not.
 
+use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::free_memory::available_memory;
 use crate::size::Size;
@@ -261,6 +262,6 @@ extern "C" fn last_words(signal: libc::c_int) {
     // SAFETY: the bytes are those of the array; nobody is left to hear of a failure.
     unsafe {
         libc::write(2, text.as_ptr().cast(), text.len() - left);
-        libc::_exit(1);
+        libc::_exit(i32::from(ExitStatus::Failed.code()));
     }
 }

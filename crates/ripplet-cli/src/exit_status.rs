@@ -1,0 +1,70 @@
+//! The exit codes of the command, in one place: `docs/exit-codes.md` and the manual list the same.
+
+use std::process::ExitCode;
+
+/// How the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ExitStatus {
+    /// The command did all that it was asked for.
+    Done = 0,
+    /// The run failed, through no fault of the arguments or the input.
+    Failed = 1,
+    /// The arguments or the input are wrong.
+    Wrong = 2,
+    /// The command is done, but for inputs that were skipped.
+    Skipped = 3,
+    /// SIGHUP ended the process.
+    HungUp = 129,
+    /// SIGINT ended the process.
+    Interrupted = 130,
+    /// What reads the standard output wants no more.
+    Unread = 141,
+    /// SIGTERM ended the process.
+    Terminated = 143,
+}
+
+impl ExitStatus {
+    /// All of them, by code.
+    pub const ALL: [ExitStatus; 8] = [
+        ExitStatus::Done,
+        ExitStatus::Failed,
+        ExitStatus::Wrong,
+        ExitStatus::Skipped,
+        ExitStatus::HungUp,
+        ExitStatus::Interrupted,
+        ExitStatus::Unread,
+        ExitStatus::Terminated,
+    ];
+
+    /// The number that the system sees.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// What the manual says of it.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            ExitStatus::Done => "Done. All outputs are written.",
+            ExitStatus::Failed => {
+                "The run failed: memory, a disk, a GPU or a server, or a result that differs from \
+                 its reference."
+            }
+            ExitStatus::Wrong => "The arguments or the input are wrong. Nothing was computed.",
+            ExitStatus::Skipped => {
+                "Done, without the files or rows that could not be read and that an option said to \
+                 skip. They are listed on standard error."
+            }
+            ExitStatus::HungUp => "SIGHUP ended the command: its terminal is gone.",
+            ExitStatus::Interrupted => "SIGINT ended the command: Ctrl-C.",
+            ExitStatus::Unread => "What reads the standard output, such as `head`, wants no more.",
+            ExitStatus::Terminated => "SIGTERM ended the command: `kill`.",
+        }
+    }
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> ExitCode {
+        ExitCode::from(status.code())
+    }
+}
