@@ -62,20 +62,25 @@ pub(crate) fn value_of(literal: &Literal, scalar: Scalar) -> Option<Value> {
     }
 }
 
+/// The constants of `f32`.
+pub(crate) const FLOAT_CONSTANTS: [(&str, f32); 7] = [
+    ("INFINITY", f32::INFINITY),
+    ("NEG_INFINITY", f32::NEG_INFINITY),
+    ("NAN", f32::NAN),
+    ("MAX", f32::MAX),
+    ("MIN", f32::MIN),
+    ("MIN_POSITIVE", f32::MIN_POSITIVE),
+    ("EPSILON", f32::EPSILON),
+];
+
 /// The constants of the scalar types: `u32::MAX`, `f32::INFINITY`.
 pub(crate) fn associated(ty: &str, name: &str) -> Option<(Literal, Scalar)> {
     let scalar = Scalar::named(ty)?;
     let literal = match (scalar, name) {
-        (Scalar::F32, _) => Literal::Float(match name {
-            "INFINITY" => f32::INFINITY,
-            "NEG_INFINITY" => f32::NEG_INFINITY,
-            "NAN" => f32::NAN,
-            "MAX" => f32::MAX,
-            "MIN" => f32::MIN,
-            "MIN_POSITIVE" => f32::MIN_POSITIVE,
-            "EPSILON" => f32::EPSILON,
-            _ => return None,
-        }),
+        (Scalar::F32, _) => {
+            let known = FLOAT_CONSTANTS.iter().find(|(known, _)| *known == name)?;
+            Literal::Float(known.1)
+        }
         (Scalar::Bool, _) => return None,
         (_, "BITS") => return Some((Literal::Integer(scalar.bits().into()), Scalar::U32)),
         (_, "MAX") => Literal::Integer(limits(scalar).1),

@@ -47,6 +47,8 @@ mod signature;
 mod tree;
 #[cfg(feature = "translate")]
 mod types;
+#[cfg(feature = "translate")]
+pub mod vocabulary;
 
 #[cfg(feature = "translate")]
 pub use error::{Diagnostic, ProgramError, ProgramErrors};

@@ -13,6 +13,22 @@ use std::collections::HashMap;
 /// The functions that hooks of every program can call, in the language of hooks.
 const MATHEMATICS_TEXT: &str = include_str!("math.rs");
 
+fn mathematics_items() -> Vec<syn::Item> {
+    let file = syn::parse_str::<syn::File>(MATHEMATICS_TEXT);
+    file.expect("math.rs is compiled as Rust, too").items
+}
+
+/// The names of these functions.
+pub(crate) fn mathematics() -> Vec<String> {
+    let public = mathematics_items().into_iter().filter_map(|item| match item {
+        syn::Item::Fn(item) if matches!(item.vis, syn::Visibility::Public(_)) => {
+            Some(item.sig.ident.to_string())
+        }
+        _ => None,
+    });
+    public.collect()
+}
+
 /// Checks and translates the items of a program's module or file.
 ///
 /// What no hook reaches is left to Rust and not looked at.
@@ -20,8 +36,7 @@ const MATHEMATICS_TEXT: &str = include_str!("math.rs");
 /// # Errors
 /// Everything found wrong, at most 20, each at its token.
 pub fn translate(items: &[syn::Item]) -> Result<Module, Vec<Diagnostic>> {
-    let mathematics = syn::parse_str::<syn::File>(MATHEMATICS_TEXT);
-    let mathematics = mathematics.expect("math.rs is compiled as Rust, too").items;
+    let mathematics = mathematics_items();
     let mut errors = Diagnostics::default();
     let Some(outline) = Outline::read(items, &mut errors) else {
         return Err(errors.into_vec());

@@ -1,9 +1,10 @@
 //! Calls of methods: those of the views, of the columns, and of the scalars.
 
 use super::{Checker, Seen, peel};
-use crate::ir::{Binary, Checked, ColumnId, Field, Len, Scalar, Unary, View};
+use crate::ir::{Binary, Checked, ColumnId, Len, Scalar, Unary, View};
 use crate::tree::{Kind, Node};
 use crate::types::Ty;
+use crate::vocabulary::view_method;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
@@ -37,7 +38,7 @@ impl<'a> Checker<'_, 'a> {
 
     fn view_method(&mut self, (view, of): Seen, call: &'a syn::ExprMethodCall) -> Node {
         let (name, span) = (call.method.unraw().to_string(), call.method.span());
-        if let Some((field, scalar)) = view_getter(of, &name) {
+        if let Some((field, scalar)) = view_method(of, &name) {
             if self.arguments(&call.args, &[], span).is_none() {
                 return Node { kind: Kind::Refused, ty: Ty::Refused, span };
             }
@@ -199,7 +200,7 @@ impl<'a> Checker<'_, 'a> {
 
 /// A method of a scalar, by its arguments.
 #[derive(Clone, Copy)]
-enum Method {
+pub(crate) enum Method {
     /// None; and its result, where that is of another type.
     One(Unary, Option<Scalar>),
     /// One of the same type.
@@ -211,67 +212,71 @@ enum Method {
 }
 
 fn method_of(scalar: Scalar, name: &str) -> Option<Method> {
-    match scalar {
-        Scalar::F32 => float_method(name),
-        Scalar::Bool => None,
-        _ => integer_method(scalar, name),
-    }
+    let lists: &[&[(&str, Method)]] = match scalar {
+        Scalar::F32 => &[&OF_FLOATS],
+        Scalar::Bool => &[],
+        _ if scalar.is_signed() => &[&OF_INTEGERS, &OF_SIGNED],
+        _ => &[&OF_INTEGERS],
+    };
+    let mut methods = lists.iter().copied().flatten();
+    methods.find(|(known, _)| *known == name).map(|&(_, method)| method)
 }
 
-fn integer_method(scalar: Scalar, name: &str) -> Option<Method> {
-    let count = Some(Scalar::U32);
-    Some(match name {
-        "wrapping_add" => Method::Same(Binary::Add),
-        "wrapping_sub" => Method::Same(Binary::Sub),
-        "wrapping_mul" => Method::Same(Binary::Mul),
-        "saturating_add" => Method::Same(Binary::SaturatingAdd),
-        "saturating_sub" => Method::Same(Binary::SaturatingSub),
-        "saturating_mul" => Method::Same(Binary::SaturatingMul),
-        "min" => Method::Same(Binary::Min),
-        "max" => Method::Same(Binary::Max),
-        "abs_diff" => Method::Distance,
-        "wrapping_shl" => Method::Amount(Binary::Shl),
-        "wrapping_shr" => Method::Amount(Binary::Shr),
-        "rotate_left" => Method::Amount(Binary::RotateLeft),
-        "rotate_right" => Method::Amount(Binary::RotateRight),
-        "pow" | "wrapping_pow" => Method::Amount(Binary::Pow),
-        "wrapping_neg" => Method::One(Unary::Neg, None),
-        "abs" | "wrapping_abs" if scalar.is_signed() => Method::One(Unary::Abs, None),
-        "leading_zeros" => Method::One(Unary::LeadingZeros, count),
-        "trailing_zeros" => Method::One(Unary::TrailingZeros, count),
-        "count_ones" => Method::One(Unary::CountOnes, count),
-        _ => return None,
-    })
-}
+/// The methods of integers that are for all of them.
+pub(crate) const OF_INTEGERS: [(&str, Method); 19] = [
+    ("wrapping_add", Method::Same(Binary::Add)),
+    ("wrapping_sub", Method::Same(Binary::Sub)),
+    ("wrapping_mul", Method::Same(Binary::Mul)),
+    ("saturating_add", Method::Same(Binary::SaturatingAdd)),
+    ("saturating_sub", Method::Same(Binary::SaturatingSub)),
+    ("saturating_mul", Method::Same(Binary::SaturatingMul)),
+    ("min", Method::Same(Binary::Min)),
+    ("max", Method::Same(Binary::Max)),
+    ("abs_diff", Method::Distance),
+    ("wrapping_shl", Method::Amount(Binary::Shl)),
+    ("wrapping_shr", Method::Amount(Binary::Shr)),
+    ("rotate_left", Method::Amount(Binary::RotateLeft)),
+    ("rotate_right", Method::Amount(Binary::RotateRight)),
+    ("pow", Method::Amount(Binary::Pow)),
+    ("wrapping_pow", Method::Amount(Binary::Pow)),
+    ("wrapping_neg", Method::One(Unary::Neg, None)),
+    ("leading_zeros", Method::One(Unary::LeadingZeros, Some(Scalar::U32))),
+    ("trailing_zeros", Method::One(Unary::TrailingZeros, Some(Scalar::U32))),
+    ("count_ones", Method::One(Unary::CountOnes, Some(Scalar::U32))),
+];
 
-fn float_method(name: &str) -> Option<Method> {
-    Some(match name {
-        "min" => Method::Same(Binary::Min),
-        "max" => Method::Same(Binary::Max),
-        "copysign" => Method::Same(Binary::CopySign),
-        "abs" => Method::One(Unary::Abs, None),
-        "sqrt" => Method::One(Unary::Sqrt, None),
-        "floor" => Method::One(Unary::Floor, None),
-        "ceil" => Method::One(Unary::Ceil, None),
-        "trunc" => Method::One(Unary::Trunc, None),
-        "is_nan" => Method::One(Unary::IsNan, Some(Scalar::Bool)),
-        "is_finite" => Method::One(Unary::IsFinite, Some(Scalar::Bool)),
-        "to_bits" => Method::One(Unary::ToBits, Some(Scalar::U32)),
-        _ => return None,
-    })
-}
+/// The methods of signed integers alone.
+pub(crate) const OF_SIGNED: [(&str, Method); 2] =
+    [("abs", Method::One(Unary::Abs, None)), ("wrapping_abs", Method::One(Unary::Abs, None))];
+
+/// The methods of `f32`.
+pub(crate) const OF_FLOATS: [(&str, Method); 11] = [
+    ("min", Method::Same(Binary::Min)),
+    ("max", Method::Same(Binary::Max)),
+    ("copysign", Method::Same(Binary::CopySign)),
+    ("abs", Method::One(Unary::Abs, None)),
+    ("sqrt", Method::One(Unary::Sqrt, None)),
+    ("floor", Method::One(Unary::Floor, None)),
+    ("ceil", Method::One(Unary::Ceil, None)),
+    ("trunc", Method::One(Unary::Trunc, None)),
+    ("is_nan", Method::One(Unary::IsNan, Some(Scalar::Bool))),
+    ("is_finite", Method::One(Unary::IsFinite, Some(Scalar::Bool))),
+    ("to_bits", Method::One(Unary::ToBits, Some(Scalar::U32))),
+];
+
+/// The methods of integers that `.unwrap_or(x)` follows.
+pub(crate) const CHECKED: [(&str, Checked); 7] = [
+    ("checked_add", Checked::Add),
+    ("checked_sub", Checked::Sub),
+    ("checked_mul", Checked::Mul),
+    ("checked_div", Checked::Div),
+    ("checked_rem", Checked::Rem),
+    ("checked_shl", Checked::Shl),
+    ("checked_shr", Checked::Shr),
+];
 
 fn checked_named(name: &str) -> Option<Checked> {
-    Some(match name {
-        "checked_add" => Checked::Add,
-        "checked_sub" => Checked::Sub,
-        "checked_mul" => Checked::Mul,
-        "checked_div" => Checked::Div,
-        "checked_rem" => Checked::Rem,
-        "checked_shl" => Checked::Shl,
-        "checked_shr" => Checked::Shr,
-        _ => return None,
-    })
+    CHECKED.iter().find(|(known, _)| *known == name).map(|&(_, operation)| operation)
 }
 
 /// What to write instead of a method that hooks do not have.
@@ -303,20 +308,6 @@ fn advice(scalar: Scalar, name: &str) -> String {
             abs_diff pow abs leading_zeros trailing_zeros count_ones rotate_left rotate_right"
             .into(),
     }
-}
-
-/// The methods without arguments of the views.
-fn view_getter(view: View, name: &str) -> Option<(Field, Scalar)> {
-    let vertex = view != View::Candidate;
-    Some(match (view, name) {
-        (_, "degree") if vertex => (Field::Degree, Scalar::U32),
-        (_, "round") if vertex => (Field::Round, Scalar::U32),
-        (View::VertexMut, "carried") => (Field::Carried, Scalar::F32),
-        (View::VertexMut, "frequency") => (Field::Frequency, Scalar::U64),
-        (View::VertexMut, "cast") => (Field::Cast, Scalar::U64),
-        (View::Candidate, "total") => (Field::Total, Scalar::U32),
-        _ => return None,
-    })
 }
 
 fn methods_of(view: View) -> &'static str {

@@ -6,7 +6,7 @@
 //! an operator) is checked when the tree is lowered.
 
 mod call;
-mod method;
+pub(crate) mod method;
 mod pattern;
 mod value;
 

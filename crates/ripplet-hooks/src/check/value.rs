@@ -2,10 +2,11 @@
 
 use super::{Checker, macro_call, peel};
 use crate::constant::{NO_LABEL, associated, read_literal};
-use crate::ir::{Binary, Field, ParameterId, Scalar, Unary, Value, View};
+use crate::ir::{Binary, ParameterId, Scalar, Unary, Value, View};
 use crate::signature::read_type;
 use crate::tree::{Kind, Literal, Node};
 use crate::types::Ty;
+use crate::vocabulary::{LABEL_TOTALS, WAKES, view_field};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -367,8 +368,8 @@ fn is_literal(value: &syn::Expr) -> bool {
 
 fn declared(ty: &str, name: &str) -> Option<(Ty, i128)> {
     let (ty, names) = match ty {
-        "Wake" => (Ty::Wake, ["Disagreement", "Change", "Always"]),
-        "LabelTotal" => (Ty::LabelTotal, ["None", "Members", "Volume"]),
+        "Wake" => (Ty::Wake, WAKES),
+        "LabelTotal" => (Ty::LabelTotal, LABEL_TOTALS),
         _ => return None,
     };
     let number = names.iter().position(|known| *known == name)?;
@@ -412,19 +413,6 @@ fn operator(op: &syn::BinOp) -> (Option<Binary>, bool) {
             | Op::ShrAssign(_)
     );
     (Some(operator), assigns)
-}
-
-/// The fields (not methods) of the views.
-fn view_field(view: View, name: &str) -> Option<(Field, Scalar)> {
-    Some(match (view, name) {
-        (View::Vertex | View::VertexMut | View::Neighbor, "id") => (Field::Id, Scalar::U32),
-        (_, "label") => (Field::Label, Scalar::U32),
-        (View::Neighbor, "weight") => (Field::Weight, Scalar::U32),
-        (View::Candidate, "frequency") => (Field::Frequency, Scalar::U64),
-        (View::Candidate, "cast") => (Field::Cast, Scalar::U64),
-        (View::Candidate, "grand_total") => (Field::GrandTotal, Scalar::U64),
-        _ => return None,
-    })
 }
 
 fn fields_of(view: View) -> &'static str {

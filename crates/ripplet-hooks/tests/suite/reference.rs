@@ -1,6 +1,7 @@
 //! `docs/hooks.md` says what is so.
 
 use crate::programs::read;
+use ripplet_hooks::vocabulary::{Kind, vocabulary};
 use ripplet_hooks::{LARGEST_FILE, read_program};
 
 const REFERENCE: &str = include_str!("../../../../docs/hooks.md");
@@ -43,16 +44,22 @@ fn call(receiver: &str, name: &str) -> String {
 
 #[test]
 fn the_methods_that_are_listed_are_there() {
-    let integers = words(between("| integers | |\n", "\n\n| `f32`"));
-    let of_integers: Vec<_> = integers.iter().filter(|w| !w.contains('.')).collect();
+    let integers = words(between("| integers | meaning |\n|---|---|\n", "\n\n| `f32`"));
+    // The first cells have names alone; what is said of them has code, too.
+    let names = |words: Vec<&'static str>| -> Vec<&str> {
+        let known = vocabulary();
+        let is_method = |word: &&str| known.contains(&(Kind::Method, (*word).to_owned()));
+        words.into_iter().filter(is_method).collect()
+    };
+    let of_integers = names(integers);
     assert!(of_integers.len() > 25, "{of_integers:?}");
     for name in of_integers {
         let receiver = if name.contains("abs") { "(v.id as i64)" } else { "c.frequency" };
         let body = call(receiver, name);
         assert!(read(&body).is_ok(), "{body}\n{}", read(&body).unwrap_err());
     }
-    let floats = words(between("| `f32` | |\n|---|---|\n", "| `exp2"));
-    let of_floats: Vec<_> = floats.iter().filter(|w| !w.contains(['.', ':'])).collect();
+    let floats = words(between("| `f32` | meaning |\n|---|---|\n", "\n\nThe methods"));
+    let of_floats = names(floats);
     assert!(of_floats.len() > 10, "{of_floats:?}");
     for name in of_floats {
         let body = call("self.decay", name);
@@ -111,4 +118,73 @@ fn the_limits_are_those_of_the_reader() {
         read(&format!("match c.frequency {{ {}, _ => 0 }}", arms.join(", "))).is_ok()
     };
     assert!(arms(200) && !arms(201));
+}
+
+/// The first and the last cell of each row of the tables in a text.
+fn rows(text: &str) -> Vec<(&str, &str)> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    lines.filter_map(|line| Some((line.split(" | ").next()?, line.rsplit(" | ").next()?))).collect()
+}
+
+/// What the tables in a text say of a name; `total` is found as `total()` or `total(x: u32)`.
+fn explanation<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let name = name.trim_end_matches("()");
+    let is_it = |code: &str| code.trim_start_matches("#[").split(['(', ']']).next() == Some(name);
+    let has_it = |cell: &str| cell.split('`').skip(1).step_by(2).any(is_it);
+    rows(text).into_iter().find(|(first, _)| has_it(first)).map(|(_, last)| last)
+}
+
+/// The text of a view's section.
+fn section(view: &str) -> &'static str {
+    let heading = format!("\n### `{view}`\n");
+    let rest = REFERENCE.split_once(&heading).unwrap_or_else(|| panic!("no section of {view}")).1;
+    rest.split("\n#").next().unwrap()
+}
+
+#[test]
+fn every_name_of_the_language_is_explained() {
+    let names = vocabulary();
+    assert!(names.len() > 100, "{names:?}");
+    let listed = words(REFERENCE);
+    for (kind, name) in names {
+        let said = match kind {
+            // Rust's own: tables of groups list them.
+            Kind::Method | Kind::Constant => {
+                assert!(listed.contains(&name.as_str()), "{kind:?} {name} is not listed");
+                continue;
+            }
+            Kind::View => {
+                let (view, name) = name.split_once('.').unwrap();
+                explanation(section(view), name)
+            }
+            _ => explanation(REFERENCE, &name),
+        };
+        let said = said.unwrap_or_else(|| panic!("{kind:?} {name} has no row"));
+        assert!(said.split_whitespace().count() >= 3, "{kind:?} {name} is not explained: {said}");
+    }
+}
+
+#[test]
+fn the_vocabulary_is_what_the_checker_knows() {
+    let names = vocabulary();
+    let has = |kind, name: &str| names.contains(&(kind, name.to_owned()));
+    for name in ["Candidate.cast", "Candidate.grand_total", "Candidate.total()", "VertexMut.cast()"]
+    {
+        assert!(has(Kind::View, name), "{name}");
+    }
+    assert!(has(Kind::Hook, "falls_with_total") && has(Kind::Value, "Wake::Disagreement"));
+    assert!(has(Kind::Function, "powf") && has(Kind::Method, "rotate_left"));
+    for (kind, name) in &names {
+        let value = match (kind, name.split_once('.')) {
+            (Kind::View, Some(("Vertex", name))) => {
+                format!("v.{}", name.replace("random()", "random(0)"))
+            }
+            (Kind::View, Some(("Candidate", name))) => format!("c.{name}"),
+            (Kind::Constant, _) if name == "BITS" => "u32::BITS".into(),
+            (Kind::Constant, _) => format!("f32::{name}"),
+            _ => continue,
+        };
+        let body = format!("let x = {value}; let _ = x; 1");
+        assert!(read(&body).is_ok(), "{body}\n{}", read(&body).unwrap_err());
+    }
 }

@@ -1,0 +1,141 @@
+//! The names of the language: the tables in which the checker looks them up, and a list of all.
+
+use crate::check::method;
+use crate::constant::FLOAT_CONSTANTS;
+use crate::ir::{Field, Scalar, View};
+use crate::program::mathematics;
+use crate::signature::Hook;
+
+/// A name of a view.
+struct ViewName {
+    name: &'static str,
+    views: &'static [View],
+    field: Field,
+    scalar: Scalar,
+}
+
+const VERTICES: &[View] = &[View::Vertex, View::VertexMut, View::Neighbor];
+const ALL: &[View] = &[View::Vertex, View::VertexMut, View::Neighbor, View::Candidate];
+const NEIGHBOR: &[View] = &[View::Neighbor];
+const CANDIDATE: &[View] = &[View::Candidate];
+const UPDATED: &[View] = &[View::VertexMut];
+
+const fn view_name(
+    name: &'static str,
+    views: &'static [View],
+    field: Field,
+    scalar: Scalar,
+) -> ViewName {
+    ViewName { name, views, field, scalar }
+}
+
+/// The fields of the views, `v.name`.
+const FIELDS: [ViewName; 6] = [
+    view_name("id", VERTICES, Field::Id, Scalar::U32),
+    view_name("label", ALL, Field::Label, Scalar::U32),
+    view_name("weight", NEIGHBOR, Field::Weight, Scalar::U32),
+    view_name("frequency", CANDIDATE, Field::Frequency, Scalar::U64),
+    view_name("cast", CANDIDATE, Field::Cast, Scalar::U64),
+    view_name("grand_total", CANDIDATE, Field::GrandTotal, Scalar::U64),
+];
+
+/// The methods of the views that have no arguments, `v.name()`.
+const METHODS: [ViewName; 6] = [
+    view_name("degree", VERTICES, Field::Degree, Scalar::U32),
+    view_name("round", VERTICES, Field::Round, Scalar::U32),
+    view_name("carried", UPDATED, Field::Carried, Scalar::F32),
+    view_name("frequency", UPDATED, Field::Frequency, Scalar::U64),
+    view_name("cast", UPDATED, Field::Cast, Scalar::U64),
+    view_name("total", CANDIDATE, Field::Total, Scalar::U32),
+];
+
+/// The values of `Wake`, in the order of their numbers.
+pub(crate) const WAKES: [&str; 3] = ["Disagreement", "Change", "Always"];
+
+/// The values of `LabelTotal`, in the order of their numbers.
+pub(crate) const LABEL_TOTALS: [&str; 3] = ["None", "Members", "Volume"];
+
+/// The values of `Schedule` that a program can name.
+const SCHEDULES: [&str; 4] = ["phased", "sync", "asynchronous", "cdlp"];
+
+fn look_up(names: &[ViewName], view: View, name: &str) -> Option<(Field, Scalar)> {
+    let found = names.iter().find(|known| known.name == name && known.views.contains(&view))?;
+    Some((found.field, found.scalar))
+}
+
+/// The field of a view by its name.
+pub(crate) fn view_field(view: View, name: &str) -> Option<(Field, Scalar)> {
+    look_up(&FIELDS, view, name)
+}
+
+/// The method without arguments of a view by its name.
+pub(crate) fn view_method(view: View, name: &str) -> Option<(Field, Scalar)> {
+    look_up(&METHODS, view, name)
+}
+
+/// What a name of the language belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A function of the trait `Program`: a hook or a declaration.
+    Hook,
+    /// A type.
+    Type,
+    /// A field or a method of a view or of a vote.
+    View,
+    /// A value of `Wake`, `LabelTotal` or `Schedule`, or a constant such as `NO_LABEL`.
+    Value,
+    /// A function that every hook can call.
+    Function,
+    /// A method of integers or of `f32`.
+    Method,
+    /// A constant of a scalar type, such as `MAX`.
+    Constant,
+    /// An attribute of a program's text.
+    Attribute,
+}
+
+/// Every name of the language of hooks, as a program writes it: `v.cast()`, `Wake::Change`, `pow`.
+///
+/// Names of views are written `Candidate.cast`, methods of views with brackets.
+pub fn vocabulary() -> Vec<(Kind, String)> {
+    let mut names = Vec::new();
+    let mut add = |kind, new: &mut dyn Iterator<Item = String>| {
+        names.extend(new.map(|name| (kind, name)));
+    };
+    let owned = |name: &&str| (*name).to_owned();
+    add(Kind::Hook, &mut Hook::ALL.iter().map(|hook| hook.name().to_owned()));
+    add(Kind::Hook, &mut ["name", "schedule"].iter().map(owned));
+    let types = ["Program", "Score", "Label", "VertexId", "Vote", "Wake", "LabelTotal", "Schedule"];
+    add(Kind::Type, &mut types.iter().map(owned));
+    add(Kind::Type, &mut ALL.iter().map(|view| bare_name(*view).to_owned()));
+    add(Kind::View, &mut names_of_views(&FIELDS, ""));
+    add(Kind::View, &mut names_of_views(&METHODS, "()"));
+    add(Kind::View, &mut VERTICES.iter().map(|view| format!("{}.random()", bare_name(*view))));
+    add(Kind::View, &mut ["Vote.label", "Vote.weight"].iter().map(owned));
+    add(Kind::Value, &mut WAKES.iter().map(|name| format!("Wake::{name}")));
+    add(Kind::Value, &mut LABEL_TOTALS.iter().map(|name| format!("LabelTotal::{name}")));
+    add(Kind::Value, &mut SCHEDULES.iter().map(|name| format!("Schedule::{name}()")));
+    add(Kind::Value, &mut ["NO_LABEL", "Vote::NONE"].iter().map(owned));
+    add(Kind::Function, &mut ["products_ge", "Vote::new", "f32::from_bits"].iter().map(owned));
+    add(Kind::Function, &mut mathematics().into_iter());
+    let methods = method::OF_INTEGERS.iter().chain(&method::OF_SIGNED).chain(&method::OF_FLOATS);
+    add(Kind::Method, &mut methods.map(|(name, _)| (*name).to_owned()));
+    add(Kind::Method, &mut method::CHECKED.iter().map(|(name, _)| (*name).to_owned()));
+    add(Kind::Constant, &mut ["MIN", "MAX", "BITS"].iter().map(owned));
+    add(Kind::Constant, &mut FLOAT_CONSTANTS.iter().map(|(name, _)| (*name).to_owned()));
+    add(Kind::Attribute, &mut ["label_program", "columns", "default", "len"].iter().map(owned));
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// A view's name without `&mut`.
+fn bare_name(view: View) -> &'static str {
+    view.name().trim_start_matches("&mut ")
+}
+
+fn names_of_views<'a>(names: &'a [ViewName], call: &'a str) -> impl Iterator<Item = String> + 'a {
+    names.iter().flat_map(move |known| {
+        known.views.iter().map(move |view| format!("{}.{}{call}", bare_name(*view), known.name))
+    })
+}
