@@ -55,8 +55,3 @@ pub use ripplet_io as io;
 pub use ripplet_jit as jit;
 pub use ripplet_lp as lp;
 pub use storage::{Storage, StoredGraph};
-
-/// The code of the guide, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/your-own-variant.md")]
-struct YourOwnVariant;

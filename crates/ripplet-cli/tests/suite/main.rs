@@ -9,6 +9,7 @@ mod centrality;
 #[cfg(target_os = "linux")]
 mod checkpoints;
 mod devices;
+mod documents;
 mod draw;
 #[cfg(target_os = "linux")]
 mod driver;
@@ -23,6 +24,7 @@ mod hostile;
 mod interrupt;
 mod knobs;
 mod lcc;
+mod manual;
 #[cfg(target_os = "linux")]
 mod memory;
 mod outputs;

@@ -106,7 +106,7 @@ fn exit_codes_of_the_manual() -> Vec<(u8, String)> {
     let entries = section.split(".TP\n").skip(1).map(|entry| {
         let (code, meaning) = entry.split_once('\n').unwrap();
         let code = code.trim_start_matches("\\fB").trim_end_matches("\\fR");
-        (code.parse().unwrap(), meaning.trim().to_owned())
+        (code.parse().unwrap(), meaning.trim().replace("\\-", "-"))
     });
     entries.collect()
 }

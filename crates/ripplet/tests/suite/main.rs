@@ -3,6 +3,7 @@
 #[allow(dead_code, reason = "graphs for all programs")]
 #[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
 mod graphs;
+mod guide;
 #[allow(dead_code, reason = "it knows all programs")]
 #[path = "../../../ripplet-lp/tests/suite/oracle.rs"]
 mod oracle;

@@ -1,0 +1,259 @@
+//! Runs each page's commands, in their order, in a folder that has what a clone has in `examples/`.
+
+use super::page::{Block, Command, Need, blocks};
+use super::{Document, root, user_pages};
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{self, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// No command of a page takes longer than this, even in a test build on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// Commands that need what no test machine has, over all pages: more would be pages that nobody tests.
+const MOST_UNTESTED: usize = 4;
+
+/// A folder like a clone, with `ripplet` on the path.
+struct Clone {
+    folder: tempfile::TempDir,
+}
+
+impl Clone {
+    fn new() -> Clone {
+        let clone = Clone { folder: tempfile::tempdir().unwrap() };
+        copy(&root().join("examples"), &clone.root().join("examples"));
+        fs::create_dir(clone.folder.path().join("bin")).unwrap();
+        symlink(env!("CARGO_BIN_EXE_ripplet"), clone.folder.path().join("bin/ripplet")).unwrap();
+        clone
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("clone")
+    }
+
+    /// Runs a line of bash, or a script of another program; returns the exit code and all that is
+    /// printed.
+    fn run(&self, program: &str, script: &str) -> (Option<i32>, String) {
+        let printed = self.folder.path().join("printed");
+        let out = File::create(&printed).unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{path}", self.folder.path().join("bin").display());
+        let mut child = process::Command::new(program)
+            .args(["-c", script])
+            .current_dir(self.root())
+            .env("PATH", path)
+            .stdin(Stdio::null())
+            .stderr(out.try_clone().unwrap())
+            .stdout(out)
+            .spawn()
+            .unwrap_or_else(|error| panic!("{program}: {error}"));
+        let code = wait(&mut child);
+        (code, String::from_utf8_lossy(&fs::read(&printed).unwrap()).into_owned())
+    }
+}
+
+/// The exit code; none where a signal or the limit of time ended it.
+fn wait(child: &mut process::Child) -> Option<i32> {
+    let begin = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        if begin.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return None;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let copied = to.join(path.file_name().unwrap());
+        match path.is_dir() {
+            true => copy(&path, &copied),
+            false => drop(fs::copy(&path, &copied).unwrap()),
+        }
+    }
+}
+
+/// What is wrong with a page, a text for each command; and how many commands were not run.
+fn check(page: &Document) -> (Vec<String>, usize) {
+    let clone = Clone::new();
+    let (mut wrong, mut untested) = (Vec::new(), 0);
+    for block in blocks(&page.text) {
+        let body = block.lines.join("\n") + "\n";
+        if let Some(name) = &block.file {
+            fs::write(clone.root().join(name), &body).unwrap();
+        }
+        let at = |line: usize| format!("{}:{line}", page.name);
+        match &*block.language {
+            "sh" | "console" => {
+                for command in block.commands() {
+                    untested += usize::from(command.need() == Need::Other);
+                    if let Err(error) = try_command(&clone, &command) {
+                        wrong.push(format!("{}: {}\n{error}", at(command.line), command.text));
+                    }
+                }
+            }
+            "python" => {
+                if let Err(error) = try_python(&clone, &body) {
+                    wrong.push(format!("{}: the Python code\n{error}", at(block.line)));
+                }
+            }
+            _ => wrong.extend(hidden_command(&block).map(|line| {
+                format!("{}: a command in a block that is not `sh` or `console`", at(line))
+            })),
+        }
+    }
+    (wrong, untested)
+}
+
+/// A line of a block of another language that is a command.
+fn hidden_command(block: &Block) -> Option<usize> {
+    let is_command = |line: &String| {
+        let line = line.trim_start().trim_start_matches("$ ");
+        ["ripplet ", "cargo "].iter().any(|program| line.starts_with(program))
+    };
+    block.lines.iter().position(is_command).map(|index| block.line + index)
+}
+
+fn try_command(clone: &Clone, command: &Command) -> Result<(), String> {
+    let text = &command.text;
+    if text.starts_with("cargo ") {
+        return check_cargo(text);
+    }
+    let words = text.split([' ', '\n', ';', '&', '|']);
+    if let Some(word) = words.clone().find(|word| ["cd", "export"].contains(word)) {
+        if command.need() != Need::Other {
+            return Err(format!("`{word}` does not last: each command runs in its own shell"));
+        }
+    }
+    if command.need() == Need::Other {
+        let (code, printed) = clone.run("bash", &format!("set -n\n{text}"));
+        return (code == Some(0)).then_some(()).ok_or(printed);
+    }
+    let (code, printed) = clone.run("bash", &format!("set -o pipefail\n{text}"));
+    let told = |what: &str| Err(format!("{what}; exit code {code:?}; it printed:\n{printed}"));
+    let about = |words: &[&str]| words.iter().any(|word| printed.contains(word));
+    let is_refused = match command.need() {
+        Need::Gpu => code == Some(1) && about(&["NVIDIA", "GPU", "CUDA", "cuda"]),
+        Need::Server => code != Some(0) && about(&["connect", "server"]),
+        Need::Nothing | Need::Other => command.fails() && matches!(code, Some(1..=3)),
+    };
+    match command.missing(&printed) {
+        _ if command.need() != Need::Nothing && is_refused => Ok(()),
+        Some(line) => told(&format!("it does not print `{line}`, in this order")),
+        None if is_refused || (code == Some(0) && !command.fails()) => Ok(()),
+        None if command.fails() => told("it does not fail as shown"),
+        None => told("it fails"),
+    }
+}
+
+/// Building takes minutes: that what a command names exists is all that is checked.
+fn check_cargo(text: &str) -> Result<(), String> {
+    let text = text.split(" -- ").next().unwrap_or(text);
+    let words: Vec<_> = text.split_whitespace().take_while(|word| *word != "#").collect();
+    let file = |path: String| match root().join(&path).exists() {
+        true => Ok(()),
+        false => Err(format!("there is no {path}")),
+    };
+    let known = ["build", "run", "test", "install", "xtask", "bench"];
+    if !words.get(1).is_some_and(|command| known.contains(command)) {
+        return Err(format!("cargo knows {known:?} here"));
+    }
+    for pair in words.windows(2) {
+        match pair {
+            ["-p", "ripplet-bench"] => {}
+            ["-p", name] => file(format!("crates/{name}/Cargo.toml"))?,
+            ["--path", path] => file(format!("{path}/Cargo.toml"))?,
+            ["--example", name] => file(format!("examples/{name}.rs"))?,
+            ["--bin", name] => file(format!("bench/src/bin/{name}.rs"))?,
+            ["xtask", name] => file(format!("xtask/src/{}.rs", name.replace('-', "_")))?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Runs Python code; where a package is missing that it imports, checks its grammar.
+fn try_python(clone: &Clone, code: &str) -> Result<(), String> {
+    let (has_python, _) = clone.run("bash", "python3 -c 1");
+    if has_python != Some(0) {
+        assert!(std::env::var_os("CI").is_none(), "CI has Python");
+        return Ok(());
+    }
+    let (code_of_run, printed) = clone.run("python3", code);
+    if code_of_run == Some(0) {
+        return Ok(());
+    }
+    if printed.contains("ModuleNotFoundError") {
+        fs::write(clone.root().join("page.py"), code).unwrap();
+        let parse = "import ast; ast.parse(open('page.py').read())";
+        let (parsed, printed) = clone.run("python3", parse);
+        return (parsed == Some(0)).then_some(()).ok_or(printed);
+    }
+    Err(printed)
+}
+
+#[test]
+fn every_command_runs_as_the_page_shows_it() {
+    let mut pages = user_pages();
+    // One page while it is written: RIPPLET_PAGE=docs/fraud.md.
+    if let Ok(only) = std::env::var("RIPPLET_PAGE") {
+        pages.retain(|page| page.name == only);
+        assert_eq!(pages.len(), 1, "{only} is no page");
+    }
+    let (next, wrong, untested) =
+        (AtomicUsize::new(0), Mutex::new(Vec::new()), AtomicUsize::new(0));
+    let work = || {
+        while let Some(page) = pages.get(next.fetch_add(1, Relaxed)) {
+            let begin = Instant::now();
+            let (of_page, skipped) = check(page);
+            println!("{} in {:.1} s", page.name, begin.elapsed().as_secs_f64());
+            untested.fetch_add(skipped, Relaxed);
+            wrong.lock().unwrap().extend(of_page);
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(work);
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} commands:\n\n{}", wrong.len(), wrong.join("\n\n"));
+    let untested = untested.into_inner();
+    assert!(untested <= MOST_UNTESTED, "{untested} commands need what no test has");
+}
+
+#[test]
+fn a_page_with_a_wrong_command_is_found_out() {
+    for (text, part) in [
+        ("```sh\nripplet lcc nowhere.csv -o x.tsv\n```\n", "p.md:2: ripplet lcc"),
+        ("```sh\n\nripplet devices --nonsense\n```\n", "p.md:3: ripplet devices"),
+        ("```console\n$ ripplet devices\nno such line\n```\n", "does not print `no such line`"),
+        ("```console\n$ ripplet devices\nerror: no\n```\n", "does not print `error: no`"),
+        ("```\nripplet devices\n```\n", "not `sh` or `console`"),
+        ("```sh\ncargo build -p nobody\n```\n", "no crates/nobody/Cargo.toml"),
+        ("```sh\nripplet devices --nonsense  # needs a GPU\n```\n", "exit code Some(2)"),
+        ("```sh\nexport A=1\n```\n", "does not last"),
+        ("```python\nraise ValueError(7)\n```\n", "ValueError"),
+        ("```sh\nfor  # needs the network\n```\n", "syntax error"),
+    ] {
+        let page = Document { name: "p.md".into(), text: text.into() };
+        let (wrong, _) = check(&page);
+        assert_eq!(wrong.len(), 1, "{text}: {wrong:?}");
+        assert!(wrong[0].contains(part), "{text}: {wrong:?}");
+    }
+    let right = "```sh\nripplet devices > d.txt\ncat d.txt\n```\n";
+    let (wrong, _) = check(&Document { name: "p.md".into(), text: right.into() });
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
