@@ -130,15 +130,13 @@ fn try_command(clone: &Clone, command: &Command) -> Result<(), String> {
     if text.starts_with("cargo ") {
         return check_cargo(text);
     }
-    let words = text.split([' ', '\n', ';', '&', '|']);
-    if let Some(word) = words.clone().find(|word| ["cd", "export"].contains(word)) {
-        if command.need() != Need::Other {
-            return Err(format!("`{word}` does not last: each command runs in its own shell"));
-        }
-    }
     if command.need() == Need::Other {
         let (code, printed) = clone.run("bash", &format!("set -n\n{text}"));
         return (code == Some(0)).then_some(()).ok_or(printed);
+    }
+    let mut words = text.split([' ', '\n', ';', '&', '|']);
+    if let Some(word) = words.find(|word| ["cd", "export"].contains(word)) {
+        return Err(format!("`{word}` does not last: each command runs in its own shell"));
     }
     let (code, printed) = clone.run("bash", &format!("set -o pipefail\n{text}"));
     let told = |what: &str| Err(format!("{what}; exit code {code:?}; it printed:\n{printed}"));
