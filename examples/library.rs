@@ -1,3 +1,5 @@
+//! Communities of a file, from a Rust program.
+
 use ripplet::lp::{Executor, Settings, cpu::CpuExecutor, programs::Lpa};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,3 +1,5 @@
+//! The variant of the guide, compiled.
+
 use ripplet::graph::{EdgeTable, GraphBuilder, VertexIds};
 use ripplet::lp::hooks::label_program;
 use ripplet::lp::{ColumnValues, Executor, Settings, cpu::CpuExecutor};

@@ -4,16 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// `examples/wary.rs`, in a module.
-mod wary_example {
-    include!("../../../../examples/wary.rs");
-
-    #[test]
-    fn the_compiled_variant_runs() {
-        main().unwrap();
-    }
-}
-
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
