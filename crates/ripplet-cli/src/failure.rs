@@ -355,7 +355,8 @@ impl From<DeviceError> for Failure {
 
 /// Whose panics are not printed: those crates', and the standard library's where a thread gets no memory to
 /// start with, which ends the process; `memory` says so.
-const SILENT: [&str; 4] = ["/arrow-", "/parquet-", "/flatbuffers-", "/unix/stack_overflow.rs"];
+const SILENT: [&str; 5] =
+    ["/arrow-", "/parquet-", "/flatbuffers-", "/zlib-rs-", "/unix/stack_overflow.rs"];
 
 /// A damaged Parquet or Arrow file makes the crates that read it panic; the reader catches that and
 /// answers with a sentence, so what the panic itself would print stays unsaid.

@@ -239,7 +239,10 @@ fn is_exhausted() -> bool {
 extern "C" fn last_words(signal: libc::c_int) {
     use std::io::Write;
     let refused = REFUSED.load(Relaxed);
-    if refused == 0 && !is_exhausted() {
+    // The standard library asks the system, and not the allocator here, for what a thread starts with: then the
+    // last error of this thread is what tells.
+    let was_refused = std::io::Error::last_os_error().raw_os_error() == Some(libc::ENOMEM);
+    if refused == 0 && !was_refused && !is_exhausted() {
         // Somebody else's abort: it shall look like one.
         // SAFETY: the default action is restored and the signal sent again, which ends the process.
         unsafe {

@@ -20,6 +20,7 @@
 //! says of their sizes is checked first where it can be. And small things that do not grow with the
 //! input are asked for in the standard library's way. There a refusal ends the process.
 
+mod deflate;
 mod error;
 mod format;
 mod intern;

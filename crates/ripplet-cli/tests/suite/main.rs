@@ -21,6 +21,8 @@ mod fraud;
 mod gpu;
 mod graphalytics;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod injected;
 mod interrupt;
 mod knobs;
 mod lcc;

@@ -2,6 +2,7 @@
 
 use super::members::{FILE, Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
 use super::{BatchOptions, Skipped, Source, share};
+use crate::deflate::set_up;
 use crate::map::{Map, map};
 use crate::read::{read_bounded, read_bytes};
 use crate::{Place, ReadError};
@@ -81,7 +82,9 @@ impl Zip {
         let most = self.options.most_of_an_entry();
         // A clone shares the archive's directory.
         let mut archive = self.archive.clone();
-        let mut file = archive.by_index(entry.index).map_err(|error| wrong(&path, error))?;
+        let opened = set_up(|| archive.by_index(entry.index));
+        let opened = opened.map_err(|error| ReadError::io(&path, Place::File, error))?;
+        let mut file = opened.map_err(|error| wrong(&path, error))?;
         let bytes =
             read_bounded(&mut file, entry.size.min(most)).map_err(|fault| fault.of(&path))?;
         read_bytes(bytes.into(), &path, &self.options.read, most)

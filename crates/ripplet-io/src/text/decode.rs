@@ -1,6 +1,7 @@
 //! Compressed bytes to plain ones.
 
 use crate::Compression;
+use crate::deflate::set_up;
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -61,7 +62,7 @@ pub(crate) fn decoder<'a>(
 ) -> io::Result<Box<dyn Read + Send + 'a>> {
     Ok(match compression {
         Compression::None => Box::new(reader),
-        Compression::Gzip => Box::new(GzipMembers::new(BufReader::new(reader))),
+        Compression::Gzip => Box::new(GzipMembers::new(BufReader::new(reader))?),
         Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(reader)?),
     })
 }
@@ -73,8 +74,8 @@ struct GzipMembers<R> {
 }
 
 impl<R: BufRead> GzipMembers<R> {
-    fn new(reader: R) -> GzipMembers<R> {
-        GzipMembers { member: Some(GzDecoder::new(reader)) }
+    fn new(reader: R) -> io::Result<GzipMembers<R>> {
+        Ok(GzipMembers { member: Some(set_up(|| GzDecoder::new(reader))?) })
     }
 }
 
@@ -87,7 +88,10 @@ impl<R: BufRead> Read for GzipMembers<R> {
             }
             let rest = self.member.take().map(GzDecoder::into_inner);
             self.member = match rest {
-                Some(mut rest) => skip_zeros(&mut rest)?.then(|| GzDecoder::new(rest)),
+                Some(mut rest) => match skip_zeros(&mut rest)? {
+                    true => Some(set_up(|| GzDecoder::new(rest))?),
+                    false => None,
+                },
                 None => None,
             };
         }

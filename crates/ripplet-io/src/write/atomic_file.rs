@@ -1,7 +1,6 @@
 //! Files that appear whole or not at all.
 
 use crate::WriteError;
-use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -22,12 +21,15 @@ pub struct AtomicFile {
 }
 
 /// The temporary files that exist now, so that [`remove_unfinished`] finds them.
-static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+///
+/// There are few at a time. While it is locked no memory is asked for: a process that is refused some there
+/// could not remove them.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// As long as this lives, no output begins and none is finished.
 #[derive(Debug)]
 #[must_use = "without it, another thread may begin a new file at once"]
-pub struct OutputsStopped(#[expect(dead_code)] MutexGuard<'static, BTreeSet<PathBuf>>);
+pub struct OutputsStopped(#[expect(dead_code)] MutexGuard<'static, Vec<PathBuf>>);
 
 /// Removes the temporary files of all outputs that are being written, for a process that is about
 /// to end (Ctrl-C): hold the result until then.
@@ -179,14 +181,16 @@ impl AtomicFile {
             let sentence = format!("the folder {} does not exist: create it", folder.display());
             return Err(io::Error::new(ErrorKind::NotFound, sentence));
         }
-        let mut unfinished = unfinished();
         loop {
             let count = COUNT.fetch_add(1, Relaxed);
             let name = format!(".ripplet-{}-{count}.part", std::process::id());
             let temporary = folder.join(name);
+            let listed = temporary.clone();
+            let mut unfinished = unfinished();
+            unfinished.try_reserve(1).map_err(|_| ErrorKind::OutOfMemory)?;
             match OpenOptions::new().write(true).create_new(true).open(&temporary) {
                 Ok(file) => {
-                    unfinished.insert(temporary.clone());
+                    unfinished.push(listed);
                     return Ok((file, temporary));
                 }
                 // Left by a process of the same number that was killed.
@@ -221,7 +225,7 @@ impl AtomicFile {
         let Some(temporary) = &self.temporary else { return Ok(()) };
         let mut unfinished = unfinished();
         fs::rename(temporary, &self.destination)?;
-        unfinished.remove(temporary);
+        unfinished.retain(|other| other != temporary);
         drop(unfinished);
         self.temporary = None;
         // The file is whole and in its place. That its *name* survives a power cut takes a sync of
@@ -256,15 +260,15 @@ impl Seek for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
-            unfinished().remove(temporary);
+            unfinished().retain(|other| other != temporary);
             // What made the file unfinished is the error worth telling, not this one.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
-fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    // A set of names is right at every moment, whoever panicked while holding it.
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    // A list of names is right at every moment, whoever panicked while holding it.
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

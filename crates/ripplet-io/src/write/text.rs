@@ -1,6 +1,7 @@
 //! Text in blocks, plain or compressed, and how ids and weights look in it.
 
 use super::{in_order, refused};
+use crate::deflate::set_up;
 use crate::{Compression, Format};
 use rayon::prelude::*;
 use ripplet_graph::memory;
@@ -72,7 +73,7 @@ fn packed(compression: Compression, text: Vec<u8>) -> io::Result<Vec<u8>> {
         Compression::None => Ok(text),
         Compression::Gzip => {
             let level = flate2::Compression::default();
-            let mut out = flate2::write::GzEncoder::new(Vec::new(), level);
+            let mut out = set_up(|| flate2::write::GzEncoder::new(Vec::new(), level))?;
             out.write_all(&text)?;
             out.finish()
         }

@@ -1,0 +1,188 @@
+//! Every call of the system fails in its turn: each allocation, read, write, sync, rename and thread of small
+//! runs, one run for each, as SQLite is tested. Whatever fails, a command does what it should, or ends with a
+//! sentence and code 1 or 2 and leaves nothing unfinished; calls that are only short or interrupted change nothing.
+//!
+//! The calls fail in `injected.c`, a library that the command is started with.
+
+use crate::sandbox::{Said, Sandbox};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+
+/// What fails, and whether the run must succeed all the same.
+#[derive(Clone, Copy)]
+struct Fault {
+    name: &'static str,
+    /// Nothing is lost where a call does less than it could, or is to be made again.
+    harmless: bool,
+    /// Each call fails in its turn, or all do at once.
+    each: bool,
+}
+
+const fn each(name: &'static str) -> Fault {
+    Fault { name, harmless: false, each: true }
+}
+
+const ALLOCATIONS: [Fault; 2] = [each("alloc"), each("alloc-on")];
+const OTHERS: [Fault; 9] = [
+    each("read"),
+    Fault { harmless: true, ..each("read-interrupted") },
+    Fault { name: "read-short", harmless: true, each: false },
+    each("write-full"),
+    Fault { harmless: true, ..each("write-interrupted") },
+    Fault { name: "write-short", harmless: true, each: false },
+    each("sync"),
+    each("rename"),
+    each("thread"),
+];
+
+/// A run, in a folder of its own, and what it gives where nothing fails.
+struct Run {
+    sandbox: Sandbox,
+    arguments: &'static str,
+    output: &'static str,
+    library: PathBuf,
+    before: Vec<String>,
+    expected: (String, Option<Vec<u8>>),
+}
+
+impl Run {
+    fn new(arguments: &'static str, output: &'static str) -> Run {
+        let sandbox = Sandbox::with([
+            (
+                "a.csv",
+                "source,target,weight\na,b,1\nb,c,2.5\nc,a,1\nc,d,0.25\nd,e,3\ne,f,1\nf,d,1\n",
+            ),
+            ("many.csv", "graph,source,target\n1,2,3\n1,3,4\n2,7,8\n2,8,9\n2,9,7\n"),
+            ("labels.csv", "id,community\na,1\nb,1\nc,1\nd,2\ne,2\nf,2\n"),
+        ]);
+        for made in ["a.csv.gz", "a.csv.zst", "a.rg", "a.parquet"] {
+            sandbox.ok(&format!("convert a.csv {made} --weighted"));
+        }
+        let library = sandbox.path("injected.so");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/injected.c");
+        let mut compiler = Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]);
+        let made = compiler.arg(&library).arg(source).arg("-ldl").status().expect("a C compiler");
+        assert!(made.success());
+        let before = sandbox.names();
+        let mut run =
+            Run { sandbox, arguments, output, library, before, expected: Default::default() };
+        let said = run.with("none", 0, None);
+        assert_eq!(said.code, Some(0), "{arguments}: {said:?}");
+        run.expected = (said.out, run.take_output());
+        assert_eq!(run.expected.1.is_some(), !output.is_empty());
+        run
+    }
+
+    /// Runs it where a call fails.
+    fn with(&self, fault: &str, at: u64, count_to: Option<&str>) -> Said {
+        let mut command = self.sandbox.command(&format!("{} --threads 1 --quiet", self.arguments));
+        command.env("LD_PRELOAD", &self.library).env_remove("RUST_BACKTRACE");
+        command.env("FAULT", fault).env("FAULT_AT", at.to_string());
+        if let Some(file) = count_to {
+            command.env("FAULT_COUNT", self.sandbox.path(file));
+        }
+        Said::of(command.output().unwrap())
+    }
+
+    /// How many such calls the run makes.
+    fn calls(&self, fault: &str) -> u64 {
+        let said = self.with(fault, 0, Some("count"));
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let count = self.sandbox.read("count").parse().unwrap();
+        fs::remove_file(self.sandbox.path("count")).unwrap();
+        let _ = self.take_output();
+        count
+    }
+
+    fn take_output(&self) -> Option<Vec<u8>> {
+        let path = self.sandbox.path(self.output);
+        if self.output.is_empty() || !path.exists() {
+            return None;
+        }
+        let bytes = fs::read(&path).unwrap();
+        fs::remove_file(path).unwrap();
+        Some(bytes)
+    }
+
+    /// Lets each call fail in its turn; how many did.
+    fn check(&self, fault: Fault) -> usize {
+        let calls = if fault.each { self.calls(fault.name) } else { 1 };
+        let mut refused = 0;
+        for at in 1..=calls {
+            let said = self.with(fault.name, at, None);
+            let what = format!("{} where {} {at} of {calls} fails", self.arguments, fault.name);
+            let output = self.take_output();
+            if said.code == Some(0) {
+                assert!(
+                    said.out == self.expected.0 && output == self.expected.1,
+                    "{what}: {said:?}"
+                );
+            } else {
+                assert!(!fault.harmless, "{what}: {said:?}");
+                assert!(matches!(said.code, Some(1 | 2)), "{what}: {said:?}");
+                assert!(said.error.contains("error: "), "{what}: {said:?}");
+                assert!(!said.error.contains("panicked"), "{what}: {said:?}");
+                // What was finished before the fault is whole.
+                assert!(output.is_none() || output == self.expected.1, "{what}: {said:?}");
+                refused += 1;
+            }
+            assert_eq!(self.sandbox.names(), self.before, "{what} leaves files");
+        }
+        refused
+    }
+}
+
+/// Checks runs by two threads; each fault that is not harmless must have ended some of them.
+fn check_all(runs: &[(&'static str, &'static str)], faults: &[Fault]) {
+    let jobs: Vec<_> =
+        runs.iter().flat_map(|run| faults.iter().map(move |fault| (run, fault))).collect();
+    let (next, ended) = (AtomicUsize::new(0), faults.iter().map(|_| AtomicUsize::new(0)));
+    let ended: Vec<_> = ended.collect();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((run, fault)) = jobs.get(next.fetch_add(1, Relaxed)) {
+                    let refused = Run::new(run.0, run.1).check(**fault);
+                    let place = faults.iter().position(|other| other.name == fault.name).unwrap();
+                    ended[place].fetch_add(refused, Relaxed);
+                }
+            });
+        }
+    });
+    for (fault, ended) in faults.iter().zip(ended) {
+        let ended = ended.into_inner();
+        assert_eq!(ended == 0, fault.harmless, "{}: {ended} runs failed", fault.name);
+    }
+}
+
+#[test]
+fn every_allocation_is_refused_in_turn() {
+    check_all(
+        &[
+            ("communities a.csv -o out.csv --weighted --device cpu", "out.csv"),
+            ("convert a.csv.gz out.rg --weighted", "out.rg"),
+        ],
+        &ALLOCATIONS,
+    );
+}
+
+#[test]
+fn every_read_write_sync_rename_and_thread_fails_in_turn() {
+    check_all(
+        &[
+            ("communities a.csv -o out.csv --weighted --device cpu", "out.csv"),
+            ("communities a.rg -o - --device cpu", ""),
+            ("convert a.csv.gz out.rg --weighted", "out.rg"),
+            ("convert a.csv.zst out.csv.gz --weighted", "out.csv.gz"),
+            ("convert a.parquet out.arrow --weighted", "out.arrow"),
+            ("convert many.csv out.swarm --batch", "out.swarm"),
+            ("quality a.csv labels.csv --weighted", ""),
+            ("betweenness many.csv --batch -o out.tsv --device cpu", "out.tsv"),
+        ],
+        &OTHERS,
+    );
+}
