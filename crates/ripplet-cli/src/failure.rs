@@ -119,6 +119,19 @@ pub enum Failure {
         /// Whether memory was refused.
         of_memory: bool,
     },
+    /// Memory that was refused where no error could say so.
+    #[error("the memory does not suffice: {bytes} bytes more were refused")]
+    #[diagnostic(help("allow more memory, use fewer --threads, or use a larger machine"))]
+    Memory {
+        /// Bytes of the last request.
+        bytes: usize,
+    },
+    /// A panic.
+    #[error("something went wrong inside ripplet")]
+    #[diagnostic(help(
+        "nothing unfinished was left; please report the command, and what is said above"
+    ))]
+    Defect,
     /// A text of the user's that is wrong, such as a mapping, shown with the place.
     #[error("{shown}")]
     #[diagnostic(help("{help}"))]
@@ -180,6 +193,7 @@ impl Failure {
             Failure::Write(error) => error.source.kind() == ErrorKind::OutOfMemory,
             Failure::Draw(error) => matches!(error, DrawError::OutOfMemory(_)),
             Failure::Fraud { of_memory, .. } => *of_memory,
+            Failure::Memory { .. } => true,
             _ => false,
         }
     }
@@ -225,6 +239,8 @@ impl Failure {
             Failure::Quality(QualityError::OutOfMemory { .. }) => ExitStatus::Failed,
             Failure::Quality(_) | Failure::Draw(_) => ExitStatus::Wrong,
             Failure::Write(_)
+            | Failure::Memory { .. }
+            | Failure::Defect
             | Failure::Print(_)
             | Failure::Thread(_)
             | Failure::Pool(_)

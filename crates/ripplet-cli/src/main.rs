@@ -40,6 +40,7 @@ mod values;
 use clap::{Parser, Subcommand};
 use console::Console;
 use failure::{Ending, Failure};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 /// Communities in graphs by label propagation.
@@ -82,7 +83,15 @@ fn main() -> ExitCode {
     failure::leave_panics_of_table_crates_to_the_reader();
     interrupt::listen(console::clear);
     let console = Console::new(arguments.quiet);
-    match run(arguments.command, &console) {
+    // Crates that read and write tables panic where memory is refused; what was unfinished is removed by then.
+    let ended = catch_unwind(AssertUnwindSafe(|| run(arguments.command, &console)));
+    let ended = ended.unwrap_or_else(|_| {
+        Err(match memory::refused() {
+            Some(bytes) => Failure::Memory { bytes },
+            None => Failure::Defect,
+        })
+    });
+    match ended {
         Ok(ending) => ending.exit_code(),
         Err(failure) => {
             console.close();

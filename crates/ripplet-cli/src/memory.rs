@@ -204,6 +204,11 @@ pub fn check_plan(plan: &Plan, limit: Option<Size>, less: &str) -> Result<(), Fa
     ))
 }
 
+/// The size of the last request that was refused, if one was.
+pub fn refused() -> Option<usize> {
+    Some(REFUSED.load(Relaxed)).filter(|&bytes| bytes > 0)
+}
+
 /// Sees to it that a process which is refused memory where no error can say so ends with a sentence
 /// and code 1, and leaves no unfinished output.
 #[cfg(unix)]

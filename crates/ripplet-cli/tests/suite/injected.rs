@@ -165,6 +165,10 @@ fn every_allocation_is_refused_in_turn() {
         &[
             ("communities a.csv -o out.csv --weighted --device cpu", "out.csv"),
             ("convert a.csv.gz out.rg --weighted", "out.rg"),
+            ("convert a.csv.zst out.csv.gz --weighted", "out.csv.gz"),
+            ("convert many.csv out.swarm --batch", "out.swarm"),
+            ("convert a.parquet out.arrow --weighted", "out.arrow"),
+            ("quality a.csv labels.csv --weighted", ""),
         ],
         &ALLOCATIONS,
     );
