@@ -2,6 +2,7 @@
 //!
 //! CONTRIBUTING.md describes the conventions that the pages follow.
 
+mod examples;
 mod links;
 mod options;
 mod page;
@@ -39,7 +40,8 @@ fn pages_of(folder: &str) -> Vec<Document> {
 
 /// What a user reads: the README, the pages of `docs/`, and those beside the examples.
 fn user_pages() -> Vec<Document> {
-    let mut pages = vec![document(&root().join("README.md"))];
+    let of_root = |name| document(&root().join(name));
+    let mut pages = vec![of_root("README.md"), of_root("examples/README.md")];
     pages.extend(pages_of("docs"));
     let mut folders: Vec<_> = fs::read_dir(root().join("examples")).unwrap().collect();
     folders.sort_by_key(|entry| entry.as_ref().unwrap().path());

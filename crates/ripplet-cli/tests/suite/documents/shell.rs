@@ -147,12 +147,33 @@ fn try_command(clone: &Clone, command: &Command) -> Result<(), String> {
         Need::Nothing | Need::Other => command.fails() && matches!(code, Some(1..=3)),
     };
     match command.missing(&printed) {
-        _ if command.need() != Need::Nothing && is_refused => Ok(()),
+        _ if command.need() == Need::Gpu && is_refused => try_on_the_cpu(clone, text),
+        _ if command.need() == Need::Server && is_refused => Ok(()),
         Some(line) => told(&format!("it does not print `{line}`, in this order")),
         None if is_refused || (code == Some(0) && !command.fails()) => Ok(()),
         None if command.fails() => told("it does not fail as shown"),
         None => told("it fails"),
     }
+}
+
+/// Runs a command that needs a GPU without one: its files and its other options are right.
+fn try_on_the_cpu(clone: &Clone, text: &str) -> Result<(), String> {
+    if !text.contains("--device cuda") {
+        return Ok(());
+    }
+    let mut words =
+        text.split_whitespace().take_while(|word| *word != "#").filter(|word| *word != "\\");
+    let mut on_the_cpu = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "--device" => on_the_cpu.extend(words.next().map(|_| "--device cpu")),
+            "--device-memory" => drop(words.next()),
+            word => on_the_cpu.push(word),
+        }
+    }
+    let text = on_the_cpu.join(" ");
+    let (code, printed) = clone.run("bash", &text);
+    (code == Some(0)).then_some(()).ok_or(format!("on the CPU, {text}: it printed:\n{printed}"))
 }
 
 /// Building takes minutes: that what a command names exists is all that is checked.
@@ -242,6 +263,7 @@ fn a_page_with_a_wrong_command_is_found_out() {
         ("```\nripplet devices\n```\n", "not `sh` or `console`"),
         ("```sh\ncargo build -p nobody\n```\n", "no crates/nobody/Cargo.toml"),
         ("```sh\nripplet devices --nonsense  # needs a GPU\n```\n", "exit code Some(2)"),
+        ("```sh\nripplet lcc no.txt -o o.tsv --device cuda  # needs a GPU\n```\n", "no.txt"),
         ("```sh\nexport A=1\n```\n", "does not last"),
         ("```python\nraise ValueError(7)\n```\n", "ValueError"),
         ("```sh\nfor  # needs the network\n```\n", "syntax error"),
