@@ -6,13 +6,13 @@
 //! begins anew, beside those that begin where labels were in the window before, with 10 % of the rings' buyers known.
 
 use ripplet_bench::{Arguments, Result};
-use ripplet_fraud::Span;
 use ripplet_fraud::days::{Deal, Run};
 use ripplet_fraud::detect::{Begin, Detection, Known, Spread, spread};
 use ripplet_fraud::mapping::WeightRule;
 use ripplet_fraud::ties::Ties;
 use ripplet_fraud::weights::Weighing;
 use ripplet_fraud::window::{Shape, Sliding};
+use ripplet_fraud::{Span, Timestamp};
 use ripplet_graph::generate::{Market, Transactions};
 use ripplet_graph::{EdgeTable, GraphBuilder, VertexId, VertexIds};
 use ripplet_lp::NO_LABEL;
@@ -149,7 +149,9 @@ impl Days<'_> {
             {
                 let source = self.number(buyer);
                 let target = self.number(item);
-                deals.push(Deal { source, target, amount: (amount * 100.0).round() as u64 });
+                let time = Timestamp(i64::from(day) * Span::DAY.micros());
+                let amount = (amount * 100.0).round() as u64;
+                deals.push(Deal { source, target, time, amount });
             }
         }
         Ok(deals)

@@ -9,9 +9,13 @@
 //! its run         a: b ×2 4.50, c ×1 2.00     b: a ×2 4.50     c: a ×1 2.00
 //! ```
 //!
-//! Memory: 8 bytes an arc and 8 a vertex that has any, 8 an arc more with amounts; while it is made, 16 bytes a row
-//! and 16 an arc more.
+//! Beside the sums, each transaction is kept ([`Payments`]).
+//!
+//! Memory: 8 bytes an arc and 8 a vertex that has any, 8 an arc more with amounts, and 16 or, with amounts, 24 a
+//! transaction; while it is made, 24 bytes a row and 16 an arc more.
 
+use crate::Timestamp;
+use crate::payments::{Payments, sort_key};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
@@ -20,10 +24,12 @@ use std::ops::Range;
 /// A transaction between two vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
-    /// One end.
+    /// Who pays.
     pub source: VertexId,
-    /// The other.
+    /// Who is paid.
     pub target: VertexId,
+    /// When it was.
+    pub time: Timestamp,
     /// How much, in smallest units; 0 where amounts are not mapped.
     pub amount: u64,
 }
@@ -43,6 +49,8 @@ pub struct Run {
     pub amounts: Vec<u64>,
     /// Transactions: rows, whatever they link.
     pub transactions: u64,
+    /// Each of them, by who pays whom.
+    pub payments: Payments,
 }
 
 /// Some days' sums together, or what to add to and to take from a window.
@@ -96,21 +104,23 @@ impl Run {
     ///
     /// # Errors
     /// Where there are too many, or memory is refused.
-    pub fn of(deals: Vec<Deal>, transactions: u64, has_amounts: bool) -> Result<Run, RunError> {
+    pub fn of(mut deals: Vec<Deal>, transactions: u64, has_amounts: bool) -> Result<Run, RunError> {
         let arcs = 2 * deals.len() as u64;
         if arcs > MOST_ARCS {
             return Err(RunError::TooLarge(deals.len() as u64));
         }
+        deals.par_sort_unstable_by_key(sort_key);
+        let payments = Payments::of_sorted(&deals, has_amounts)?;
         let mut sorted: Vec<Arc> = memory::with_room(arcs as usize)?;
         let between = deals.iter().filter(|deal| deal.source != deal.target);
-        for &Deal { source, target, amount } in between {
+        for &Deal { source, target, amount, .. } in between {
             let key = |a: VertexId, b: VertexId| u64::from(a) << 32 | u64::from(b);
             sorted.push(Arc { key: key(source, target), amount });
             sorted.push(Arc { key: key(target, source), amount });
         }
         drop(deals);
         sorted.par_sort_unstable_by_key(|arc| arc.key);
-        Run::of_sorted(&sorted, transactions, has_amounts)
+        Ok(Run { payments, ..Run::of_sorted(&sorted, transactions, has_amounts)? })
     }
 
     fn of_sorted(sorted: &[Arc], transactions: u64, has_amounts: bool) -> Result<Run, RunError> {
@@ -129,6 +139,7 @@ impl Run {
             counts: memory::with_room(arcs)?,
             amounts: memory::with_room(if has_amounts { arcs } else { 0 })?,
             transactions,
+            payments: Payments::default(),
         };
         for pair in pairs {
             let vertex = (pair[0].key >> 32) as VertexId;
@@ -165,7 +176,7 @@ impl Run {
     /// Bytes that it occupies.
     pub fn bytes(&self) -> u64 {
         let (vertices, arcs) = (self.vertices.capacity(), self.neighbors.capacity());
-        (8 * vertices + 8 * arcs + 8 * self.amounts.capacity()) as u64
+        (8 * vertices + 8 * arcs + 8 * self.amounts.capacity()) as u64 + self.payments.bytes()
     }
 }
 

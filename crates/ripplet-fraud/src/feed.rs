@@ -93,7 +93,7 @@ pub struct Feed {
     full_slides: bool,
     /// Whether the window that ends with the last day ends there because the stream does.
     is_cut: bool,
-    unit_value: f64,
+    decimals: Option<u32>,
 }
 
 /// What [`Feed::advance`] comes to.
@@ -134,7 +134,7 @@ impl Feed {
             over: false,
             full_slides: options.full_slides,
             is_cut: false,
-            unit_value,
+            decimals: mapping.amount.as_ref().map(|amount| amount.decimals),
         })
     }
 
@@ -242,9 +242,9 @@ impl Feed {
         self.sliding.days()
     }
 
-    /// What a smallest unit of amounts is worth.
-    pub fn unit_value(&self) -> f64 {
-        self.unit_value
+    /// Digits behind the decimal point of amounts, where they are mapped.
+    pub fn decimals(&self) -> Option<u32> {
+        self.decimals
     }
 
     /// Transactions behind the end of the last window.

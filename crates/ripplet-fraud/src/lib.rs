@@ -14,6 +14,7 @@
 //! | [`time`] | instants, ranges and spans |
 //! | [`mapping`] | which columns of a table are a transaction's source, target, time, amount, … |
 //! | [`entities`] | the string ids of users, merchants, devices, … and their vertices, the same in all windows |
+//! | [`amount`], [`payments`] | exact sums of money; each transaction, by who pays whom |
 //! | [`window`] | the graph of a range of time |
 //! | [`seeds`] | who is known to be bad, and when; who is trusted |
 //! | [`findings`] | what detection finds: clusters and members |
@@ -40,6 +41,7 @@ pub mod folder;
 pub mod mapping;
 mod neighbours;
 pub mod output;
+pub mod payments;
 pub mod report;
 pub mod run;
 pub mod scores;

@@ -13,8 +13,8 @@ use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError, FeedOptions};
 use crate::folder::{FolderError, Kept, Manifest, RunFolder, WindowRecord, read_json, write_json};
 use crate::output::{
-    GnnScope, WindowFindings, dealings_in, write_clusters, write_edges, write_ended, write_gnn,
-    write_members,
+    DaysLedger, GnnScope, WindowFindings, write_clusters, write_edges, write_ended, write_gnn,
+    write_members, write_transactions,
 };
 use crate::report::{
     PageLimits, ReportBuilder, ReportLimits, Run as ReportRun, WindowReport, write_report,
@@ -571,8 +571,8 @@ impl<E: Executor> Running<'_, E> {
         tracker: Tracker,
     ) -> Result<(WindowRecord, Tracker), RunError> {
         let start = Instant::now();
-        let days: Vec<_> = found.feed.days().collect();
-        let dealings_of = dealings_in(&days, found.feed.unit_value());
+        let days = found.feed.days().map(|(_, run)| run);
+        let ledger = DaysLedger::new(days, found.feed.decimals());
         let kept = Kept { spread: found.detected.spread.clone(), tracker };
         let in_window = WindowFindings {
             window: found.window,
@@ -580,7 +580,7 @@ impl<E: Executor> Running<'_, E> {
             findings: found.findings,
             known_bad: &found.held.bad,
             trusted: &found.held.trusted,
-            dealings_of: &dealings_of,
+            ledger: &ledger,
         };
         let report = WindowReport::of(in_window, self.options.report);
         record.seconds.insert("evidence".into(), start.elapsed().as_secs_f64());
@@ -596,6 +596,7 @@ impl<E: Executor> Running<'_, E> {
             write_clusters(&folder.join("clusters.parquet"), in_window)?;
             write_members(&folder.join("members.parquet"), in_window)?;
             write_edges(&folder.join("edges.parquet"), in_window)?;
+            write_transactions(&folder.join("transactions.parquet"), in_window)?;
             write_ended(&folder.join("ended.parquet"), in_window)?;
             if let Some(scope) = self.options.arrays {
                 write_gnn(&folder.join("graph.npz"), in_window, scope)?;

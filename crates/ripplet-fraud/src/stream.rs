@@ -7,7 +7,7 @@
 //! What comes out depends on the rows and their order, not on how they were cut into batches and files, and not on
 //! threads: entities are looked up in parallel, and those that are new are numbered row by row.
 //!
-//! Memory: 16 bytes for each pair of a row of the days that have not ended.
+//! Memory: 24 bytes for each pair of a row of the days that have not ended.
 
 use crate::amount::Amount;
 use crate::days::{Deal, MOST_AMOUNT, Run, RunError};
@@ -425,7 +425,7 @@ impl Stream {
         for &(source, target) in &self.pairs {
             let (source, target) = (self.vertices[source], self.vertices[target]);
             if source != NONE && target != NONE {
-                memory::push(&mut current.open.deals, Deal { source, target, amount })?;
+                memory::push(&mut current.open.deals, Deal { source, target, time, amount })?;
             }
         }
         current.open.transactions += 1;

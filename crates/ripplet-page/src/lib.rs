@@ -86,6 +86,27 @@ pub fn embedded_json(value: &impl Serialize) -> io::Result<String> {
     String::from_utf8(escaped.0).map_err(io::Error::other)
 }
 
+/// Returns the number of bytes that [`embedded_json`] gives, without keeping them.
+///
+/// # Errors
+/// Where the value cannot be serialized.
+pub fn embedded_length(value: &impl Serialize) -> io::Result<u64> {
+    struct Counted(u64);
+    impl Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counted = Escaped(Counted(0));
+    serde_json::to_writer(&mut counted, value)?;
+    Ok(counted.0.0)
+}
+
 /// Replaces bytes that could open or end an element by their JSON escapes.
 ///
 /// Outside of texts JSON has none of these bytes, and in a text `\u003c` is the same as `<`.
@@ -118,6 +139,7 @@ mod tests {
         let written = embedded_json(&texts).unwrap();
         assert!(!written.contains(['<', '>', '&']), "{written}");
         assert_eq!(serde_json::from_str::<Vec<String>>(&written).unwrap(), texts);
+        assert_eq!(embedded_length(&texts).unwrap(), written.len() as u64);
     }
 
     #[test]

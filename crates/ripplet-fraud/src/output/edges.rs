@@ -1,48 +1,39 @@
-//! The edges among some vertices of a window, and what was dealt along them.
+//! The edges among some vertices of a window, and what was paid along them.
 
-use crate::Timestamp;
+use super::{Flow, Ledger};
 use ripplet_graph::{Graph, VertexId};
 
-/// An edge of a window between two vertices, each pair once.
+/// What one vertex of a window paid another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// The end with the smaller number.
+    /// Who paid.
     pub source: VertexId,
-    /// The other end.
+    /// Who was paid.
     pub target: VertexId,
-    /// What it weighs for label propagation.
+    /// What the two together weigh for label propagation, whichever paid.
     pub weight: f64,
-    /// The transactions that it stands for, where the run knows them.
-    pub dealings: Option<Dealings>,
+    /// The transactions from source to target; none where the ledger does not know of any.
+    pub flow: Option<Flow>,
 }
 
-/// The transactions of a window between two entities, whichever of them paid.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Dealings {
-    /// How many there are.
-    pub count: u64,
-    /// Their sum, where amounts are mapped.
-    pub amount: Option<f64>,
-    /// When the first of them was.
-    pub first: Timestamp,
-    /// When the last of them was.
-    pub last: Timestamp,
-}
-
-/// Tells what was dealt in a window between two vertices, the smaller number first.
-pub type DealingsOf<'a> = dyn Fn(VertexId, VertexId) -> Option<Dealings> + Sync + 'a;
-
-/// The edges among `members`, which ascend: by source, then by target. Loops are left out.
+/// The edges among `members`, which ascend: of each pair, what the smaller number paid, then what the other paid. A
+/// pair of which the ledger knows nothing is one edge, from the smaller number. Loops are left out.
 ///
 /// Takes time for the members' lists, or, where a list is much longer than the members are many, for a search
 /// of each member in it.
-pub fn edges_among(graph: &Graph, members: &[VertexId], dealings_of: &DealingsOf<'_>) -> Vec<Edge> {
+pub fn edges_among(graph: &Graph, members: &[VertexId], ledger: &dyn Ledger) -> Vec<Edge> {
     let mut edges = Vec::new();
     for (place, &source) in members.iter().enumerate() {
         neighbors_among(graph, source, &members[place + 1..], |target, stored| {
             let weight = graph.weight_scale().weight(u64::from(stored));
-            let dealings = dealings_of(source, target);
-            edges.push(Edge { source, target, weight, dealings });
+            let edge = |source, target, flow| Edge { source, target, weight, flow };
+            let (there, back) = (ledger.flow(source, target), ledger.flow(target, source));
+            if there.is_some() || back.is_none() {
+                edges.push(edge(source, target, there));
+            }
+            if back.is_some() {
+                edges.push(edge(target, source, back));
+            }
         });
     }
     edges

@@ -1,7 +1,7 @@
 //! What a run writes about a window, beside the report: tables, and arrays for graph neural networks.
 //!
 //! ```text
-//! window, findings, known bad ─▶ clusters, members, ended, edges   .parquet .arrow .csv .tsv
+//! window, findings, known bad ─▶ clusters, members, ended, edges, transactions   .parquet .arrow .csv .tsv
 //!                             └▶ gnn                               .npz; as tables: nodes, arcs
 //! ```
 //!
@@ -9,15 +9,15 @@
 //!
 //! Determinism: the same findings give the same bytes, on any number of threads.
 
-mod dealings;
 mod edges;
 mod gnn;
+mod ledger;
 mod tables;
 
-pub use dealings::dealings_in;
-pub use edges::{Dealings, DealingsOf, Edge, edges_among};
+pub use edges::{Edge, edges_among};
 pub use gnn::{GnnScope, Split, write_arcs, write_gnn, write_nodes};
-pub use tables::{write_clusters, write_edges, write_ended, write_members};
+pub use ledger::{DaysLedger, Flow, Ledger, Payment};
+pub use tables::{write_clusters, write_edges, write_ended, write_members, write_transactions};
 
 pub(crate) use edges::neighbors_among;
 
@@ -38,8 +38,8 @@ pub struct WindowFindings<'a> {
     pub known_bad: &'a Holding,
     /// Who was trusted when it ended.
     pub trusted: &'a Holding,
-    /// What was dealt between two vertices.
-    pub dealings_of: &'a DealingsOf<'a>,
+    /// Who paid whom.
+    pub ledger: &'a dyn Ledger,
 }
 
 impl<'a> WindowFindings<'a> {

@@ -1,13 +1,13 @@
-//! Tables of a window: its clusters, their members, their edges, and the clusters that ended.
+//! Tables of a window: its clusters, their members, who paid whom among them, and the clusters that ended.
 //!
 //! The columns are described in `docs/fraud-report.md`; their order and kinds do not change.
 
-use super::{WindowFindings, edges_among};
+use super::{Edge, Payment, WindowFindings, edges_among};
 use crate::scores::NO_SEED;
-use crate::{Member, Timestamp};
+use crate::{Amount, ClusterId, Member, Timestamp};
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
-    UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, Decimal128Array, Float64Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use ripplet_graph::VertexId;
@@ -110,20 +110,19 @@ pub fn write_ended(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
     table.finish()
 }
 
-/// Writes the table of edges between members of one cluster: by the clusters' ranks, then by the ends' numbers.
+/// Writes the table of who paid whom among the members of each cluster: by the clusters' ranks, then by pair.
 ///
 /// # Errors
 /// As [`write_clusters`].
 pub fn write_edges(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
     let Window { index, .. } = Window::of(found);
     let entities = found.entities;
-    let mut table = Table::create(path, &EDGES)?;
+    let decimals = decimals_of(found);
+    let mut table = Table::create(path, &edge_columns(decimals))?;
     let mut waiting = Vec::new();
     let mut clusters = found.clusters().peekable();
     while let Some((cluster, members)) = clusters.next() {
-        let mut vertices: Vec<VertexId> = members.iter().map(|member| member.vertex).collect();
-        vertices.sort_unstable();
-        let edges = edges_among(&found.window.graph, &vertices, found.dealings_of);
+        let edges = edges_of(found, members);
         waiting.extend(edges.into_iter().map(|edge| (cluster.id, edge)));
         if waiting.len() < ROWS && clusters.peek().is_some() {
             continue;
@@ -131,7 +130,7 @@ pub fn write_edges(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
         for part in waiting.chunks(ROWS) {
             let rows = part.iter();
             let edges = part.iter().map(|(_, edge)| edge);
-            let dealings = edges.clone().map(|edge| edge.dealings);
+            let flows = edges.clone().map(|edge| edge.flow);
             table.append(vec![
                 numbers(rows.clone().map(|_| index)),
                 names(rows.map(|(id, _)| id.to_string())),
@@ -140,17 +139,74 @@ pub fn write_edges(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
                 names(edges.clone().map(|edge| entities.kind_name_of(edge.target))),
                 names(edges.clone().map(|edge| entities.id_of(edge.target))),
                 reals(edges.map(|edge| Some(edge.weight))),
-                counts(dealings.clone().map(|dealings| dealings.map(|dealings| dealings.count))),
-                reals(
-                    dealings.clone().map(|dealings| dealings.and_then(|dealings| dealings.amount)),
-                ),
-                times(dealings.clone().map(|dealings| dealings.map(|dealings| dealings.first))),
-                times(dealings.map(|dealings| dealings.map(|dealings| dealings.last))),
+                counts(flows.clone().map(|flow| flow.map(|flow| flow.count))),
+                amounts(flows.clone().map(|flow| flow.and_then(|flow| flow.amount)), decimals),
+                times(flows.clone().map(|flow| flow.map(|flow| flow.first))),
+                times(flows.map(|flow| flow.map(|flow| flow.last))),
             ])?;
         }
         waiting.clear();
     }
     table.finish()
+}
+
+/// Writes the table of the single transactions behind the edges: by the clusters' ranks, then by pair, then by time.
+///
+/// # Errors
+/// As [`write_clusters`].
+pub fn write_transactions(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
+    let Window { index, .. } = Window::of(found);
+    let decimals = decimals_of(found);
+    let mut table = Table::create(path, &transaction_columns(decimals))?;
+    let mut waiting: Vec<(ClusterId, Edge, Payment)> = Vec::new();
+    for (cluster, members) in found.clusters() {
+        for edge in edges_of(found, members) {
+            let all = found.ledger.newest(edge.source, edge.target, usize::MAX);
+            waiting.extend(all.into_iter().rev().map(|payment| (cluster.id, edge, payment)));
+            while waiting.len() >= ROWS {
+                let rest = waiting.split_off(ROWS);
+                table.append(transaction_rows(found, index, &waiting, decimals))?;
+                waiting = rest;
+            }
+        }
+    }
+    if !waiting.is_empty() {
+        table.append(transaction_rows(found, index, &waiting, decimals))?;
+    }
+    table.finish()
+}
+
+fn transaction_rows(
+    found: WindowFindings<'_>,
+    index: u32,
+    rows: &[(ClusterId, Edge, Payment)],
+    decimals: u8,
+) -> Vec<ArrayRef> {
+    let entities = found.entities;
+    let edges = || rows.iter().map(|(_, edge, _)| edge);
+    let payments = || rows.iter().map(|(_, _, payment)| payment);
+    vec![
+        numbers(rows.iter().map(|_| index)),
+        names(rows.iter().map(|(id, _, _)| id.to_string())),
+        names(edges().map(|edge| entities.kind_name_of(edge.source))),
+        names(edges().map(|edge| entities.id_of(edge.source))),
+        names(edges().map(|edge| entities.kind_name_of(edge.target))),
+        names(edges().map(|edge| entities.id_of(edge.target))),
+        times(payments().map(|payment| Some(payment.time))),
+        amounts(payments().map(|payment| payment.amount), decimals),
+    ]
+}
+
+/// The edges among members.
+fn edges_of(found: WindowFindings<'_>, members: &[Member]) -> Vec<Edge> {
+    let mut vertices: Vec<VertexId> = members.iter().map(|member| member.vertex).collect();
+    vertices.sort_unstable();
+    edges_among(&found.window.graph, &vertices, found.ledger)
+}
+
+/// Decimals of a column of amounts; without any amounts, it has nulls alone.
+fn decimals_of(found: WindowFindings<'_>) -> u8 {
+    found.ledger.decimals().unwrap_or(0) as u8
 }
 
 /// Columns: their names, what they hold, and whether they may be null.
@@ -167,6 +223,8 @@ pub(super) enum Kind {
     Long,
     Flag,
     Time,
+    /// A decimal of so many digits behind the point.
+    Amount(u8),
 }
 
 impl Kind {
@@ -180,6 +238,7 @@ impl Kind {
             Kind::Signed => DataType::Int32,
             Kind::Long => DataType::Int64,
             Kind::Flag => DataType::Boolean,
+            Kind::Amount(decimals) => DataType::Decimal128(DIGITS, decimals as i8),
             Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         }
     }
@@ -223,19 +282,37 @@ const MEMBERS: [(&str, Kind, bool); 11] = [
 const ENDED: [(&str, Kind, bool); 3] =
     [("window", Kind::Number, false), ("cluster", Kind::Name, false), ("into", Kind::Name, true)];
 
-const EDGES: [(&str, Kind, bool); 11] = [
-    ("window", Kind::Number, false),
-    ("cluster", Kind::Name, false),
-    ("source_kind", Kind::Name, false),
-    ("source", Kind::Name, false),
-    ("target_kind", Kind::Name, false),
-    ("target", Kind::Name, false),
-    ("weight", Kind::Real, false),
-    ("count", Kind::Count, true),
-    ("amount", Kind::Real, true),
-    ("first", Kind::Time, true),
-    ("last", Kind::Time, true),
-];
+/// Digits that any amount has at most: those of 64 bits, and some to spare for who adds up.
+const DIGITS: u8 = 38;
+
+fn edge_columns(decimals: u8) -> [(&'static str, Kind, bool); 11] {
+    [
+        ("window", Kind::Number, false),
+        ("cluster", Kind::Name, false),
+        ("source_kind", Kind::Name, false),
+        ("source", Kind::Name, false),
+        ("target_kind", Kind::Name, false),
+        ("target", Kind::Name, false),
+        ("weight", Kind::Real, false),
+        ("count", Kind::Count, true),
+        ("amount", Kind::Amount(decimals), true),
+        ("first", Kind::Time, true),
+        ("last", Kind::Time, true),
+    ]
+}
+
+fn transaction_columns(decimals: u8) -> [(&'static str, Kind, bool); 8] {
+    [
+        ("window", Kind::Number, false),
+        ("cluster", Kind::Name, false),
+        ("source_kind", Kind::Name, false),
+        ("source", Kind::Name, false),
+        ("target_kind", Kind::Name, false),
+        ("target", Kind::Name, false),
+        ("time", Kind::Time, false),
+        ("amount", Kind::Amount(decimals), true),
+    ]
+}
 
 /// What every row of a table says.
 struct Window {
@@ -294,6 +371,13 @@ fn counts(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
 
 fn reals(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(values.collect::<Float64Array>())
+}
+
+/// Amounts to the last digit.
+fn amounts(values: impl Iterator<Item = Option<Amount>>, decimals: u8) -> ArrayRef {
+    let units = values.map(|value| value.map(|amount| i128::from(amount.units)));
+    let kind = Kind::Amount(decimals).data_type();
+    Arc::new(units.collect::<Decimal128Array>().with_data_type(kind))
 }
 
 fn times(values: impl Iterator<Item = Option<Timestamp>>) -> ArrayRef {

@@ -4,18 +4,18 @@
 //! end: older windows first, and in a window lower ranks first.
 
 use super::events::{EVENTS, Event};
-use super::page::{Escaped, Run};
+use super::page::Run;
 use super::window_report::{ClusterReport, Evidence, MemberReport, WindowReport};
 use crate::evolution::OVERLAP_RULE;
 use crate::scores::{BESIDE, Definition, OF_CLUSTERS, OF_MEMBERS};
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
-use std::io::{self, Write};
 
 /// How large a page may be.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLimits {
-    /// Bytes of its data. Rows of clusters take a quarter of it at most, members and edges the rest.
+    /// Bytes of its data. Rows of clusters and single transactions take a quarter of it each at most, members and
+    /// edges the rest.
     pub bytes: u64,
 }
 
@@ -24,6 +24,7 @@ pub struct PageLimits {
 pub struct ReportBuilder {
     limits: PageLimits,
     kinds: Vec<String>,
+    decimals: Option<u32>,
     entities: EntityColumns,
     place_of: HashMap<(u8, String), u32>,
     /// The newest first.
@@ -31,6 +32,7 @@ pub struct ReportBuilder {
     details: Vec<Detail>,
     of_rows: u64,
     of_details: u64,
+    of_transactions: u64,
     left_out: LeftOut,
 }
 
@@ -40,6 +42,8 @@ struct LeftOut {
     listed: u64,
     unlisted: u64,
     without_detail: u64,
+    /// Edges whose single transactions are not there.
+    without_transactions: u64,
 }
 
 /// The document, as the page's script has it.
@@ -47,6 +51,8 @@ struct LeftOut {
 pub(super) struct Document<'a> {
     run: &'a Run,
     kinds: &'a [String],
+    /// Digits behind the decimal point of amounts.
+    decimals: Option<u32>,
     score: Definition,
     scores: &'static [Definition],
     member_score: Definition,
@@ -131,9 +137,13 @@ struct EdgeColumns {
     target: Vec<u32>,
     weight: Vec<f32>,
     count: Vec<Option<u64>>,
-    amount: Vec<Option<f64>>,
-    first: Vec<Option<i64>>,
-    last: Vec<Option<i64>>,
+    /// Smallest units.
+    amount: Vec<Option<Exact>>,
+    /// Seconds after the window's first instant.
+    first: Vec<Option<f64>>,
+    last: Vec<Option<f64>>,
+    /// Of each edge its newest transactions: when, and how much.
+    newest: Vec<Vec<(f64, Option<u64>)>>,
 }
 
 impl Default for PageLimits {
@@ -148,12 +158,14 @@ impl ReportBuilder {
         ReportBuilder {
             limits,
             kinds: Vec::new(),
+            decimals: None,
             entities: EntityColumns::default(),
             place_of: HashMap::new(),
             windows: Vec::new(),
             details: Vec::new(),
             of_rows: 0,
             of_details: 0,
+            of_transactions: 0,
             left_out: LeftOut::default(),
         }
     }
@@ -168,13 +180,14 @@ impl ReportBuilder {
     pub fn add(&mut self, report: WindowReport) {
         let kinds: Vec<u8> = report.kinds.iter().map(|kind| self.kind(kind)).collect();
         let mut listed = ClusterColumns::default();
+        self.decimals = self.decimals.or(report.decimals);
         for cluster in &report.listed {
             let cost = bytes_of(&RowCost::of(cluster));
             if self.of_rows + cost > self.limits.bytes / 4 {
                 break;
             }
             self.of_rows += cost;
-            let detail = self.detail(&cluster.evidence, &kinds);
+            let detail = self.detail(&cluster.evidence, &kinds, report.from);
             listed.push(cluster, detail);
         }
         let rows = listed.id.len() as u64;
@@ -207,11 +220,12 @@ impl ReportBuilder {
     }
 
     /// Keeps what is known of a cluster, where there is room, and tells where.
-    fn detail(&mut self, evidence: &Evidence, kinds: &[u8]) -> Option<usize> {
-        let room = self.limits.bytes / 4 * 3;
+    fn detail(&mut self, evidence: &Evidence, kinds: &[u8], from: i64) -> Option<usize> {
+        let room = self.limits.bytes / 2;
         let new = |member: &&MemberReport| !self.place_of.contains_key(&key(member, kinds));
         let names: u64 = evidence.members.iter().filter(new).map(|m| bytes_of(&m.id) + 3).sum();
-        let cost = names + bytes_of(&Detail::of(evidence, vec![0; evidence.members.len()], 0)) + 40;
+        let cost =
+            names + bytes_of(&Detail::of(evidence, vec![0; evidence.members.len()], 0, from)) + 40;
         // The first that does not fit is the last that is tried: what is there has no gaps.
         if self.left_out.without_detail > 0 || self.of_details + cost > room {
             self.left_out.without_detail += 1;
@@ -219,8 +233,27 @@ impl ReportBuilder {
         }
         self.of_details += cost + 6 * evidence.members.len() as u64;
         let places = evidence.members.iter().map(|member| self.entity(member, kinds)).collect();
-        self.details.push(Detail::of(evidence, places, self.windows.len()));
+        let mut detail = Detail::of(evidence, places, self.windows.len(), from);
+        self.add_transactions(&mut detail, evidence, from);
+        self.details.push(detail);
         Some(self.details.len() - 1)
+    }
+
+    /// Adds the single transactions of edges, where there is room.
+    fn add_transactions(&mut self, detail: &mut Detail, evidence: &Evidence, from: i64) {
+        let room = self.limits.bytes / 4;
+        for edge in &evidence.edges {
+            let newest: Vec<(f64, Option<u64>)> =
+                edge.newest.iter().map(|&(time, units)| (seconds(time, from), units)).collect();
+            let cost = bytes_of(&newest) + 1;
+            if self.of_transactions + cost > room {
+                self.left_out.without_transactions += u64::from(!newest.is_empty());
+                detail.edges.newest.push(Vec::new());
+                continue;
+            }
+            self.of_transactions += cost;
+            detail.edges.newest.push(newest);
+        }
     }
 
     fn entity(&mut self, member: &MemberReport, kinds: &[u8]) -> u32 {
@@ -238,6 +271,7 @@ impl ReportBuilder {
         Document {
             run,
             kinds: &self.kinds,
+            decimals: self.decimals,
             score: OF_CLUSTERS,
             scores: &BESIDE,
             member_score: OF_MEMBERS,
@@ -276,6 +310,13 @@ impl LeftOut {
                 self.without_detail, self.listed
             ));
         }
+        if self.without_transactions > 0 {
+            sentences.push(format!(
+                "For {} pairs this file has no single transactions, those of older windows and lower ranks first; the \
+                 run’s transactions.parquet have them.",
+                self.without_transactions
+            ));
+        }
         sentences
     }
 }
@@ -299,7 +340,7 @@ impl ClusterColumns {
 }
 
 impl Detail {
-    fn of(evidence: &Evidence, entity: Vec<u32>, window: usize) -> Detail {
+    fn of(evidence: &Evidence, entity: Vec<u32>, window: usize, from: i64) -> Detail {
         let members = &evidence.members;
         let narrow = |value: Option<f64>| value.map(|value| value as f32);
         let edges = &evidence.edges;
@@ -318,12 +359,31 @@ impl Detail {
                 target: edges.iter().map(|edge| edge.target).collect(),
                 weight: edges.iter().map(|edge| edge.weight as f32).collect(),
                 count: edges.iter().map(|edge| edge.count).collect(),
-                amount: edges.iter().map(|edge| edge.amount).collect(),
-                first: edges.iter().map(|edge| edge.first).collect(),
-                last: edges.iter().map(|edge| edge.last).collect(),
+                amount: edges.iter().map(|edge| edge.amount.map(Exact)).collect(),
+                first: edges.iter().map(|edge| edge.first.map(|at| seconds(at, from))).collect(),
+                last: edges.iter().map(|edge| edge.last.map(|at| seconds(at, from))).collect(),
+                newest: Vec::new(),
             },
             members_total: evidence.members_total,
             edges_total: evidence.edges_total,
+        }
+    }
+}
+
+/// Seconds from one instant to another, both in microseconds.
+fn seconds(at: i64, from: i64) -> f64 {
+    (at - from) as f64 / 1e6
+}
+
+/// A whole number that a script reads to the last digit: as text where its numbers are not exact.
+#[derive(Clone, Copy, Debug)]
+struct Exact(u64);
+
+impl Serialize for Exact {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 <= 1 << 53 {
+            true => serializer.serialize_u64(self.0),
+            false => serializer.collect_str(&self.0),
         }
     }
 }
@@ -342,23 +402,8 @@ impl RowCost<'_> {
 
 /// Bytes of a value on a page.
 fn bytes_of(value: &impl Serialize) -> u64 {
-    struct Counted(u64);
-    impl Write for Counted {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len() as u64;
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counted = Escaped(Counted(0));
-    // Neither counting nor any of these values fails; a value that did would take all room.
-    match serde_json::to_writer(&mut counted, value) {
-        Ok(()) => counted.0.0,
-        Err(_) => u64::MAX / 4,
-    }
+    // No such value fails; one that did would take all room.
+    ripplet_page::embedded_length(value).unwrap_or(u64::MAX / 4)
 }
 
 fn reversed<S: Serializer>(windows: &[WindowColumns], serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,9 +1,9 @@
 //! A window's part of a report: what is kept of it when it is finished.
 
 use super::events::{DIED, EVENTS, event_of};
-use crate::output::{Edge, WindowFindings, edges_among, neighbors_among};
+use crate::output::{Edge, Payment, WindowFindings, edges_among, neighbors_among};
 use crate::scores::{NO_SEED, beside};
-use crate::{Cluster, Member};
+use crate::{Amount, Cluster, Member};
 use ripplet_graph::VertexId;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,10 @@ pub struct ReportLimits {
     pub edges: usize,
     /// Known bad vertices that are no members but have an edge to one, of a cluster, by weight.
     pub outsiders: usize,
+    /// Single transactions of an edge, the newest.
+    pub transactions: usize,
+    /// Single transactions of all edges of all clusters, by rank.
+    pub all_transactions: usize,
 }
 
 /// What a report says about a window. Serialized, it is the window's `report.json`.
@@ -49,6 +53,8 @@ pub struct WindowReport {
     pub events: Vec<u64>,
     /// The kinds of entities, by number.
     pub kinds: Vec<String>,
+    /// Digits behind the decimal point of all amounts; none where amounts are not mapped.
+    pub decimals: Option<u32>,
     /// The clusters that are listed, by rank.
     pub listed: Vec<ClusterReport>,
 }
@@ -123,28 +129,37 @@ pub enum Standing {
     Trusted = 2,
 }
 
-/// An edge of a cluster; its ends are places in [`Evidence::members`].
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+/// What one member of a cluster paid another; its ends are places in [`Evidence::members`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EdgeReport {
-    /// One end.
+    /// Who paid.
     pub source: u32,
-    /// The other.
+    /// Who was paid.
     pub target: u32,
-    /// What it weighs.
+    /// What the two weigh together.
     pub weight: f64,
-    /// Transactions, their sum, and the days of the first and the last, counted from 1970; where known.
+    /// How many transactions there are; where known.
     pub count: Option<u64>,
-    /// Their sum.
-    pub amount: Option<f64>,
-    /// The day of the first.
+    /// Their sum, in smallest units.
+    pub amount: Option<u64>,
+    /// When the first was, in microseconds since 1970 UTC.
     pub first: Option<i64>,
-    /// The day of the last.
+    /// When the last was.
     pub last: Option<i64>,
+    /// The newest of them, the newest first: when, and how much in smallest units.
+    pub newest: Vec<(i64, Option<u64>)>,
 }
 
 impl Default for ReportLimits {
     fn default() -> ReportLimits {
-        ReportLimits { clusters: 10_000, members: 1000, edges: 2000, outsiders: 50 }
+        ReportLimits {
+            clusters: 10_000,
+            members: 1000,
+            edges: 2000,
+            outsiders: 50,
+            transactions: 100,
+            all_transactions: 200_000,
+        }
     }
 }
 
@@ -160,8 +175,14 @@ impl WindowReport {
         let graph = &window.graph;
         let dealing = (0..graph.vertices()).filter(|&vertex| graph.degree(vertex) > 0).count();
         let scores = || findings.members.iter().map(|member| member.score);
+        let mut left = limits;
         let listed = found.clusters().take(limits.clusters);
-        let listed = listed.map(|(cluster, members)| found.cluster(cluster, members, limits));
+        let listed = listed.map(|(cluster, members)| {
+            let report = found.cluster(cluster, members, left);
+            let edges = &report.evidence.edges;
+            left.all_transactions -= edges.iter().map(|edge| edge.newest.len()).sum::<usize>();
+            report
+        });
         WindowReport {
             index: window.index,
             from: window.range.from.0,
@@ -176,6 +197,7 @@ impl WindowReport {
             top: scores().reduce(f64::max).unwrap_or_default(),
             events,
             kinds: found.entities.kinds().to_vec(),
+            decimals: found.ledger.decimals(),
             listed: listed.collect(),
         }
     }
@@ -219,12 +241,18 @@ impl WindowFindings<'_> {
             let found = places.binary_search_by_key(&vertex, |&(vertex, _)| vertex);
             found.ok().map(|at| places[at].1)
         };
-        let mut edges = edges_among(&self.window.graph, &vertices, self.dealings_of);
+        let mut edges = edges_among(&self.window.graph, &vertices, self.ledger);
         let edges_total = edges.len() as u64;
         edges.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         edges.truncate(limits.edges);
-        let report =
-            |edge: &Edge| Some(edge_report(edge, place_of(edge.source)?, place_of(edge.target)?));
+        let mut left = limits.all_transactions;
+        let report = |edge: &Edge| {
+            let ends = (place_of(edge.source)?, place_of(edge.target)?);
+            let most = limits.transactions.min(left);
+            let newest = self.ledger.newest(edge.source, edge.target, most);
+            left -= newest.len();
+            Some(edge_report(edge, ends, &newest))
+        };
         let outside = outside.iter().map(|&vertex| self.outsider(vertex));
         Evidence {
             members: kept.iter().map(|member| self.member(member)).chain(outside).collect(),
@@ -298,15 +326,17 @@ impl WindowFindings<'_> {
     }
 }
 
-fn edge_report(edge: &Edge, source: u32, target: u32) -> EdgeReport {
-    let dealings = edge.dealings;
+fn edge_report(edge: &Edge, (source, target): (u32, u32), newest: &[Payment]) -> EdgeReport {
+    let flow = edge.flow;
+    let units = |amount: Option<Amount>| amount.map(|amount| amount.units);
     EdgeReport {
         source,
         target,
         weight: edge.weight,
-        count: dealings.map(|dealings| dealings.count),
-        amount: dealings.and_then(|dealings| dealings.amount),
-        first: dealings.map(|dealings| dealings.first.unit(crate::Span::DAY)),
-        last: dealings.map(|dealings| dealings.last.unit(crate::Span::DAY)),
+        count: flow.map(|flow| flow.count),
+        amount: flow.and_then(|flow| units(flow.amount)),
+        first: flow.map(|flow| flow.first.0),
+        last: flow.map(|flow| flow.last.0),
+        newest: newest.iter().map(|payment| (payment.time.0, units(payment.amount))).collect(),
     }
 }

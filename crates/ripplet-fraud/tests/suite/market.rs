@@ -3,11 +3,11 @@
 //! Rings of users, merchants and devices come, grow, take one another in, split and go. The scores are computed here
 //! from the edges, in the plainest way.
 
-use ripplet_fraud::output::{Dealings, Edge, WindowFindings};
+use ripplet_fraud::output::{Edge, Flow, Ledger, Payment, WindowFindings};
 use ripplet_fraud::report::{ReportLimits, WindowReport};
 use ripplet_fraud::seeds::Holding;
 use ripplet_fraud::{
-    Cluster, ClusterId, Entities, Fate, Findings, Member, TimeRange, Timestamp, Window,
+    Amount, Cluster, ClusterId, Entities, Fate, Findings, Member, TimeRange, Timestamp, Window,
 };
 use ripplet_graph::{EdgeTable, GraphBuilder, VertexId, VertexIds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,20 +24,41 @@ pub struct Found {
     pub findings: Findings,
     pub known_bad: Holding,
     pub trusted: Holding,
-    pub dealings: BTreeMap<(VertexId, VertexId), Dealings>,
+    pub flows: BTreeMap<(VertexId, VertexId), Flow>,
+}
+
+/// The first of a flow's transactions are of its first day, and one is of its last.
+impl Ledger for Found {
+    fn decimals(&self) -> Option<u32> {
+        Some(2)
+    }
+
+    fn flow(&self, from: VertexId, to: VertexId) -> Option<Flow> {
+        self.flows.get(&(from, to)).copied()
+    }
+
+    fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment> {
+        let Some(Flow { count, amount, first, last }) = self.flow(from, to) else {
+            return Vec::new();
+        };
+        let cent = amount.map(|amount| Amount { units: 1, ..amount });
+        let rest = |amount: Amount| Amount { units: amount.units - (count - 1), ..amount };
+        let earlier = (1..count).map(|_| Payment { time: first, amount: cent });
+        let newest = Payment { time: last, amount: amount.map(rest) };
+        std::iter::once(newest).chain(earlier).take(most).collect()
+    }
 }
 
 impl Found {
     /// Does something with all that outputs are made of.
     pub fn with<T>(&self, act: impl FnOnce(WindowFindings<'_>) -> T) -> T {
-        let dealings_of = |a, b| self.dealings.get(&(a, b)).copied();
         act(WindowFindings {
             window: &self.window,
             entities: &self.entities,
             findings: &self.findings,
             known_bad: &self.known_bad,
             trusted: &self.trusted,
-            dealings_of: &dealings_of,
+            ledger: self,
         })
     }
 
@@ -54,12 +75,22 @@ impl Found {
             .filter(|m| m.cluster == cluster)
             .map(|m| m.vertex)
             .collect();
-        let inside = |(a, b): &&(VertexId, VertexId)| members.contains(a) && members.contains(b);
-        let edge = |&(source, target): &(VertexId, VertexId)| {
-            let dealings = self.dealings[&(source, target)];
-            Edge { source, target, weight: dealings.count as f64, dealings: Some(dealings) }
+        let weight = |a, b| {
+            [(a, b), (b, a)].iter().filter_map(|pair| self.flows.get(pair)).map(|f| f.count).sum()
         };
-        self.dealings.keys().filter(inside).map(edge).collect()
+        let mut edges = Vec::new();
+        for &source in &members {
+            for &target in members.range(source + 1..) {
+                let total: u64 = weight(source, target);
+                for (source, target) in [(source, target), (target, source)] {
+                    let flow = self.flows.get(&(source, target)).copied();
+                    if flow.is_some() {
+                        edges.push(Edge { source, target, weight: total as f64, flow });
+                    }
+                }
+            }
+        }
+        edges
     }
 }
 
@@ -137,19 +168,23 @@ fn everyone(rings: usize) -> Entities {
 fn window(rings: usize, at: usize, windows: usize) -> Found {
     let entities = everyone(rings);
     let range_end = FIRST + (LENGTH + at as i64) * DAY;
-    let mut dealings = BTreeMap::new();
+    let mut flows = BTreeMap::new();
     let mut deal = |a: VertexId, b: VertexId, mix: usize| {
         let (first, count) = (mix % 20, 1 + mix / 64 % 6);
         let last = (first + count - 1) % LENGTH as usize;
         let day = |day: usize| Timestamp(range_end - (LENGTH - day as i64) * DAY);
-        let amount = Some((10 + mix % 990) as f64 + 0.5);
-        let pair = Dealings {
+        let amount = Some(Amount { units: (10 + mix % 990) as u64 * 100 + 50, decimals: 2 });
+        let pair = Flow {
             count: count as u64,
             amount,
             first: day(first.min(last)),
             last: day(last.max(first)),
         };
-        dealings.insert((a.min(b), a.max(b)), pair);
+        flows.insert((a, b), pair);
+        // Some pay back.
+        if mix % 7 == 3 {
+            flows.insert((b, a), Flow { count: 2, amount, ..pair });
+        }
     };
     let mut clusters: BTreeMap<usize, Vec<VertexId>> = BTreeMap::new();
     let mut bad = BTreeSet::new();
@@ -185,23 +220,27 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
     // Who is known bad is so whether or not the window has them.
     let known_bad = Holding { vertices: bad.into_iter().collect(), unseen: 0 };
     let trusted = Holding { vertices: Vec::new(), unseen: 0 };
-    let pairs: Vec<(VertexId, VertexId)> = dealings.keys().copied().collect();
+    let mut sums: BTreeMap<(VertexId, VertexId), u64> = BTreeMap::new();
+    for (&(a, b), flow) in &flows {
+        *sums.entry((a.min(b), a.max(b))).or_default() += flow.count;
+    }
+    let pairs: Vec<(VertexId, VertexId)> = sums.keys().copied().collect();
     let table = EdgeTable::new(
         VertexIds::Consecutive { first: 0, count: entities.len() },
         pairs.iter().map(|pair| pair.0).collect(),
         pairs.iter().map(|pair| pair.1).collect(),
     );
-    let weights = dealings.values().map(|pair: &Dealings| pair.count as f64).collect();
+    let weights = sums.values().map(|&count| count as f64).collect();
     let graph = GraphBuilder::new().build(table.unwrap().with_weights(weights).unwrap()).unwrap();
-    let transactions = dealings.values().map(|pair| pair.count).sum();
+    let transactions = sums.values().sum();
     let range = TimeRange::new(Timestamp(range_end - LENGTH * DAY), Timestamp(range_end));
     let window = Window { index: at as u32, range, graph, transactions };
     let findings = Findings::default();
-    let mut found = Found { window, entities, findings, known_bad, trusted, dealings };
+    let mut found = Found { window, entities, findings, known_bad, trusted, flows };
     let mut around = vec![Vec::new(); found.entities.len() as usize];
-    for (&(a, b), pair) in &found.dealings {
-        around[a as usize].push((b, pair.count));
-        around[b as usize].push((a, pair.count));
+    for ((a, b), count) in sums {
+        around[a as usize].push((b, count));
+        around[b as usize].push((a, count));
     }
     for (ring, members) in clusters {
         found.add(ClusterId(ring as u64 + 1), &members, &around);

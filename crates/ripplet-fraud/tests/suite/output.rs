@@ -3,17 +3,17 @@
 use crate::market::{DAY, Found, market};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt32Type,
-    UInt64Type,
+    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 use ripplet_fraud::days::{Deal, Run};
 use ripplet_fraud::output::{
-    Dealings, GnnScope, Split, dealings_in, write_arcs, write_clusters, write_edges, write_ended,
-    write_gnn, write_members, write_nodes,
+    DaysLedger, Flow, GnnScope, Ledger, Payment, Split, write_arcs, write_clusters, write_edges,
+    write_ended, write_gnn, write_members, write_nodes, write_transactions,
 };
-use ripplet_fraud::{Entities, Fate, Timestamp};
+use ripplet_fraud::{Amount, Entities, Fate, Timestamp};
 use ripplet_graph::VertexId;
 use ripplet_io::Format;
 use ripplet_io::tables::TableFile;
@@ -60,6 +60,7 @@ fn cell(column: &dyn Array, row: usize) -> String {
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
         DataType::Float32 => column.as_primitive::<Float32Type>().value(row).to_string(),
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).to_string(),
+        DataType::Decimal128(38, 2) => column.as_primitive::<Decimal128Type>().value_as_string(row),
         DataType::Timestamp(TimeUnit::Microsecond, Some(zone)) if &**zone == "UTC" => {
             let at = column.as_primitive::<TimestampMicrosecondType>().value(row);
             instant(Timestamp(at))
@@ -172,7 +173,7 @@ fn tables_have_what_was_found() {
         let name = |vertex: VertexId| found.entities.id_of(vertex).to_owned();
         let expected = found.findings.clusters.iter().flat_map(|cluster| {
             found.edges_of(cluster.id).into_iter().map(move |edge| {
-                let Dealings { count, amount, first, last } = edge.dealings.unwrap();
+                let Flow { count, amount, first, last } = edge.flow.unwrap();
                 let ends = [edge.source, edge.target].map(|end| (found.entities.kind_name_of(end).to_owned(), name(end)));
                 let [(source_kind, source), (target_kind, target)] = ends;
                 let id = format!("c{}", cluster.id.0);
@@ -185,7 +186,22 @@ fn tables_have_what_was_found() {
                 ]
             })
         });
+        assert!(rows.iter().any(|row| rows.iter().any(|r| (&r[3], &r[5]) == (&row[5], &row[3]))), "none pays back");
         assert!(rows.into_iter().eq(expected));
+
+        let (header, rows) = all(&|path| write_transactions(path, of).unwrap());
+        assert_eq!(header.join(","), "window,cluster,source_kind,source,target_kind,target,time,amount");
+        let edges = found.findings.clusters.iter().flat_map(|cluster| found.edges_of(cluster.id));
+        let mut expected = edges.flat_map(|edge| {
+            let newest = found.newest(edge.source, edge.target, usize::MAX);
+            newest.into_iter().rev().map(move |payment| (name(edge.source), name(edge.target), payment))
+        });
+        for row in &rows {
+            let (source, target, Payment { time, amount }) = expected.next().unwrap();
+            assert_eq!(row[6..], [instant(time), amount.unwrap().to_string()]);
+            assert_eq!((&row[3], &row[5]), (&source, &target));
+        }
+        assert!(expected.next().is_none() && rows.len() > 100);
     });
 }
 
@@ -299,7 +315,7 @@ fn arrays_are_the_window_s_graph_with_labels_and_scores() {
     let mut windows = market(50, 4);
     let found = windows.last_mut().unwrap();
     // Somebody who is trusted deals, and somebody who is known bad does not.
-    let dealing: BTreeSet<VertexId> = found.dealings.keys().flat_map(|&(a, b)| [a, b]).collect();
+    let dealing: BTreeSet<VertexId> = found.flows.keys().flat_map(|&(a, b)| [a, b]).collect();
     let idle = (0..found.entities.len()).rev().find(|vertex| !dealing.contains(vertex)).unwrap();
     found.known_bad.vertices.push(idle);
     found.known_bad.vertices.sort_unstable();
@@ -320,12 +336,15 @@ fn arrays_are_the_window_s_graph_with_labels_and_scores() {
         let node = |vertex: VertexId| vertices.binary_search(&vertex).ok().map(|node| node as i64);
         assert_eq!(arrays["vertex"].values("<u4", u32::from_le_bytes), vertices);
 
-        let mut arcs: Vec<(i64, i64, f32)> = found
-            .dealings
-            .iter()
-            .filter_map(|(&(a, b), dealt)| Some((node(a)?, node(b)?, dealt.count as f32)))
-            .flat_map(|(a, b, weight)| [(a, b, weight), (b, a, weight)])
-            .collect();
+        let mut sums: BTreeMap<(i64, i64), u64> = BTreeMap::new();
+        for (&(a, b), flow) in &found.flows {
+            if let (Some(a), Some(b)) = (node(a), node(b)) {
+                *sums.entry((a, b)).or_default() += flow.count;
+                *sums.entry((b, a)).or_default() += flow.count;
+            }
+        }
+        let mut arcs: Vec<(i64, i64, f32)> =
+            sums.into_iter().map(|((a, b), count)| (a, b, count as f32)).collect();
         arcs.sort_by(|a, b| a.partial_cmp(b).unwrap());
         assert_eq!(arrays["edge_index"].shape, [2, arcs.len()]);
         let index = arrays["edge_index"].values("<i8", i64::from_le_bytes);
@@ -453,29 +472,37 @@ fn splits_are_what_their_page_says() {
     assert!((800..1200).contains(&count(Split::Test)));
 }
 
+/// In doubles, a tenth three times over is not three tenths.
 #[test]
-fn dealings_are_the_sums_over_days() {
-    let deal = |source, target, amount| Deal { source, target, amount };
+fn a_ledger_has_sums_and_single_transactions_of_each_direction() {
+    let at = |day: i64, second: i64| Timestamp(day * DAY + second * 1_000_000);
+    let deal = |source, target, time, amount| Deal { source, target, time, amount };
     let runs = [
-        Run::of(vec![deal(0, 1, 350), deal(1, 0, 100), deal(0, 2, 5)], 3, true).unwrap(),
-        Run::of(vec![deal(2, 3, 1)], 1, true).unwrap(),
-        Run::of(vec![deal(1, 0, 50)], 1, true).unwrap(),
+        vec![deal(0, 1, at(0, 9), 10), deal(1, 0, at(0, 5), 7), deal(0, 1, at(0, 3), 10)],
+        vec![deal(2, 3, at(1, 0), 1), deal(2, 2, at(1, 0), 99)],
+        vec![deal(0, 1, at(2, 1), 10), deal(0, 2, at(2, 1), u64::from(u32::MAX) << 17)],
     ];
-    let day = |day: i64| Timestamp(day * DAY);
-    let days: Vec<_> = runs.iter().enumerate().map(|(at, run)| (day(at as i64), run)).collect();
-    let of = dealings_in(&days, 0.01);
-    let dealt = |count, amount, first, last| {
-        Some(Dealings { count, amount: Some(amount), first: day(first), last: day(last) })
+    let runs = runs.map(|deals| Run::of(deals.clone(), deals.len() as u64, true).unwrap());
+    let ledger = DaysLedger::new(&runs, Some(2));
+    let flow = |count, units, first, last| {
+        Some(Flow { count, amount: Some(Amount { units, decimals: 2 }), first, last })
     };
-    assert_eq!(of(0, 1), dealt(3, 5.0, 0, 2));
-    assert_eq!(of(1, 0), of(0, 1));
-    assert_eq!(of(0, 2), dealt(1, 0.05, 0, 0));
-    assert_eq!(of(2, 3), dealt(1, 0.01, 1, 1));
-    assert_eq!(of(0, 3), None);
-    assert_eq!(of(9, 3), None);
-    let bare = Run::of(vec![deal(0, 1, 0)], 1, false).unwrap();
-    let of = dealings_in(&[(day(4), &bare)], 0.01);
-    assert_eq!(of(0, 1), Some(Dealings { count: 1, amount: None, first: day(4), last: day(4) }));
+    assert_eq!(ledger.flow(0, 1), flow(3, 30, at(0, 3), at(2, 1)));
+    assert_eq!(ledger.flow(0, 1).unwrap().amount.unwrap().to_string(), "0.30");
+    assert_eq!(ledger.flow(1, 0), flow(1, 7, at(0, 5), at(0, 5)));
+    assert_eq!(ledger.flow(2, 3), flow(1, 1, at(1, 0), at(1, 0)));
+    assert_eq!(ledger.flow(0, 2).unwrap().amount.unwrap().to_string(), "5629499532902.40");
+    for (from, to) in [(3, 2), (2, 2), (0, 3), (9, 3)] {
+        assert_eq!(ledger.flow(from, to), None);
+        assert_eq!(ledger.newest(from, to, 9), []);
+    }
+    let times = |most| ledger.newest(0, 1, most).iter().map(|p| p.time).collect::<Vec<_>>();
+    assert_eq!(times(9), [at(2, 1), at(0, 9), at(0, 3)]);
+    assert_eq!(times(2), [at(2, 1), at(0, 9)]);
+    let bare = Run::of(vec![deal(0, 1, at(4, 0), 0)], 1, false).unwrap();
+    let ledger = DaysLedger::new([&bare], None);
+    assert_eq!(ledger.flow(0, 1).unwrap().amount, None);
+    assert_eq!(ledger.newest(0, 1, 1), [Payment { time: at(4, 0), amount: None }]);
 }
 
 /// Files for NumPy, pandas and pyarrow to read, where `RIPPLET_OUTPUTS` names a folder.
@@ -490,6 +517,7 @@ fn files_for_others() {
             write_members(&path("members"), of).unwrap();
             write_ended(&path("ended"), of).unwrap();
             write_edges(&path("edges"), of).unwrap();
+            write_transactions(&path("transactions"), of).unwrap();
             write_nodes(&path("nodes"), of, GnnScope::Window).unwrap();
             write_arcs(&path("arcs"), of, GnnScope::Window).unwrap();
         }

@@ -116,13 +116,13 @@ fn the_evidence_of_a_window_is_what_is_in_its_findings() {
             .iter()
             .map(|edge| {
                 let name = |vertex| found.entities.id_of(vertex).to_owned();
-                let dealt = edge.dealings.unwrap();
-                let first = dealt.first.0.div_euclid(86_400_000_000);
-                (name(edge.source), name(edge.target), Some(dealt.count), dealt.amount, Some(first))
+                let flow = edge.flow.unwrap();
+                let units = flow.amount.map(|amount| amount.units);
+                (name(edge.source), name(edge.target), Some(flow.count), units, Some(flow.first.0))
             })
             .collect();
-        among.sort_by(|a, b| a.partial_cmp(b).unwrap());
-        plain.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        among.sort();
+        plain.sort();
         assert_eq!(among, plain, "{}", listed.id);
         assert!(edges.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
         outsiders += members.len() - own.len();
@@ -133,7 +133,8 @@ fn the_evidence_of_a_window_is_what_is_in_its_findings() {
 #[test]
 fn limits_keep_known_bad_members_and_heavy_edges() {
     let windows = market(20, 2);
-    let limits = ReportLimits { clusters: 5, members: 4, edges: 3, outsiders: 0 };
+    let limits =
+        ReportLimits { clusters: 5, members: 4, edges: 3, outsiders: 0, ..ReportLimits::default() };
     let report = windows[1].report(limits);
     assert_eq!(report.listed.len(), 5);
     for cluster in &report.listed {
@@ -220,9 +221,9 @@ fn a_ranking_sorts_and_a_click_chooses_a_cluster() {
     assert_eq!(score, format!("{:.3}", cluster.density as f32));
 
     // The tables of evidence sort as well.
-    page.click("#tab-transactions");
-    page.click("#transactions th[data-key=amount] button");
-    let amounts: Vec<f64> = column(&mut page, "#transactions", 4)
+    page.click("#tab-edges");
+    page.click("#edges th[data-key=amount] button");
+    let amounts: Vec<f64> = column(&mut page, "#edges", 4)
         .iter()
         .map(|text| text.replace(',', "").parse().unwrap())
         .collect();
@@ -269,11 +270,11 @@ fn a_drawing_pans_zooms_and_is_clicked() {
     assert!(page.text("document.getElementById('vertex-line').textContent").contains(&name));
     // Its transactions are listed; one of them is marked with both its ends.
     let all = page.value("document.querySelectorAll('#graph line').length");
-    page.click("#tab-transactions");
-    let ends = [1, 2].map(|place| column(&mut page, "#transactions", place));
+    page.click("#tab-edges");
+    let ends = [1, 2].map(|place| column(&mut page, "#edges", place));
     assert!(!ends[0].is_empty() && (ends[0].len() as u64) < all.as_u64().unwrap());
     assert!(ends[0].iter().zip(&ends[1]).all(|(one, other)| one == &name || other == &name));
-    page.click("#transactions tbody tr[data-key] td");
+    page.click("#edges tbody tr[data-key] td");
     let marked = "[document.querySelectorAll('#graph .vertex.near').length, \
                   document.querySelectorAll('#graph line.near').length]";
     assert_eq!(page.value(marked), json!([2, 1]));
@@ -438,7 +439,7 @@ fn ids_are_text_whatever_is_in_them() {
     shown.sort();
     ids.sort();
     assert!(!shown.is_empty() && shown.iter().all(|id| ids.contains(id)), "{shown:?}");
-    for tab in ["transactions", "scores", "history"] {
+    for tab in ["edges", "transactions", "scores", "history"] {
         page.click(&format!("#tab-{tab}"));
     }
     page.click("#open-about");
@@ -510,6 +511,71 @@ fn nothing_found_is_said() {
     let said = page.text("document.querySelector('#ranking tbody').textContent");
     assert_eq!(said, "No clusters were found in this window.");
     assert_eq!(page.value("document.getElementById('no-cluster').hidden"), json!(false));
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+/// Who pays whom, in the table, in the picture, and in the file that is saved; and what is behind an edge.
+#[test]
+fn the_direction_and_the_single_transactions_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let windows = market(20, 3);
+    let Some(mut page) = opened(&windows, folder.path()) else { return };
+    let found = windows.last().unwrap();
+    let cluster = found.findings.clusters[0].id;
+    let edges = found.edges_of(cluster);
+    page.click("#tab-edges");
+    let [from, to, counts, amounts] = [1, 2, 3, 4].map(|place| column(&mut page, "#edges", place));
+    let all = page.text("document.querySelector('#tab-edges small').textContent");
+    assert!(all.parse::<usize>().unwrap() >= edges.len(), "with those to known bad ones outside");
+    let name = |vertex| found.entities.id_of(vertex).to_owned();
+    let mut checked = 0;
+    for row in 0..from.len() {
+        let edge = edges
+            .iter()
+            .find(|e| (name(e.source), name(e.target)) == (from[row].clone(), to[row].clone()));
+        let Some(edge) = edge else { continue };
+        let flow = edge.flow.unwrap();
+        let amount = amounts[row].replace(',', "");
+        assert_eq!(
+            (counts[row].clone(), amount),
+            (flow.count.to_string(), flow.amount.unwrap().to_string())
+        );
+        checked += 1;
+    }
+    assert!(checked > 3, "{from:?} {to:?}");
+    let arrows = "[...document.querySelectorAll('#graph .head')].filter((head) => head.getAttribute('d')).length";
+    assert_eq!(page.value(arrows), page.value("document.querySelectorAll('#graph line').length"));
+    // An arrow points at who is paid: it is nearer to that end.
+    let nearer = "(() => { const line = document.querySelector('#graph line'); \
+        const place = document.querySelector('#graph .head').getAttribute('transform').match(/-?[0-9.]+/g).map(Number); \
+        const far = (x, y) => Math.hypot(place[0] - line.getAttribute(x), place[1] - line.getAttribute(y)); \
+        return far('x2', 'y2') < far('x1', 'y1'); })()";
+    assert_eq!(page.value(nearer), json!(true));
+
+    // Those behind an edge, the newest first.
+    page.click("#edges tbody tr[data-key] td");
+    page.click("#tab-transactions");
+    let edge = edges
+        .iter()
+        .find(|e| (name(e.source), name(e.target)) == (from[0].clone(), to[0].clone()))
+        .unwrap();
+    let singles = column(&mut page, "#transactions", 4);
+    let newest = ripplet_fraud::output::Ledger::newest(found, edge.source, edge.target, 100);
+    let expected: Vec<String> =
+        newest.iter().map(|payment| payment.amount.unwrap().to_string()).collect();
+    assert_eq!(singles.iter().map(|text| text.replace(',', "")).collect::<Vec<_>>(), expected);
+    assert_eq!(column(&mut page, "#transactions", 2), vec![from[0].clone(); expected.len()]);
+
+    // What is saved has the digits, and who paid.
+    page.click("#tab-edges");
+    let saved = "(() => { let text = null; const real = URL.createObjectURL; const blob = Blob; \
+        window.Blob = class extends blob { constructor(parts, options) { super(parts, options); text = parts.join(''); } }; \
+        document.getElementById('save').click(); window.Blob = blob; URL.createObjectURL = real; return text; })()";
+    let text = page.text(saved);
+    assert!(text.starts_with("source,target,count,amount,weight,first,last\n"), "{text}");
+    let flow = edge.flow.unwrap();
+    let line = format!("{},{},{},{},", from[0], to[0], flow.count, flow.amount.unwrap());
+    assert!(text.lines().any(|other| other.starts_with(&line)), "{line} in {text}");
     assert_eq!(page.complaints(), NOTHING);
 }
 

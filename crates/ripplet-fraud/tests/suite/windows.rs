@@ -5,7 +5,7 @@ use ripplet_fraud::days::{Deal, Run};
 use ripplet_fraud::mapping::WeightRule;
 use ripplet_fraud::weights::Weighing;
 use ripplet_fraud::window::{Changed, Shape, Sliding, WindowError};
-use ripplet_fraud::{Span, Window};
+use ripplet_fraud::{Span, Timestamp, Window};
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,11 +20,16 @@ fn days(days: i64) -> Span {
     Span::of_days(days).unwrap()
 }
 
+/// All of them at one instant: windows do not look at it.
+fn deal(source: u32, target: u32, amount: u64) -> Deal {
+    Deal { source, target, time: Timestamp(0), amount }
+}
+
 /// The run of a day.
 fn run(rows: &[Row], day: i64) -> Run {
     let of_day = rows.iter().filter(|row| row.0 == day);
     let deals: Vec<Deal> =
-        of_day.map(|&(_, source, target, amount)| Deal { source, target, amount }).collect();
+        of_day.map(|&(_, source, target, amount)| deal(source, target, amount)).collect();
     let transactions = deals.len() as u64;
     Run::of(deals, transactions, true).unwrap()
 }
@@ -204,16 +209,12 @@ fn what_cannot_be_is_refused() {
     assert!(Shape::new(days(30), Span::of_micros(7).unwrap()).is_err());
     let shape = Shape::new(days(1), days(1)).unwrap();
     let mut sliding = Sliding::new(shape, weighing("amount"), 1.0);
-    let deal = |amount| Deal { source: 0, target: 1, amount };
-    sliding.push(0, Run::of(vec![deal(1 << 31), deal(1 << 31)], 2, true).unwrap());
+    let large = |amount| deal(0, 1, amount);
+    sliding.push(0, Run::of(vec![large(1 << 31), large(1 << 31)], 2, true).unwrap());
     let refused = sliding.slide(2).unwrap_err();
     assert!(matches!(refused, WindowError::Weight { source_vertex: 0, target_vertex: 1, .. }));
-    assert!(Run::of(vec![deal(1 << 60)], 1, true).is_err());
+    assert!(Run::of(vec![large(1 << 60)], 1, true).is_err());
     let mut sliding = Sliding::new(shape, weighing("count"), 1.0).within(100);
-    sliding.push(
-        0,
-        Run::of((0..50).map(|i| Deal { source: i, target: i + 1, amount: 0 }).collect(), 50, true)
-            .unwrap(),
-    );
+    sliding.push(0, Run::of((0..50).map(|i| deal(i, i + 1, 0)).collect(), 50, true).unwrap());
     assert!(matches!(sliding.slide(51), Err(WindowError::Memory { .. })));
 }

@@ -1,7 +1,7 @@
 //! Tables of any columns out, some rows at a time: for who writes other things than vertices and edges.
 //!
 //! The name tells the format, as everywhere: `.tsv` or `.csv` (each also `.gz` or `.zst`) with a header, `.parquet`
-//! or `.arrow`. In text a null is an empty field, an instant `2024-05-31T12:30:00Z`, and a number the shortest
+//! or `.arrow`. In text a null is an empty field, a decimal all its digits, an instant `2024-05-31T12:30:00Z`, and a number the shortest
 //! decimal that reads back as the same.
 //!
 //! Memory: the rows that are appended, and, of Parquet, a row group as it is compressed.
@@ -13,8 +13,8 @@ use super::text::{Fields, push_integer, push_shortest, write_blocks, write_end, 
 use crate::{Compression, Format, WriteError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt8Type,
-    UInt32Type, UInt64Type,
+    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    UInt8Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
@@ -158,6 +158,10 @@ impl Fields {
             DataType::Float64 => {
                 push_shortest(text, column.as_primitive::<Float64Type>().value(row));
             }
+            DataType::Decimal128(..) => {
+                let decimals = column.as_primitive::<Decimal128Type>();
+                push_shortest(text, decimals.value_as_string(row));
+            }
             DataType::Timestamp(TimeUnit::Microsecond, _) => {
                 let times = column.as_primitive::<TimestampMicrosecondType>();
                 match times.value_as_datetime(row) {
@@ -175,7 +179,7 @@ impl Fields {
 /// Whether [`Fields::push_value`] has a form for it.
 fn has_form(kind: &DataType) -> bool {
     use DataType::{
-        Boolean, Float32, Float64, Int32, Int64, Timestamp, UInt8, UInt32, UInt64, Utf8,
+        Boolean, Decimal128, Float32, Float64, Int32, Int64, Timestamp, UInt8, UInt32, UInt64, Utf8,
     };
     matches!(
         kind,
@@ -187,6 +191,7 @@ fn has_form(kind: &DataType) -> bool {
             | Int64
             | Float32
             | Float64
+            | Decimal128(..)
             | Timestamp(TimeUnit::Microsecond, _)
     )
 }

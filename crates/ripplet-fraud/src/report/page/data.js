@@ -59,17 +59,23 @@ const expanded = memoized((number) => {
     distance: members.distance[at],
     standing: members.standing[at],
   }));
-  const transactions = edges.source.map((source, at) => ({
+  const { from } = doc.windows[window];
+  const instant = (seconds) => (seconds === null ? null : from + Math.round(seconds * 1e6));
+  const edgeRows = edges.source.map((source, at) => ({
     at,
     source: rows[source],
     target: rows[edges.target[at]],
     count: edges.count[at],
     amount: edges.amount[at],
     weight: edges.weight[at],
-    first: edges.first[at],
-    last: edges.last[at],
+    first: instant(edges.first[at]),
+    last: instant(edges.last[at]),
+    newest: edges.newest[at] ?? [],
   }));
-  return { number, window, rows, transactions, members_total, edges_total };
+  const transactions = edgeRows.flatMap((edge) =>
+    edge.newest.map(([seconds, amount], place) => ({ key: `${edge.at}-${place}`, edge, time: instant(seconds), amount })),
+  );
+  return { number, window, rows, edges: edgeRows, transactions, members_total, edges_total };
 });
 
 /** The clusters of a window that have members whose id contains a text, with the first such member. */

@@ -50,43 +50,70 @@ function makeEvidence() {
       },
     ],
   });
-  const end = (name) => (row) => {
-    const vertex = row[name];
+  const end = (of) => (row) => {
+    const vertex = of(row);
     return make('span', { class: vertex.standing === KNOWN_BAD ? 'is-bad' : null }, idText(vertex.name));
   };
-  const day = (name, title, hint) => ({
-    key: name,
+  const who = (key, title, hint, of) => ({ key, title, hint, value: (row) => of(row).name, cell: end(of) });
+  const time = (key, title, hint) => ({
+    key,
     title,
     hint,
     figure: true,
     first: 'down',
-    value: (row) => row[name],
-    cell: (row) => dayOf(row[name]),
+    value: (row) => row[key],
+    cell: (row) => moment(row[key]),
+    saved: (row) => (row[key] === null ? '' : new Date(row[key] / 1000).toISOString()),
   });
-  const figure = (name, title, hint, form) => ({
-    key: name,
+  const figure = (key, title, hint, form) => ({
+    key,
     title,
     hint,
     figure: true,
     first: 'down',
-    value: (row) => row[name],
-    cell: (row) => written(row[name], form),
+    value: (row) => row[key],
+    cell: (row) => written(row[key], form),
   });
-  tables.transactions = new LongTable({
-    host: byId('transactions'),
-    label: 'Transactions among the members',
+  const amount = (hint) => ({
+    key: 'amount',
+    title: 'Amount',
+    hint,
+    figure: true,
+    first: 'down',
+    value: (row) => (row.amount === null ? null : Number(row.amount)),
+    cell: (row) => money(row.amount),
+    saved: (row) => plainMoney(row.amount),
+  });
+  tables.edges = new LongTable({
+    host: byId('edges'),
+    label: 'Who paid whom among the members',
     keyOf: (row) => String(row.at),
     sort: { key: 'weight', direction: 'down' },
     chosen: chooseEdge,
+    opened: () => showTab('transactions'),
     empty: 'There are no transactions to show.',
     columns: [
-      { key: 'source', title: 'Entity', hint: 'One of the two', value: ({ source }) => source.name, cell: end('source') },
-      { key: 'target', title: 'With', hint: 'The other', value: ({ target }) => target.name, cell: end('target') },
-      figure('count', 'Transactions', 'How many between these two in the window', 'count'),
-      figure('amount', 'Amount', 'Their sum', 'number'),
-      figure('weight', 'Weight', 'What label propagation counts', 'number'),
-      day('first', 'First', 'Day of the first'),
-      day('last', 'Last', 'Day of the last'),
+      who('source', 'From', 'Who paid', ({ source }) => source),
+      who('target', 'To', 'Who was paid', ({ target }) => target),
+      figure('count', 'Transactions', 'How many from the one to the other in the window', 'count'),
+      amount('Their sum'),
+      figure('weight', 'Weight', 'What label propagation counts for the two, whichever paid', 'number'),
+      time('first', 'First', 'When the first was'),
+      time('last', 'Last', 'When the last was'),
+    ],
+  });
+  tables.transactions = new LongTable({
+    host: byId('transactions'),
+    label: 'Single transactions',
+    keyOf: ({ key }) => key,
+    sort: { key: 'time', direction: 'down' },
+    chosen: ({ edge }) => markEdge(edge),
+    empty: 'This file has no single transactions here; the transactions.parquet of the window has them.',
+    columns: [
+      time('time', 'Time', 'When it was, UTC'),
+      who('source', 'From', 'Who paid', ({ edge }) => edge.source),
+      who('target', 'To', 'Who was paid', ({ edge }) => edge.target),
+      amount('How much it was'),
     ],
   });
 }
@@ -139,22 +166,38 @@ function showEvidence(row) {
   byId('list-note').textContent = detail ? whatIsListed(detail) : '';
 }
 
-/** Those of the chosen vertex, or all. */
-function showTransactions() {
-  const all = graph.detail?.transactions ?? [];
-  const own = ({ source, target }) => source.at === state.vertex || target.at === state.vertex;
-  const rows = state.vertex === null ? all : all.filter(own);
-  tables.transactions.key = null;
-  tables.transactions.show(rows);
-  const count = rows.length < all.length ? `${grouped.format(rows.length)} of ${grouped.format(all.length)}` : grouped.format(all.length);
-  byId('tab-transactions').replaceChildren('Transactions ', make('small', {}, count));
+/** Writes how many rows of how many a tab has. */
+function countTab(name, title, rows, all) {
+  const count = rows < all ? `${grouped.format(rows)} of ${grouped.format(all)}` : grouped.format(all);
+  byId(`tab-${name}`).replaceChildren(`${title} `, make('small', {}, count));
 }
 
-function whatIsListed({ rows, transactions, members_total, edges_total }) {
+/** Those of the chosen vertex, or all. */
+function showEdges() {
+  const all = graph.detail?.edges ?? [];
+  const own = ({ source, target }) => source.at === state.vertex || target.at === state.vertex;
+  const rows = state.vertex === null ? all : all.filter(own);
+  tables.edges.key = null;
+  tables.edges.show(rows);
+  countTab('edges', 'Who paid whom', rows.length, all.length);
+  showTransactions();
+}
+
+/** Those of the chosen edge, or of all edges that are listed. */
+function showTransactions() {
+  const edges = new Set(state.edge ? [state.edge] : tables.edges.rows);
+  const rows = (graph.detail?.transactions ?? []).filter(({ edge }) => edges.has(edge));
+  tables.transactions.key = null;
+  tables.transactions.show(rows);
+  const all = [...edges].reduce((sum, { count }) => sum + (count ?? 0), 0);
+  countTab('transactions', 'Transactions', rows.length, Math.max(all, rows.length));
+}
+
+function whatIsListed({ rows, edges, members_total, edges_total }) {
   const members = rows.filter(({ outside }) => !outside).length;
   const notes = [];
   if (members < members_total) notes.push(`${grouped.format(members)} of ${counted(members_total, 'member')}`);
-  if (transactions.length < edges_total) notes.push(`${grouped.format(transactions.length)} of ${counted(edges_total, 'edge')}`);
+  if (edges.length < edges_total) notes.push(`${grouped.format(edges.length)} of ${counted(edges_total, 'edge')}`);
   return notes.length ? `This file has ${notes.join(' and ')}; the tables of the run have all.` : '';
 }
 
@@ -225,7 +268,7 @@ function parentsOf({ window, parents }) {
 
 function showTab(name) {
   state.tab = name;
-  for (const tab of ['members', 'transactions', 'scores', 'history']) {
+  for (const tab of ['members', 'edges', 'transactions', 'scores', 'history']) {
     const chosen = tab === name;
     byId(`tab-${tab}`).setAttribute('aria-selected', chosen);
     byId(`tab-${tab}`).tabIndex = chosen ? 0 : -1;
@@ -248,7 +291,7 @@ function listenToTabs() {
   };
 }
 
-/** The chosen cluster's members or transactions as a file. */
+/** The table that is shown as a file. */
 function saveTable() {
   const table = tables[state.tab] ?? tables.members;
   const columns = table.columns;
@@ -258,11 +301,11 @@ function saveTable() {
     const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  const shown = { standing: (row) => STANDINGS[row.standing], first: (row) => dayOf(row.first), last: (row) => dayOf(row.last) };
-  const line = (row) => columns.map((column) => quoted((shown[column.key] ?? column.value)(row))).join(',');
+  const shown = { standing: (row) => STANDINGS[row.standing] };
+  const line = (row) => columns.map((column) => quoted((column.saved ?? shown[column.key] ?? column.value)(row))).join(',');
   const text = [columns.map(({ key }) => quoted(key)).join(','), ...table.order.map((at) => line(table.rows[at]))].join('\n') + '\n';
   const link = make('a', {
-    download: `${state.cluster}-${table === tables.members ? 'members' : 'transactions'}.csv`,
+    download: `${state.cluster}-${tables[state.tab] ? state.tab : 'members'}.csv`,
     href: URL.createObjectURL(new Blob([text], { type: 'text/csv' })),
   });
   link.click();

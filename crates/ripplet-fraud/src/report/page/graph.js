@@ -1,15 +1,13 @@
-// The drawing of a cluster: pan, zoom, click, keys. Places are scaled, vertices and letters are not, so that
+// The drawing of a cluster. Places are scaled, vertices and letters are not, so that
 // to come nearer makes room.
 
-const NEAREST = 24;
-const FARTHEST = 0.3;
 /** Room around a drawing: for names, and above for the key. */
 const ROOM = { side: 52, top: 46, bottom: 52 };
 const PAPER = { width: 760, height: 500 };
 const LETTER = 6.3;
 const LONGEST_LABEL = 18;
 
-const graph = { detail: null, places: [], vertices: [], edges: [], view: { x: 0, y: 0, zoom: 1 }, elements: null };
+const graph = { detail: null, places: [], vertices: [], edges: [], motion: null, elements: null };
 
 function showGraph(detail) {
   const host = byId('graph');
@@ -40,6 +38,11 @@ function makeElements(host) {
     line.style.strokeWidth = `${0.8 + 2.4 * Math.sqrt(edge.weight / graph.heaviest)}px`;
     return line;
   });
+  // Arrows point to who is paid; where that is not known, there is none.
+  const heads = graph.edges.map(({ source, target, count }) => {
+    const bad = source.standing === KNOWN_BAD || target.standing === KNOWN_BAD;
+    return drawn('path', { class: bad ? 'head to-bad' : 'head', d: count === null ? '' : 'M0,0L-7,3.2L-7,-3.2Z' });
+  });
   const nodes = graph.vertices.map((vertex) => {
     const classes = ['vertex', vertex.standing === KNOWN_BAD && 'bad', vertex.outside && 'outside'];
     const title = `${kindOf(vertex.kind)} ${vertex.name}${STANDINGS[vertex.standing] ? ', ' + STANDINGS[vertex.standing] : ''}`;
@@ -60,7 +63,7 @@ function makeElements(host) {
     text.textContent = shortened(vertex.name);
     return text;
   });
-  const edges = drawn('g', { class: 'edges' }, ...lines);
+  const edges = drawn('g', { class: 'edges' }, ...lines, ...heads);
   // Many edges would hide what they join.
   edges.style.opacity = Math.min(1, Math.max(0.3, Math.sqrt(70 / (lines.length + 1)))).toFixed(2);
   const picture = drawn(
@@ -70,7 +73,7 @@ function makeElements(host) {
     drawn('g', { class: 'vertices' }, ...nodes),
     drawn('g', { class: 'names' }, ...labels),
   );
-  graph.elements = { picture, lines, nodes, labels };
+  graph.elements = { picture, lines, heads, nodes, labels };
   host.replaceChildren(picture);
 }
 
@@ -126,7 +129,7 @@ function fitGraph() {
   // A lone vertex, or two, need not fill the room.
   graph.unit = Math.max(1e-6, Math.min(across, down, 90));
   graph.middle = { x: (left + right) / 2, y: (top + bottom) / 2 };
-  moveTo({ x: 0, y: (ROOM.top - ROOM.bottom) / 2, zoom: 1 });
+  graph.motion.moveTo({ x: 0, y: (ROOM.top - ROOM.bottom) / 2, zoom: 1 });
 }
 
 function roomOfGraph() {
@@ -135,38 +138,15 @@ function roomOfGraph() {
   return { width: width || 600, height: height || 400 };
 }
 
-function moveTo({ x, y, zoom }) {
-  const { width, height } = roomOfGraph();
-  // Something of the drawing stays in view.
-  const most = { x: (width / 2) * (1 + zoom), y: (height / 2) * (1 + zoom) };
-  const within = (value, bound) => Math.max(-bound, Math.min(bound, value));
-  graph.view = { x: within(x, most.x), y: within(y, most.y), zoom };
-  placeElements();
-}
-
-/** Zooms; what is at a point of the drawing stays there. */
-function zoomBy(factor, at) {
-  const { width, height } = roomOfGraph();
-  const point = at ?? { x: width / 2, y: height / 2 };
-  const { x, y, zoom } = graph.view;
-  const next = Math.max(FARTHEST, Math.min(NEAREST, zoom * factor));
-  const from = { x: point.x - width / 2 - x, y: point.y - height / 2 - y };
-  moveTo({ x: x - from.x * (next / zoom - 1), y: y - from.y * (next / zoom - 1), zoom: next });
-}
-
-function panBy(x, y) {
-  moveTo({ ...graph.view, x: graph.view.x + x, y: graph.view.y + y });
-}
-
 function placeElements() {
   if (graph.vertices.length === 0) return;
   const { width, height } = roomOfGraph();
-  const scale = graph.unit * graph.view.zoom;
+  const scale = graph.unit * graph.motion.view.zoom;
   const onScreen = graph.places.map(({ x, y }) => ({
-    x: width / 2 + graph.view.x + (x - graph.middle.x) * scale,
-    y: height / 2 + graph.view.y + (y - graph.middle.y) * scale,
+    x: width / 2 + graph.motion.view.x + (x - graph.middle.x) * scale,
+    y: height / 2 + graph.motion.view.y + (y - graph.middle.y) * scale,
   }));
-  const { picture, lines, nodes, labels } = graph.elements;
+  const { picture, lines, heads, nodes, labels } = graph.elements;
   picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
   const placeOf = new Map(graph.vertices.map((vertex, at) => [vertex.at, onScreen[at]]));
   graph.edges.forEach((edge, at) => {
@@ -174,6 +154,10 @@ function placeElements() {
     for (const [name, value] of [['x1', a.x], ['y1', a.y], ['x2', b.x], ['y2', b.y]]) {
       lines[at].setAttribute(name, value.toFixed(1));
     }
+    const angle = Math.atan2(b.y - a.y, b.x - a.x);
+    const far = radiusOf(edge.target) + 2;
+    const [x, y] = [b.x - far * Math.cos(angle), b.y - far * Math.sin(angle)];
+    heads[at].setAttribute('transform', `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${((angle * 180) / Math.PI).toFixed(1)})`);
   });
   nodes.forEach((node, at) => {
     node.setAttribute('transform', `translate(${onScreen[at].x.toFixed(1)} ${onScreen[at].y.toFixed(1)})`);
@@ -227,7 +211,7 @@ function isBesideChosen(vertex) {
 /** Marks the chosen vertex and its edges; the rest steps back. */
 function markVertex() {
   if (!graph.elements || graph.vertices.length === 0) return;
-  const { picture, nodes, lines, labels } = graph.elements;
+  const { picture, nodes, lines, heads, labels } = graph.elements;
   const chosen = graph.incident.has(state.vertex) ? state.vertex : null;
   picture.classList.toggle('focused', chosen !== null || state.edge !== null);
   graph.vertices.forEach((vertex, at) => {
@@ -238,7 +222,9 @@ function markVertex() {
   });
   graph.edges.forEach(({ source, target }, at) => {
     const own = chosen !== null && (source.at === chosen || target.at === chosen);
-    lines[at].classList.toggle('near', state.edge ? graph.edges[at].at === state.edge.at : own);
+    const near = state.edge ? graph.edges[at].at === state.edge.at : own;
+    lines[at].classList.toggle('near', near);
+    heads[at].classList.toggle('near', near);
   });
   placeElements();
 }
@@ -254,8 +240,8 @@ function noteWhatIsDrawn() {
     notes.push(`${grouped.format(members)} of ${counted(detail.members_total, 'member')} are drawn: those known bad, then those with the highest scores.`);
   }
   const among = new Set(vertices);
-  const possible = detail.transactions.filter(({ source, target }) => among.has(source) && among.has(target)).length;
-  if (edges.length < possible || detail.transactions.length < detail.edges_total) {
+  const possible = detail.edges.filter(({ source, target }) => among.has(source) && among.has(target)).length;
+  if (edges.length < possible || detail.edges.length < detail.edges_total) {
     notes.push(`Of ${counted(detail.edges_total, 'edge')}, the ${grouped.format(edges.length)} with most weight are drawn.`);
   }
   byId('graph-note').textContent = notes.join(' ');
@@ -277,79 +263,27 @@ function drawKinds() {
 
 function listenToGraph() {
   const host = byId('graph');
-  const pointers = new Map();
-  let moved = 0;
-  const inside = (event) => {
-    const box = host.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
-  };
-  host.onpointerdown = (event) => {
-    if (event.button !== 0) return;
-    pointers.set(event.pointerId, inside(event));
-    moved = 0;
-  };
-  host.onpointermove = (event) => {
-    const before = pointers.get(event.pointerId);
-    if (before === undefined) return;
-    const now = inside(event);
-    moved += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
-    if (moved < 4) return;
-    // Only now: a click's target would be the drawing.
-    if (!host.hasPointerCapture(event.pointerId)) host.setPointerCapture(event.pointerId);
-    host.classList.add('moving');
-    const [other] = [...pointers].filter(([id]) => id !== event.pointerId).map(([, point]) => point);
-    if (other) {
-      const apart = (point) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
-      zoomBy(apart(now) / apart(before), { x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 });
-    } else {
-      panBy(now.x - before.x, now.y - before.y);
-    }
-    pointers.set(event.pointerId, now);
-  };
-  const ended = (event) => {
-    pointers.delete(event.pointerId);
-    if (pointers.size === 0) host.classList.remove('moving');
-  };
-  host.onpointerup = ended;
-  host.onpointercancel = ended;
-  host.onclick = (event) => {
-    if (moved >= 4) return;
+  const chooseAt = (event) => {
     const node = event.target.closest('[data-vertex]');
     chooseVertex(node ? Number(node.dataset.vertex) : null);
   };
-  host.ondblclick = (event) => zoomBy(event.shiftKey ? 0.5 : 2, inside(event));
-  host.addEventListener(
-    'wheel',
-    (event) => {
-      event.preventDefault();
-      const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 20 : 1;
-      zoomBy(Math.exp(-event.deltaY * lines * 0.0016), inside(event));
-    },
-    { passive: false },
-  );
+  graph.motion = new PanAndZoom(host, { changed: placeElements, clicked: chooseAt, size: roomOfGraph });
+  graph.motion.fit = fitGraph;
+  host.ondblclick = (event) => {
+    const box = host.getBoundingClientRect();
+    graph.motion.zoom(event.shiftKey ? 0.5 : 2, { x: event.clientX - box.left, y: event.clientY - box.top });
+  };
   host.onkeydown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = 40;
-    const acts = {
-      ArrowLeft: () => panBy(step, 0),
-      ArrowRight: () => panBy(-step, 0),
-      ArrowUp: () => panBy(0, step),
-      ArrowDown: () => panBy(0, -step),
-      '+': () => zoomBy(1.4),
-      '=': () => zoomBy(1.4),
-      '-': () => zoomBy(1 / 1.4),
-      0: fitGraph,
-      n: () => stepVertex(1),
-      p: () => stepVertex(-1),
-      Escape: () => chooseVertex(null),
-    };
-    if (!acts[event.key] || graph.vertices.length === 0) return;
+    if (graph.vertices.length === 0) return;
+    const acts = { n: () => stepVertex(1), p: () => stepVertex(-1), Escape: () => chooseVertex(null) };
+    if (acts[event.key]) acts[event.key]();
+    else if (!graph.motion.pressed(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
-    acts[event.key]();
   };
-  byId('zoom-in').onclick = () => zoomBy(1.4);
-  byId('zoom-out').onclick = () => zoomBy(1 / 1.4);
+  byId('zoom-in').onclick = () => graph.motion.zoom(1.4);
+  byId('zoom-out').onclick = () => graph.motion.zoom(1 / 1.4);
   byId('zoom-fit').onclick = fitGraph;
   let width = 0;
   new ResizeObserver(() => {

@@ -18,7 +18,7 @@ function drawable(detail) {
     a.at - b.at;
   const vertices = [...detail.rows].sort(first).slice(0, DRAWN_VERTICES);
   const shown = new Set(vertices);
-  const among = detail.transactions.filter(({ source, target }) => shown.has(source) && shown.has(target));
+  const among = detail.edges.filter(({ source, target }) => shown.has(source) && shown.has(target));
   const heavy = (a, b) => b.weight - a.weight || a.at - b.at;
   return { vertices, edges: [...among].sort(heavy).slice(0, DRAWN_EDGES) };
 }
@@ -27,7 +27,10 @@ function drawable(detail) {
 function laidOut({ vertices, edges }) {
   const count = vertices.length;
   const placeOf = new Map(vertices.map((vertex, at) => [vertex, at]));
-  const pairs = edges.map(({ source, target }) => [placeOf.get(source), placeOf.get(target)]);
+  // Who paid does not matter here: a pair pulls once.
+  const ends = edges.map(({ source, target }) => [placeOf.get(source), placeOf.get(target)].sort((a, b) => a - b));
+  const seen = new Set();
+  const pairs = ends.filter(([a, b]) => !seen.has(a * count + b) && seen.add(a * count + b));
   const degree = new Array(count).fill(0);
   pairs.forEach(([a, b]) => {
     degree[a] += 1;

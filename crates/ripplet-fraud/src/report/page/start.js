@@ -46,7 +46,7 @@ function chooseVertex(at) {
   state.edge = null;
   const vertex = at === null ? null : graph.detail?.rows[at];
   tables.members.select(at === null ? null : String(at));
-  showTransactions();
+  showEdges();
   markVertex();
   const line = byId('vertex-line');
   if (vertex) {
@@ -66,8 +66,13 @@ function chooseVertex(at) {
   rememberPlace();
 }
 
-/** Marks two that dealt with one another; who is chosen stays so. */
+/** Marks who paid and who was paid, and lists these transactions; who is chosen stays so. */
 function chooseEdge(edge) {
+  markEdge(edge);
+  showTransactions();
+}
+
+function markEdge(edge) {
   state.edge = edge;
   markVertex();
 }
@@ -128,27 +133,15 @@ function listenToKeys() {
   });
 }
 
-/** Light, dark, or as the system has it. */
-function listenToTheme() {
-  const ways = ['auto', 'light', 'dark'];
-  let way = 'auto';
-  byId('theme').onclick = () => {
-    way = ways[(ways.indexOf(way) + 1) % ways.length];
-    document.documentElement.dataset.theme = way;
-    byId('theme').textContent = { auto: 'Auto', light: 'Light', dark: 'Dark' }[way];
-    byId('theme').setAttribute('aria-label', `Colours: ${way}`);
-  };
-}
-
 function listenToPrinter() {
   const all = () => {
     Object.values(tables).forEach((table) => table.draw(true));
     showTab(state.tab);
   };
-  let view = graph.view;
+  let { view } = graph.motion;
   addEventListener('beforeprint', () => {
     printing = true;
-    view = graph.view;
+    ({ view } = graph.motion);
     all();
     fitGraph();
   });
@@ -156,7 +149,7 @@ function listenToPrinter() {
     printing = false;
     all();
     fitGraph();
-    moveTo(view);
+    graph.motion.moveTo(view);
   });
 }
 
@@ -179,6 +172,7 @@ function showAbout() {
 }
 
 function start() {
+  byId('title').textContent = doc.run.title;
   showAbout();
   byId('open-about').onclick = () => byId('about').showModal();
   byId('open-keys').onclick = () => byId('keys').showModal();
@@ -198,7 +192,7 @@ function start() {
   listenToGraph();
   listenToTabs();
   listenToKeys();
-  listenToTheme();
+  listenToTheme(byId('theme'));
   listenToPrinter();
   byId('save').onclick = saveTable;
   byId('before').onclick = () => chooseWindow(state.window - 1);

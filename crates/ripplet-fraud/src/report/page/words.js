@@ -1,9 +1,8 @@
-// How values are written, and how elements are made: text only ever goes in as text.
+// How values are written.
 
 const EMPTY = '–';
 const DAY = 86400e6;
 
-const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const brief = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
 const FORMS = {
@@ -20,13 +19,22 @@ function written(value, form) {
 
 /** A time in microseconds as a day, and as its minute where it is not midnight; UTC. */
 function moment(micros) {
+  if (micros === null || micros === undefined) return EMPTY;
   const text = new Date(micros / 1000).toISOString();
   return micros % DAY === 0 ? text.slice(0, 10) : text.slice(0, 16).replace('T', ' ');
 }
 
-/** A day, counted from 1970. */
-function dayOf(day) {
-  return day === null ? EMPTY : new Date(day * 864e5).toISOString().slice(0, 10);
+/** Smallest units of an amount as money, to the last digit; they are a number or, where that is not exact, a text. */
+function money(units) {
+  if (units === null || units === undefined) return EMPTY;
+  const digits = String(units).padStart(doc.decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - doc.decimals).replace(/\B(?=(\d{3})+$)/g, ',');
+  return doc.decimals ? `${whole}.${digits.slice(digits.length - doc.decimals)}` : whole;
+}
+
+/** The same as tables have it. */
+function plainMoney(units) {
+  return units === null || units === undefined ? '' : money(units).replaceAll(',', '');
 }
 
 /** The last instant of a window, whose `until` is the first behind it: where that is midnight, the day before. */
@@ -38,36 +46,8 @@ function rangeOf(window) {
   return `${moment(window.from)} to ${lastOf(window.until)}`;
 }
 
-function counted(number, one, many = one + 's') {
-  return `${grouped.format(number)} ${number === 1 ? one : many}`;
-}
-
 function kindOf(kind) {
   return doc.kinds[kind] ?? 'entity';
-}
-
-/** An element with attributes (`on…` are listeners) and children, which are elements or text. */
-function make(name, attributes = {}, ...children) {
-  return filled(document.createElement(name), attributes, children);
-}
-
-function drawn(name, attributes = {}, ...children) {
-  return filled(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
-}
-
-function filled(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? '' : value);
-  }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
-  return element;
-}
-
-/** An id from the data: it may be written from right to left, and be long. */
-function idText(id) {
-  return make('bdi', { class: 'id', title: id }, id);
 }
 
 function badge(event) {
@@ -91,8 +71,4 @@ function meter(share, text) {
 /** Says something to those who hear the page. */
 function announce(text) {
   byId('spoken').textContent = text;
-}
-
-function byId(id) {
-  return document.getElementById(id);
 }

@@ -1,0 +1,100 @@
+//! What was paid in a window, by whom to whom, looked up in its days.
+
+use crate::days::Run;
+use crate::{Amount, Timestamp};
+use ripplet_graph::VertexId;
+
+/// What one entity paid another in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// How many transactions there are, 1 at least.
+    pub count: u64,
+    /// Their sum, where amounts are mapped.
+    pub amount: Option<Amount>,
+    /// When the first of them was.
+    pub first: Timestamp,
+    /// When the last of them was.
+    pub last: Timestamp,
+}
+
+/// A single transaction between two entities that are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payment {
+    /// When it was.
+    pub time: Timestamp,
+    /// How much it was, where amounts are mapped.
+    pub amount: Option<Amount>,
+}
+
+/// Who paid whom in a window.
+pub trait Ledger: Sync {
+    /// Digits behind the decimal point of all amounts; none where amounts are not mapped.
+    fn decimals(&self) -> Option<u32>;
+
+    /// Returns the sums of what one paid another; nothing if there is none.
+    fn flow(&self, from: VertexId, to: VertexId) -> Option<Flow>;
+
+    /// Returns the newest transactions from one to another, at most `most`, the newest first.
+    fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment>;
+}
+
+/// The ledger of some days, which ascend.
+///
+/// A look-up takes two binary searches a day, and a step for each transaction that it finds.
+#[derive(Debug)]
+pub struct DaysLedger<'a> {
+    days: Vec<&'a Run>,
+    decimals: Option<u32>,
+}
+
+impl<'a> DaysLedger<'a> {
+    /// That of days, oldest first.
+    pub fn new(days: impl IntoIterator<Item = &'a Run>, decimals: Option<u32>) -> DaysLedger<'a> {
+        DaysLedger { days: days.into_iter().collect(), decimals }
+    }
+
+    fn amount(&self, units: Option<u64>) -> Option<Amount> {
+        let decimals = self.decimals?;
+        units.map(|units| Amount { units, decimals })
+    }
+}
+
+impl Ledger for DaysLedger<'_> {
+    fn decimals(&self) -> Option<u32> {
+        self.decimals
+    }
+
+    fn flow(&self, from: VertexId, to: VertexId) -> Option<Flow> {
+        let mut found = None::<Flow>;
+        for run in &self.days {
+            let places = run.payments.between(from, to);
+            let (Some(begin), Some(end)) = (places.clone().next(), places.clone().next_back())
+            else {
+                continue;
+            };
+            // A day's sum has a bound, and so have the days of a window.
+            let units = places.clone().map(|place| run.payments.amount(place));
+            let units = units.fold(None, |sum, units| Some(sum.unwrap_or(0) + units?));
+            let [first, last] = [begin, end].map(|place| run.payments.time(place));
+            let before = found.unwrap_or(Flow { count: 0, amount: None, first, last });
+            let sum = self.amount(units).map(|now| Amount {
+                units: now.units + before.amount.map_or(0, |before| before.units),
+                ..now
+            });
+            let count = before.count + places.len() as u64;
+            found = Some(Flow { count, amount: sum, first: before.first.min(first), last });
+        }
+        found
+    }
+
+    fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment> {
+        let places = |run: &Run| run.payments.between(from, to).rev();
+        let days = self.days.iter().copied().rev();
+        let all = days.flat_map(|run| places(run).map(move |place| (run, place))).take(most);
+        let payment = |(run, place): (&Run, usize)| Payment {
+            time: run.payments.time(place),
+            amount: self.amount(run.payments.amount(place)),
+        };
+        all.map(payment).collect()
+    }
+}
