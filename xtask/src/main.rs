@@ -1,5 +1,5 @@
 //! The project's own chores, beside what `cargo test` does: `cargo xtask fuzz`, `cargo xtask soak`,
-//! `cargo xtask gpu-test`.
+//! `cargo xtask deny`, `cargo xtask gpu-test`.
 
 mod gpu_test;
 
@@ -11,6 +11,9 @@ const USAGE: &str = "\
 cargo xtask fuzz [--seconds N] [TARGET…]   fuzzes each reader for N seconds (default 180);
                                            needs `cargo install cargo-fuzz` and a nightly toolchain
 cargo xtask soak [--cases N]               runs the property tests with N cases each (default 5000)
+cargo xtask deny                           checks for known vulnerabilities, and for licences and
+                                           sources that deny.toml does not allow; needs
+                                           `cargo install cargo-deny` and a network
 cargo xtask gpu-test                       makes target/gpu-test: the conformance suite as one binary,
                                            and run.sh, to be carried to a machine with a GPU
 cargo xtask gpu-test --run [ARGUMENT…]     makes it and runs it here; arguments are run.sh's";
@@ -20,6 +23,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first() {
         Some((verb, rest)) if verb == "fuzz" => fuzz(rest),
         Some((verb, rest)) if verb == "soak" => soak(rest),
+        Some((verb, [])) if verb == "deny" => run(Command::new("cargo").args(["deny", "check"])),
         Some((verb, rest)) if verb == "gpu-test" => gpu_test::gpu_test(rest),
         _ => Err(USAGE.to_owned()),
     };
