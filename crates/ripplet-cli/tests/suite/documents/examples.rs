@@ -54,3 +54,38 @@ fn versions_are_those_of_the_manifest() {
     let version = format!("\nversion: {}\n", value("version = "));
     assert!(text("CITATION.cff").contains(&version), "CITATION.cff has another version");
 }
+
+#[test]
+fn the_rings_of_the_market_are_found_as_the_page_says() {
+    let sandbox = Sandbox::new();
+    let page = text("docs/transactions.md");
+    let files = super::files_of("docs/transactions.md");
+    let [(name, mapping)] = &files[..] else { panic!("{files:?}") };
+    sandbox.write(name, mapping);
+    sandbox.ok(
+        "generate transactions --days 10 --scale 0.0001 -o market.csv --truth rings.csv --seeds known.csv",
+    );
+    sandbox.ok(
+        "fraud run market.csv --mapping market.toml --known-bad known.csv --window 10d --output rings \
+         --device cpu",
+    );
+    let truth = sandbox.read("rings.csv");
+    let in_rings: Vec<_> =
+        truth.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    let windows = std::fs::read_dir(sandbox.path("rings/windows")).unwrap();
+    let folder = windows.map(|entry| entry.unwrap().path()).next().unwrap();
+    let report = std::fs::read_to_string(folder.join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let clusters = report["listed"].as_array().unwrap();
+    let of_cluster =
+        |cluster: &serde_json::Value| cluster["evidence"]["members"].as_array().cloned();
+    let listed = clusters.iter().filter_map(of_cluster).flatten();
+    let members: Vec<_> = listed.filter(|member| member["outside"] == false).collect();
+    let is_in_ring =
+        |member: &serde_json::Value| in_rings.contains(&member["id"].as_str().unwrap());
+    assert!(members.iter().all(is_in_ring));
+    let found = format!("{} clusters of {} members", clusters.len(), members.len());
+    assert!(page.contains(&found), "the page says something else than {found}");
+    let all = format!("which has {}", in_rings.len());
+    assert!(page.contains(&all), "the page does not say {all}");
+}
