@@ -8,6 +8,7 @@ mod window;
 
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
+use crate::memory::within;
 use clap::{Args, Subcommand};
 use ripplet::fraud::detect::DetectError;
 use ripplet::fraud::evaluate::EvaluateError;
@@ -34,12 +35,19 @@ enum Command {
     Report(report::Arguments),
 }
 
+/// What to do where memory does not suffice for windows.
+const SMALLER: &str = "choose a shorter --window, or allow more by RIPPLET_HOST_MEMORY";
+
 /// Does what is asked for.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, console),
-        Command::Window(arguments) => window::run(arguments, console),
-        Command::Evaluate(arguments) => evaluate::run(arguments, console),
+        Command::Window(arguments) => {
+            within(None, "the windows", SMALLER, || window::run(arguments, console))
+        }
+        Command::Evaluate(arguments) => {
+            within(None, "the evaluation", SMALLER, || evaluate::run(arguments, console))
+        }
         Command::Report(arguments) => report::run(arguments, console),
     }
 }

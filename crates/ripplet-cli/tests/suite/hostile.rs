@@ -175,6 +175,10 @@ fn archives_and_lists_that_never_end_are_refused() {
         std::os::unix::fs::symlink("/dev/zero", sandbox.path(name)).unwrap();
         sandbox.fails(&format!("info {name}"), 2, &[name, "a file on a disk"]);
     }
+    // A file of zeros is an archive that ends at once, and has a very long padding.
+    let sparse = std::fs::File::create(sandbox.path("s.tar")).unwrap();
+    sparse.set_len(1 << 40).unwrap();
+    sandbox.fails("info s.tar", 2, &["more than 64 MiB follow the end of the archive"]);
     for arguments in ["quality a.txt /dev/zero", "communities a.txt -o out.txt --labels /dev/zero"]
     {
         let said = sandbox.run(arguments);
@@ -208,6 +212,22 @@ fn memory_has_a_limit_for_every_command_that_reads() {
     }
     let said = sandbox.run("info a.txt --host-memory 1GiB");
     assert_eq!(said.code, Some(0), "{said:?}");
+    // A list of the known bad, too, whichever command of `fraud` reads it.
+    let mapping = "time = \"at\"\n[source]\ncolumn = \"a\"\nkind = \"u\"\n\
+                   [target]\ncolumn = \"b\"\nkind = \"u\"\n";
+    sandbox.write("m.toml", mapping);
+    sandbox.write("t.csv", "a,b,at\nx,y,2024-01-01\n");
+    let ids: String =
+        (0..400_000).map(|id| format!("an-id-that-is-somewhat-long-{id}\n")).collect();
+    sandbox.write("known.csv", format!("id\n{ids}"));
+    for command in ["run --known-bad", "evaluate --confirmed"] {
+        let run = format!("fraud {command} known.csv t.csv --mapping m.toml -o out");
+        let mut limited = sandbox.command(&run);
+        let said = Said::of(limited.env("RIPPLET_HOST_MEMORY", "2MiB").output().unwrap());
+        assert!(matches!(said.code, Some(1 | 2)), "{command}: {said:?}");
+        assert!(said.error.contains("memory"), "{command}: {said:?}");
+        let _ = std::fs::remove_dir_all(sandbox.path("out"));
+    }
     // What goes with a graph is held to it as well.
     sandbox.ok("convert a.txt a.rg");
     let run = "communities a.rg -o out.txt --labels labels.txt --host-memory 1MiB";

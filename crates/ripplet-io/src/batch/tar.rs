@@ -23,6 +23,8 @@ const RECORD: u64 = 512;
 /// Bytes that the records before an entry's content may take, beside as many as the content may: long
 /// names and attributes.
 const HEADERS: u64 = 1 << 20;
+/// Bytes behind the end of an archive at most: blocks of tapes are padded, mostly to 10 KiB.
+const PADDING: u64 = 64 << 20;
 /// Bytes that the archive is read in.
 const READ: usize = 1 << 18;
 
@@ -159,9 +161,7 @@ impl Stream {
             if bounded.is_fresh() {
                 return Err(broken(io::ErrorKind::UnexpectedEof.into()));
             }
-            // What follows has no graph, but a checksum of what came before.
-            io::copy(&mut self.reader, &mut io::sink()).map_err(broken)?;
-            return Ok(None);
+            return self.end().map(|()| None);
         };
         let mut entry = entry.map_err(broken)?;
         let (kind, size) = (entry.header().entry_type(), entry.size());
@@ -196,6 +196,22 @@ impl Stream {
         self.skip(left.saturating_add((RECORD - size % RECORD) % RECORD))?;
         let repeated = id.is_some() && id == self.last;
         Ok(id.map(|id| Member { id, source: Entry { name, content }, repeated }))
+    }
+
+    /// Reads what follows the end: no graph, but in a compressed archive a checksum of what came before.
+    fn end(&mut self) -> Result<(), ReadError> {
+        let mut rest = self.reader.by_ref().take(PADDING + 1);
+        match io::copy(&mut rest, &mut io::sink()) {
+            Ok(length) if length > PADDING => {
+                let sentence = format!(
+                    "more than {} MiB follow the end of the archive: cut it there, or pack it again",
+                    PADDING >> 20
+                );
+                Err(ReadError::content(&self.path, Place::File, sentence))
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(broken(&self.path, error)),
+        }
     }
 
     fn skip(&mut self, bytes: u64) -> Result<(), ReadError> {
