@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// Code of other programs, by what it begins with.
-const OF_OTHERS: [&str; 9] = [
+const OF_OTHERS: [&str; 10] = [
+    // A line of a Cargo.toml.
+    "ripplet = ",
     "cargo ",
     "pip ",
     "RIPPLET_GPU=1 cargo ",
