@@ -50,12 +50,23 @@ struct Run {
 
 impl Run {
     fn new(arguments: &'static str, output: &'static str) -> Run {
+        let rows: String = (0..96)
+            .map(|row: u32| {
+                let (from, to) = (row * 7 % 17, row * 11 % 13);
+                format!("u{from},u{to},2024-01-{:02}T{:02}:00:00Z\n", 1 + row / 12, row % 12)
+            })
+            .collect();
+        let mapping = "time = \"at\"\n[source]\ncolumn = \"a\"\nkind = \"u\"\n\
+                       [target]\ncolumn = \"b\"\nkind = \"u\"\n";
         let sandbox = Sandbox::with([
             (
                 "a.csv",
                 "source,target,weight\na,b,1\nb,c,2.5\nc,a,1\nc,d,0.25\nd,e,3\ne,f,1\nf,d,1\n",
             ),
             ("many.csv", "graph,source,target\n1,2,3\n1,3,4\n2,7,8\n2,8,9\n2,9,7\n"),
+            ("t.csv", &*format!("a,b,at\n{rows}")),
+            ("m.toml", mapping),
+            ("known.csv", "id\nu1\nu2\n"),
             ("labels.csv", "id,community\na,1\nb,1\nc,1\nd,2\ne,2\nf,2\n"),
         ]);
         for made in ["a.csv.gz", "a.csv.zst", "a.rg", "a.parquet"] {
@@ -189,4 +200,67 @@ fn every_read_write_sync_rename_and_thread_fails_in_turn() {
         ],
         &OTHERS,
     );
+}
+
+/// What a run of fraud leaves, but for what tells seconds; nothing of it may be unfinished.
+fn results(folder: &std::path::Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            assert!(!name.ends_with(".part"), "{} is left", path.display());
+            if path.is_dir() {
+                folders.push(path);
+            } else if !["manifest.json", "report.html", "window.json"].contains(&&*name) {
+                let bytes = fs::read(&path).unwrap();
+                found.push((path, bytes));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_run_of_fraud_goes_on_after_any_fault() {
+    let fraud = "fraud run t.csv --mapping m.toml --known-bad known.csv --window 4d --slide 2d \
+                 --device cpu -o out";
+    let faults = [each("read"), each("write-full"), each("sync"), each("rename")];
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let run = Run::new(fraud, "");
+        let out = run.sandbox.path("out");
+        let whole = results(&out);
+        assert!(whole.len() > 9, "{whole:?}");
+        while let Some(fault) = faults.get(next.fetch_add(1, Relaxed)) {
+            let reset = || drop(fs::remove_dir_all(&out));
+            reset();
+            let (calls, mut refused) = (run.calls(fault.name), 0);
+            for at in 1..=calls {
+                reset();
+                let said = run.with(fault.name, at, None);
+                let what = format!("{} {at} of {calls}: {said:?}", fault.name);
+                let _ = results(&out);
+                if said.code != Some(0) {
+                    assert!(matches!(said.code, Some(1 | 2)), "{what}");
+                    assert!(said.error.contains("error: "), "{what}");
+                    refused += 1;
+                    // What was not begun leaves nothing to go on with.
+                    let begun = out.join("manifest.json").exists();
+                    assert!(begun || !out.exists(), "{what} leaves a folder");
+                    let resume = if begun { "--resume" } else { "" };
+                    let again = run.sandbox.run(&format!("{fraud} --threads 1 --quiet {resume}"));
+                    assert_eq!(again.code, Some(0), "{what}, then {again:?}");
+                }
+                assert!(results(&out) == whole, "{what}: another result");
+            }
+            assert!(refused > 0, "no {} mattered", fault.name);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(work);
+        scope.spawn(work);
+    });
 }
