@@ -1,6 +1,6 @@
 //! How far two partitions of the same vertices agree.
 //!
-//! Both measures come from the contingency table: how many vertices have label a here and label b
+//! All measures come from the contingency table: how many vertices have label a here and label b
 //! there. It is the sorted list of the pairs, run by run, so that memory is linear however many
 //! communities there are. Reference: Vinh, Epps, Bailey, *Information theoretic measures for
 //! clusterings comparison*, JMLR 11, 2010; Hubert and Arabie, *Comparing partitions*, 1985. The
@@ -18,16 +18,28 @@ pub struct Agreement {
     /// Normalized mutual information, from 0 to 1: the information that the partitions share, over
     /// the mean of their own.
     pub nmi: f64,
+    /// Adjusted mutual information: the same less what chance gives partitions of these sizes; 1 for equal
+    /// partitions, about 0 for unrelated ones. Vinh, Epps and Bailey 2010.
+    pub ami: f64,
     /// Adjusted Rand index: 1 for equal partitions, about 0 for unrelated ones, below 0 for worse.
     pub ari: f64,
+    /// Variation of information in nats: 0 for equal partitions, at most ln(vertices). Meilă 2007.
+    pub vi: f64,
+    /// 1 where each community has members of one true one alone, 0 where communities tell nothing. Rosenberg and
+    /// Hirschberg 2007.
+    pub homogeneity: f64,
+    /// 1 where all members of a true community are in one, 0 where the truth tells nothing of the communities.
+    pub completeness: f64,
 }
 
-/// The agreement of two labellings of the same vertices; it is symmetric.
+/// The agreement of labels `a` with a truth `b` for the same vertices; symmetric but for homogeneity and
+/// completeness, which change places.
 ///
 /// Only vertices that have a label in both are compared.
 ///
-/// Cost: a sort of one pair of labels for each vertex. Memory: 24 bytes a vertex, and 8 more where
-/// some vertices have no label.
+/// Cost: a sort of one pair of labels for each vertex, and for chance's part of the mutual information a sum of
+/// a few standard deviations of terms for each pair of different sizes. Memory: 24 bytes a vertex, and 8 more where some
+/// vertices have no label.
 ///
 /// # Errors
 /// Where there are not equally many labels, or memory is refused.
@@ -47,7 +59,7 @@ pub fn agreement(a: &[u32], b: &[u32]) -> Result<Agreement, QualityError> {
     pairs.par_sort_unstable();
     let (sizes_a, sizes_b) = (a.sizes(), b.sizes());
     let joint = Joint::of(&pairs, &sizes_a, &sizes_b);
-    Ok(Agreement { nmi: joint.nmi(&sizes_a, &sizes_b), ari: joint.ari(&sizes_a, &sizes_b) })
+    Ok(joint.agreement(&sizes_a, &sizes_b))
 }
 
 /// Sums over the cells of the contingency table.
@@ -92,16 +104,36 @@ impl Joint {
         })
     }
 
-    fn nmi(&self, sizes_a: &[u32], sizes_b: &[u32]) -> f64 {
-        if sizes_a.len() == sizes_b.len() && sizes_a.len() <= 1 {
-            return 1.0;
+    fn agreement(&self, sizes_a: &[u32], sizes_b: &[u32]) -> Agreement {
+        let ari = self.ari(sizes_a, sizes_b);
+        let both_trivial = sizes_a.len() == sizes_b.len() && sizes_a.len() <= 1;
+        if both_trivial {
+            let one = 1.0;
+            return Agreement {
+                nmi: one,
+                ami: one,
+                ari,
+                vi: 0.0,
+                homogeneity: one,
+                completeness: one,
+            };
         }
-        let mean = (self.entropy(sizes_a) + self.entropy(sizes_b)) / 2.0;
+        let (own_a, own_b) = (self.entropy(sizes_a), self.entropy(sizes_b));
         // What is left of nothing in common is rounding.
-        if self.mutual_information <= f64::EPSILON || mean <= 0.0 {
-            return 0.0;
+        let mutual = match self.mutual_information {
+            mutual if mutual <= f64::EPSILON => 0.0,
+            mutual => mutual.min(own_a).min(own_b),
+        };
+        let mean = (own_a + own_b) / 2.0;
+        let share = |of: f64| if of <= 0.0 { 1.0 } else { mutual / of };
+        Agreement {
+            nmi: if mean <= 0.0 { 0.0 } else { mutual / mean },
+            ami: adjusted(mutual, expected_information(sizes_a, sizes_b), mean),
+            ari,
+            vi: (own_a + own_b - 2.0 * mutual).max(0.0),
+            homogeneity: share(own_b),
+            completeness: share(own_a),
         }
-        (self.mutual_information / mean).min(1.0)
     }
 
     fn entropy(&self, sizes: &[u32]) -> f64 {
@@ -130,6 +162,72 @@ impl Joint {
     }
 }
 
+/// Mutual information, less what chance gives, over as much of the mean of the own.
+fn adjusted(mutual: f64, expected: f64, mean: f64) -> f64 {
+    let most = mean - expected;
+    let most = if most < 0.0 { most.min(-f64::EPSILON) } else { most.max(f64::EPSILON) };
+    (mutual - expected) / most
+}
+
+/// The mutual information that random partitions of these sizes have on average.
+///
+/// For each pair of sizes the number of vertices in common is hypergeometric. Its weights are built up from
+/// the most likely number by their ratios, so that no factorial is needed, until they are negligible.
+fn expected_information(sizes_a: &[u32], sizes_b: &[u32]) -> f64 {
+    let vertices: u64 = sizes_a.iter().map(|&size| u64::from(size)).sum();
+    let (counts_a, counts_b) = (by_size(sizes_a), by_size(sizes_b));
+    // Floats are added in the order of the sizes, whoever computes them.
+    let of_size = |&(a, count_a): &(u32, u64)| {
+        let terms = counts_b.iter().map(|&(b, count_b)| {
+            (count_a * count_b) as f64 * expected_term(u64::from(a), u64::from(b), vertices)
+        });
+        terms.sum::<f64>()
+    };
+    let parts: Vec<f64> = counts_a.par_iter().map(of_size).collect();
+    parts.iter().sum()
+}
+
+/// The different sizes and how many communities have each.
+fn by_size(sizes: &[u32]) -> Vec<(u32, u64)> {
+    let mut sizes = sizes.to_vec();
+    sizes.par_sort_unstable();
+    sizes.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+}
+
+/// The mean of n/N · ln(N n / (a b)) over the number n that two random sets of a and b of N vertices share.
+fn expected_term(a: u64, b: u64, all: u64) -> f64 {
+    /// A weight this much smaller than the largest adds nothing.
+    const NEGLIGIBLE: f64 = 1e-20;
+    let (least, most) = ((a + b).saturating_sub(all), a.min(b));
+    let likely = ((u128::from(a + 1) * u128::from(b + 1)) / u128::from(all + 2)) as u64;
+    let likely = likely.clamp(least, most);
+    let information = |n: u64| {
+        let n = n as f64;
+        if n == 0.0 { 0.0 } else { n / all as f64 * (n / a as f64 * (all as f64 / b as f64)).ln() }
+    };
+    // p(n + 1) / p(n)
+    let ratio = |n: u64| {
+        let above = (a - n) as f64 * (b - n) as f64;
+        above / ((n + 1) as f64 * (all + n + 1 - a - b) as f64)
+    };
+    let (mut weights, mut sum) = (1.0, information(likely));
+    let (mut weight, mut n) = (1.0, likely);
+    while n < most && weight > NEGLIGIBLE {
+        weight *= ratio(n);
+        n += 1;
+        weights += weight;
+        sum += weight * information(n);
+    }
+    (weight, n) = (1.0, likely);
+    while n > least && weight > NEGLIGIBLE {
+        n -= 1;
+        weight /= ratio(n);
+        weights += weight;
+        sum += weight * information(n);
+    }
+    sum / weights
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,7 +236,7 @@ mod tests {
     #[test]
     fn edges_of_the_definition() {
         let of = |a: &[u32], b: &[u32]| {
-            let Agreement { nmi, ari } = agreement(a, b).unwrap();
+            let Agreement { nmi, ari, .. } = agreement(a, b).unwrap();
             (nmi, ari)
         };
         assert_eq!(of(&[], &[]), (1.0, 1.0));
@@ -163,6 +261,8 @@ mod tests {
             let (ab, ba) = (agreement(&a, &b).unwrap(), agreement(&b, &a).unwrap());
             prop_assert!((ab.nmi - ba.nmi).abs() < 1e-12 && (ab.ari - ba.ari).abs() < 1e-12);
             prop_assert!((0.0..=1.0).contains(&ab.nmi) && ab.ari <= 1.0);
+            prop_assert!((ab.homogeneity - ba.completeness).abs() < 1e-12);
+            prop_assert!((ab.ami - ba.ami).abs() < 1e-9 && ab.ami <= 1.0 + 1e-12 && ab.vi >= 0.0);
             let renamed: Vec<u32> = a.iter().map(|&label| u32::MAX - 1000 * label).collect();
             let same = agreement(&a, &renamed).unwrap();
             prop_assert!((same.nmi - 1.0).abs() < 1e-12 && same.ari == 1.0);

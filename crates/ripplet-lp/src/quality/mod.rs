@@ -12,10 +12,16 @@
 //! or of floats in an order that does not depend on threads; the same bits on any number of them.
 
 mod agreement;
+mod cover;
 mod modularity;
+mod overlap;
 mod partition;
+mod per_community;
 
 pub use agreement::{Agreement, agreement};
+pub use cover::Cover;
+pub use overlap::{MOST_PAIRS, OverlapAgreement, overlap_agreement};
+pub use per_community::{CommunityQuality, per_community};
 
 use crate::communities::split_disconnected;
 use modularity::Flows;

@@ -4,8 +4,8 @@
     python make_quality.py            # in this folder
 
 Modularity is networkx's, checked against igraph's here; coverage is networkx's (weighted: the
-same ratio of sums, as networkx has none); connectedness is networkx's; NMI and ARI are
-scikit-learn's, against the known truth. Vertices are the ids that occur in edges.
+same ratio of sums, as networkx has none); connectedness is networkx's; NMI, AMI, ARI, homogeneity and
+completeness are scikit-learn's, against the known truth; VI is igraph's. Vertices are the ids that occur in edges.
 
 Labellings, by name: `clusters` and `louvain` are the files; `hash` scatters vertices over 8
 labels; `modulo` is id % 3, whose communities fall apart; `one` is 7 for all; `own` is the id plus
@@ -17,7 +17,13 @@ import random
 
 import igraph
 import networkx as nx
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    completeness_score,
+    homogeneity_score,
+    normalized_mutual_info_score,
+)
 
 NAMES = ["karate", "football", "dolphins", "polbooks", "polblogs", "eu-core"]
 UNLISTED = 2**32 - 2
@@ -82,6 +88,20 @@ def measure(graph, vertices, labels, resolution):
     }
 
 
+def agreement(truth, labels):
+    numbers = {label: at for at, label in enumerate(dict.fromkeys(labels))}
+    dense = [numbers[label] for label in labels]
+    vi = igraph.compare_communities(truth, dense, method="vi")
+    return {
+        "nmi": normalized_mutual_info_score(truth, labels),
+        "ami": adjusted_mutual_info_score(truth, labels),
+        "ari": adjusted_rand_score(truth, labels),
+        "vi": vi,
+        "homogeneity": homogeneity_score(truth, labels),
+        "completeness": completeness_score(truth, labels),
+    }
+
+
 def files():
     for name in NAMES:
         for directed in (False, True):
@@ -97,8 +117,7 @@ def files():
                     "directed": directed,
                     "labelling": labelling,
                     **measure(graph, vertices, labels, resolution),
-                    "nmi": normalized_mutual_info_score(truth, labels),
-                    "ari": adjusted_rand_score(truth, labels),
+                    **agreement(truth, labels),
                 }
 
 
@@ -122,8 +141,7 @@ def small(seed):
         "labels": labels,
         "truth": truth,
         **measure(graph, vertices, labels, 1 + seed / 8),
-        "nmi": normalized_mutual_info_score(truth, labels),
-        "ari": adjusted_rand_score(truth, labels),
+        **agreement(truth, labels),
     }
 
 

@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod conformance;
+mod covers;
 mod graphs;
 mod ldbc;
 mod machines;

@@ -45,7 +45,11 @@ struct Expected {
     smallest: u64,
     largest: u64,
     nmi: f64,
+    ami: f64,
     ari: f64,
+    vi: f64,
+    homogeneity: f64,
+    completeness: f64,
 }
 
 impl Expected {
@@ -67,14 +71,21 @@ impl Expected {
             assert_eq!((summary.communities, summary.modularity), expected, "{case}: summary");
         }
 
-        let Agreement { nmi, ari } = found.agreement.unwrap();
+        let Agreement { nmi, ami, ari, vi, homogeneity, completeness } = found.agreement.unwrap();
         for (name, found, expected) in [
             ("modularity", found.modularity, self.modularity),
             ("coverage", found.coverage, self.coverage),
             ("nmi", nmi, self.nmi),
+            ("ami", ami, self.ami),
             ("ari", ari, self.ari),
+            ("vi", vi, self.vi),
+            ("homogeneity", homogeneity, self.homogeneity),
+            ("completeness", completeness, self.completeness),
         ] {
-            assert!((found - expected).abs() < 1e-12, "{case}: {name} {found}, not {expected}");
+            assert!(
+                (found - expected).abs() < if name == "ami" { 1e-9 } else { 1e-12 },
+                "{case}: {name} {found}, not {expected}"
+            );
         }
         let counts = (found.communities, found.singletons, found.disconnected);
         assert_eq!(counts, (self.communities, self.singletons, self.disconnected), "{case}");

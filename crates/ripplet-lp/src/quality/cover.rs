@@ -1,0 +1,137 @@
+//! Communities that may overlap, and need not have all vertices.
+
+use super::QualityError;
+use super::partition::with_capacity;
+use crate::NO_LABEL;
+use rayon::prelude::*;
+use ripplet_graph::VertexId;
+
+/// Communities of the vertices `0..vertices`: a vertex may be in several, or in none.
+///
+/// Memory: 16 bytes a membership, 8 a vertex and 8 a community; while it is made, 16 more a membership.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cover {
+    /// Of each community its members, ascending.
+    members: Lists,
+    /// Of each vertex its communities, ascending.
+    communities: Lists,
+}
+
+/// Lists one behind the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Lists {
+    offsets: Vec<usize>,
+    values: Vec<u32>,
+}
+
+impl Lists {
+    /// The lists `0..count` of sorted pairs: list above, value below.
+    fn of_sorted(pairs: &[u64], count: usize) -> Result<Lists, QualityError> {
+        let (mut offsets, mut values) = (with_capacity(count + 1)?, with_capacity(pairs.len())?);
+        values.par_extend(pairs.par_iter().map(|&pair| pair as u32));
+        let begin = |list: usize| pairs.partition_point(|&pair| (pair >> 32) < list as u64);
+        offsets.par_extend((0..=count).into_par_iter().map(begin));
+        Ok(Lists { offsets, values })
+    }
+
+    fn of(&self, list: usize) -> &[u32] {
+        &self.values[self.offsets[list]..self.offsets[list + 1]]
+    }
+
+    fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+}
+
+impl Cover {
+    /// The communities `0..communities`, given by who is in which; what is said twice counts once.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    ///
+    /// # Panics
+    /// Where a membership is of a vertex or a community that there is not.
+    pub fn new(
+        vertices: u32,
+        communities: u32,
+        memberships: impl IntoIterator<Item = (VertexId, u32)>,
+    ) -> Result<Cover, QualityError> {
+        let memberships = memberships.into_iter();
+        let mut pairs: Vec<u64> = with_capacity(memberships.size_hint().0)?;
+        for (vertex, community) in memberships {
+            assert!(vertex < vertices && community < communities, "{vertex} in {community}");
+            pairs.push(u64::from(community) << 32 | u64::from(vertex));
+        }
+        pairs.par_sort_unstable();
+        pairs.dedup();
+        let members = Lists::of_sorted(&pairs, communities as usize)?;
+        pairs.par_iter_mut().for_each(|pair| *pair = pair.rotate_left(32));
+        pairs.par_sort_unstable();
+        Ok(Cover { members, communities: Lists::of_sorted(&pairs, vertices as usize)? })
+    }
+
+    /// The number of communities, empty ones included.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there is no community.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of vertices, those in no community included.
+    pub fn vertices(&self) -> u32 {
+        self.communities.len() as u32
+    }
+
+    /// The members of a community, ascending.
+    pub fn members(&self, community: usize) -> &[VertexId] {
+        self.members.of(community)
+    }
+
+    /// The communities of a vertex, ascending.
+    pub fn communities_of(&self, vertex: VertexId) -> &[u32] {
+        self.communities.of(vertex as usize)
+    }
+
+    /// Whether no vertex is in two communities.
+    pub fn is_disjoint(&self) -> bool {
+        self.communities.offsets.par_windows(2).all(|ends| ends[1] - ends[0] <= 1)
+    }
+
+    /// For each vertex its first community, or [`NO_LABEL`].
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    pub fn labels(&self) -> Result<Vec<u32>, QualityError> {
+        let mut labels = with_capacity(self.communities.len())?;
+        let first = |vertex: u32| self.communities_of(vertex).first().copied().unwrap_or(NO_LABEL);
+        labels.par_extend((0..self.vertices()).into_par_iter().map(first));
+        Ok(labels)
+    }
+
+    /// The number of vertices in a community at least.
+    pub fn covered(&self) -> u64 {
+        self.communities.offsets.par_windows(2).filter(|ends| ends[1] > ends[0]).count() as u64
+    }
+
+    /// The same communities without the vertices that are in none of `other`, and without those that this
+    /// leaves empty.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    ///
+    /// # Panics
+    /// Where `other` has fewer vertices.
+    pub fn within(&self, other: &Cover) -> Result<Cover, QualityError> {
+        let is_kept = |vertex: &u32| !other.communities_of(*vertex).is_empty();
+        let is_left = |community: &usize| self.members(*community).iter().any(is_kept);
+        let left: Vec<usize> = (0..self.len()).into_par_iter().filter(is_left).collect();
+        let memberships = left.iter().zip(0..).flat_map(|(&community, number)| {
+            let members = self.members(community).iter().copied().filter(is_kept);
+            members.map(move |vertex| (vertex, number))
+        });
+        Cover::new(self.vertices(), left.len() as u32, memberships)
+    }
+}
