@@ -8,7 +8,9 @@ use crate::reading::{BuildArguments, ReadArguments, format, load_stored};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::draw::{DrawOptions, draw, write_html, write_svg};
-use ripplet::io::{self, Format, ReadOptions};
+use ripplet::graph::VertexIds;
+use ripplet::io::{self, Format, MembershipForm, Memberships, ReadOptions};
+use ripplet::lp::quality::Cover;
 use std::path::{Path, PathBuf};
 
 /// Draw communities: circles for communities, lines for the edges between them.
@@ -98,7 +100,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let graph = stored.view();
     let reading = format!("reading {}", communities.display());
     console.stage(&*reading);
-    let groups = || Ok(io::read_groups(communities, &ReadOptions::default(), graph.ids())?);
+    let groups = || numbers_of(communities, graph.ids());
     let groups = within(limit, &reading, OF_A_LIST, groups)?;
     console.stage("drawing");
     let options = DrawOptions {
@@ -124,6 +126,25 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         shown.total
     ));
     Ok(())
+}
+
+/// The number of each vertex's community; a vertex without a row is in none.
+fn numbers_of(path: &Path, ids: &VertexIds) -> Result<Vec<u32>, Failure> {
+    let options = ReadOptions::default();
+    let Memberships { memberships, names } =
+        io::read_memberships(path, MembershipForm::Rows, &options, ids)?;
+    let cover = Cover::new(ids.len() as u32, names.len() as u32, memberships)?;
+    match (0..cover.vertices()).find(|&vertex| cover.communities_of(vertex).len() > 1) {
+        None => Ok(cover.labels()?),
+        Some(vertex) => Err(Failure::refused(
+            format!(
+                "{}: the vertex {} is in several communities, and a circle has its members alone",
+                path.display(),
+                ids.get(vertex)
+            ),
+            "draw communities that do not overlap",
+        )),
+    }
 }
 
 fn title_of(input: &Path) -> String {

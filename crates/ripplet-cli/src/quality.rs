@@ -3,27 +3,40 @@
 use crate::console::{Console, print};
 use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
-use crate::output::{is_standard, json};
+use crate::output::{check_place, is_standard, json, written};
 use crate::reading::{BuildArguments, ReadArguments, format, load_stored};
 use crate::threads::ThreadArguments;
-use clap::Args;
-use ripplet::io::{self, Format, ReadOptions};
-use ripplet::lp::quality::Quality;
-use std::path::PathBuf;
+use clap::{Args, ValueEnum};
+use ripplet::graph::{GraphView, Names, VertexIds};
+use ripplet::io::write::{self, ColumnData, VertexColumn};
+use ripplet::io::{self, Format, MembershipForm, Memberships, ReadOptions};
+use ripplet::lp::quality::{self, Agreement, CommunityQuality, Cover, OverlapAgreement, Quality};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
 
 /// Measure communities: modularity, coverage, sizes, and agreement with a truth, as JSON.
 ///
-/// LABELS has a line or a row for each vertex of INPUT, its id and its community, as `ripplet
-/// communities` writes it; the communities may be called anything.
+/// LABELS has a line or a row for each vertex of INPUT and community it is in, its id and the community, as
+/// `ripplet communities` writes it; the communities may be called anything. A vertex may have several, or none.
 #[derive(Args)]
 pub struct Arguments {
     /// The graph.
     input: PathBuf,
     /// The communities.
     labels: PathBuf,
-    /// The true communities, as a file like LABELS: adds nmi and ari.
+    /// The true communities, as a file like LABELS: adds how far both agree.
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
+    /// What a line of LABELS is.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Rows)]
+    labels_form: Form,
+    /// What a line of the truth is.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Rows, requires = "truth")]
+    truth_form: Form,
+    /// Write figures of each community to this table (.tsv, .csv, .parquet, .arrow): size, edges, conductance,
+    /// density, modularity, triangles, whether it is connected.
+    #[arg(long, value_name = "FILE")]
+    per_community: Option<PathBuf>,
     /// How much chance counts in the modularity.
     #[arg(
         long,
@@ -46,15 +59,83 @@ pub struct Arguments {
     threads: ThreadArguments,
 }
 
+/// What a line of a file of communities is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// A vertex and a community that it is in
+    Rows,
+    /// A community: the ids of its members
+    Members,
+}
+
+impl From<Form> for MembershipForm {
+    fn from(form: Form) -> MembershipForm {
+        match form {
+            Form::Rows => MembershipForm::Rows,
+            Form::Members => MembershipForm::Members,
+        }
+    }
+}
+
+/// Communities and what they are called.
+struct Named {
+    cover: Cover,
+    names: Vec<String>,
+}
+
+/// What is printed.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    quality: Option<Quality>,
+    #[serde(flatten)]
+    overlapping: Option<Overlapping>,
+    /// Vertices without a community.
+    unassigned: u64,
+    /// What was compared with the truth.
+    compared: Option<Compared>,
+    /// How far partitions agree with the truth.
+    #[serde(flatten)]
+    agreement: Option<Agreement>,
+    /// How far communities that may overlap agree with it.
+    #[serde(flatten)]
+    overlap: Option<OverlapAgreement>,
+}
+
+/// Communities of which some share vertices: modularity is not defined for them.
+#[derive(Serialize)]
+struct Overlapping {
+    communities: u64,
+    memberships: u64,
+    /// The most communities that a vertex is in.
+    most_of_a_vertex: u64,
+}
+
+/// Which vertices were compared with the truth: those with a community in both.
+#[derive(Serialize)]
+struct Compared {
+    vertices: u64,
+    /// Vertices with a community in LABELS alone.
+    without_truth: u64,
+    /// Vertices with a community in the truth alone.
+    without_label: u64,
+}
+
 /// Measures communities.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let Arguments { input, labels, truth, resolution, .. } = arguments;
+    let Arguments { input, labels, truth, resolution, per_community, .. } = arguments;
     let files = [Some(input), Some(labels), truth.as_ref()];
     if files.iter().flatten().filter(|path| is_standard(path)).count() > 1 {
         return Err(Failure::refused(
             "only one of the files can come from standard input",
             "name files for the others",
         ));
+    }
+    if let Some(table) = per_community {
+        let others: Vec<&Path> = files.iter().flatten().map(|path| path.as_path()).collect();
+        let no_names = VertexIds::Consecutive { first: 0, count: 0 };
+        write::check_vertex_table(table, &no_names).map_err(Failure::Place)?;
+        check_place(table, &others)?;
     }
     let options = arguments.reading.options(input, arguments.format, &arguments.building)?;
     arguments.threads.start()?;
@@ -63,20 +144,144 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let load = || load_stored(input, &options, None, console);
     let stored = within(limit, &reading, OF_A_GRAPH, load)?.graph;
     let graph = stored.view();
-    let groups = |path: &PathBuf| {
+    let read = |path: &Path, form: Form| {
         let what = format!("reading {}", path.display());
         console.stage(&*what);
-        let read = || Ok(io::read_groups(path, &ReadOptions::default(), graph.ids())?);
-        within(limit, &what, OF_A_LIST, read)
+        within(limit, &what, OF_A_LIST, || Named::read(path, form, graph.ids()))
     };
-    let labels = groups(labels)?;
-    let truth = truth.as_ref().map(groups).transpose()?;
+    let labels = read(labels, arguments.labels_form)?;
+    let truth = truth.as_ref().map(|truth| read(truth, arguments.truth_form)).transpose()?;
     console.stage("measuring");
-    let mut quality = Quality::at_resolution(graph, &labels, *resolution)?;
-    if let Some(truth) = truth {
-        quality = quality.against(&labels, &truth)?;
+    let report =
+        Report::of(graph, &labels.cover, truth.as_ref().map(|truth| &truth.cover), *resolution)?;
+    if report.unassigned > 0 {
+        let (some, all) = (report.unassigned, graph.vertices());
+        console.remark(&format!("{some} of {all} vertices have no community in the labels"));
     }
-    print(&json(&quality))
+    if let Some(table) = per_community {
+        console.stage("measuring each community");
+        let figures = quality::per_community(graph, &labels.cover, *resolution)?;
+        console.stage(format!("writing {}", table.display()));
+        write_figures(table, &labels.names, &figures)?;
+    }
+    if let Some(overlap) = &report.overlap
+        && overlap.omega.is_none()
+    {
+        console.note("communities are too large for the omega index, which looks at all pairs of their members: it is null");
+    }
+    print(&json(&report))
+}
+
+impl Named {
+    fn read(path: &Path, form: Form, ids: &VertexIds) -> Result<Named, Failure> {
+        let Memberships { memberships, names } =
+            io::read_memberships(path, form.into(), &ReadOptions::default(), ids)?;
+        let cover = Cover::new(ids.len() as u32, names.len() as u32, memberships)?;
+        Ok(Named { cover, names })
+    }
+}
+
+impl Report {
+    fn of(
+        graph: GraphView<'_>,
+        labels: &Cover,
+        truth: Option<&Cover>,
+        resolution: f64,
+    ) -> Result<Report, Failure> {
+        let disjoint = labels.is_disjoint();
+        let quality = match disjoint {
+            true => Some(Quality::at_resolution(graph, &labels.labels()?, resolution)?),
+            false => None,
+        };
+        let sizes = || (0..labels.len()).map(|community| labels.members(community).len() as u64);
+        let homes = |vertex| labels.communities_of(vertex).len() as u64;
+        let overlapping = (!disjoint).then(|| Overlapping {
+            communities: sizes().filter(|&size| size > 0).count() as u64,
+            memberships: sizes().sum(),
+            most_of_a_vertex: (0..labels.vertices()).map(homes).max().unwrap_or(0),
+        });
+        let unassigned = u64::from(labels.vertices()) - labels.covered();
+        let mut report = Report {
+            quality,
+            overlapping,
+            unassigned,
+            compared: None,
+            agreement: None,
+            overlap: None,
+        };
+        let Some(truth) = truth else { return Ok(report) };
+        let both = labels.within(truth)?.covered();
+        report.compared = Some(Compared {
+            vertices: both,
+            without_truth: labels.covered() - both,
+            without_label: truth.covered() - both,
+        });
+        if both == 0 {
+            return Err(Failure::refused(
+                "no vertex has a community both in the labels and in the truth: there is nothing to compare",
+                "check that both files are about this graph",
+            ));
+        }
+        if disjoint && truth.is_disjoint() {
+            report.agreement = Some(quality::agreement(&labels.labels()?, &truth.labels()?)?);
+        }
+        report.overlap = Some(quality::overlap_agreement(labels, truth)?);
+        Ok(report)
+    }
+}
+
+/// Writes the figures of communities that have members, in the order of their names.
+fn write_figures(
+    path: &Path,
+    names: &[String],
+    figures: &[CommunityQuality],
+) -> Result<(), Failure> {
+    let mut rows: Vec<(&String, &CommunityQuality)> =
+        names.iter().zip(figures).filter(|(_, figures)| figures.size > 0).collect();
+    // Names that are integers stay integers, so that the table joins with the one of the communities.
+    let integers: Option<Vec<u64>> = rows.iter().map(|(name, _)| as_integer(name)).collect();
+    let ids = match integers {
+        Some(_) => {
+            rows.sort_by_key(|(name, _)| as_integer(name));
+            let sorted: Option<Vec<u64>> = rows.iter().map(|(name, _)| as_integer(name)).collect();
+            VertexIds::Unsigned(sorted.unwrap_or_default().into())
+        }
+        None => {
+            rows.sort_by_key(|(name, _)| *name);
+            VertexIds::Names(Names::new(rows.iter().map(|(name, _)| name.as_str())))
+        }
+    };
+    fn of<T>(
+        rows: &[(&String, &CommunityQuality)],
+        figure: impl Fn(&CommunityQuality) -> T,
+    ) -> Vec<T> {
+        rows.iter().map(|(_, figures)| figure(figures)).collect()
+    }
+    let (sizes, inner) = (of(&rows, |f| f.size), of(&rows, |f| f.inner_edges));
+    let outer = of(&rows, |f| f.outer_edges);
+    let connected = of(&rows, |f| f.connected);
+    let floats = [
+        ("inner_weight", of(&rows, |f| f.inner_weight)),
+        ("outer_weight", of(&rows, |f| f.outer_weight)),
+        ("conductance", of(&rows, |f| f.conductance)),
+        ("density", of(&rows, |f| f.density)),
+        ("modularity", of(&rows, |f| f.modularity)),
+        ("triangle_participation", of(&rows, |f| f.triangle_participation)),
+    ];
+    let column = |name, values| VertexColumn { name, len: 1, values };
+    let mut columns = vec![
+        column("size", ColumnData::U32(&sizes)),
+        column("inner_edges", ColumnData::U64(&inner)),
+        column("outer_edges", ColumnData::U64(&outer)),
+    ];
+    columns.extend(floats.iter().map(|(name, values)| column(name, ColumnData::F64(values))));
+    columns.push(column("connected", ColumnData::Bool(&connected)));
+    written(write::write_community_table(path, &ids, &columns))
+}
+
+/// A name as the integer that prints as it.
+fn as_integer(name: &str) -> Option<u64> {
+    name.parse().ok().filter(|number: &u64| number.to_string() == name)
 }
 
 fn resolution(text: &str) -> Result<f64, String> {

@@ -81,7 +81,7 @@ pub fn parse_groups(bytes: &[u8], format: Format, ids: &VertexIds) -> Result<Vec
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Vertices,
     Groups,
 }
@@ -94,15 +94,15 @@ struct Reader<'a> {
 }
 
 /// Some rows in order.
-struct Block {
-    rows: Vec<Row>,
+pub(crate) struct Block {
+    pub(crate) rows: Vec<Row>,
     /// The distinct groups of these rows.
-    names: NameSet,
+    pub(crate) names: NameSet,
 }
 
-struct Row {
-    vertex: VertexId,
-    label: u32,
+pub(crate) struct Row {
+    pub(crate) vertex: VertexId,
+    pub(crate) label: u32,
     /// The line or row, counted from the block's first.
     place: u32,
 }
@@ -198,7 +198,7 @@ impl Reader<'_> {
 }
 
 impl Block {
-    fn add(
+    pub(crate) fn add(
         &mut self,
         ids: &VertexIds,
         kind: Kind,
@@ -220,7 +220,7 @@ impl Block {
         Ok(memory::push(&mut self.rows, Row { vertex, label, place })?)
     }
 
-    fn of_batch(
+    pub(crate) fn of_batch(
         mut self,
         ids: &VertexIds,
         kind: Kind,
@@ -258,7 +258,7 @@ pub(crate) fn is_heading(ids: &VertexIds, format: Format, field: &str) -> bool {
 }
 
 /// The columns with ids and with labels.
-fn columns(schema: &Schema) -> Result<[usize; 2], String> {
+pub(crate) fn columns(schema: &Schema) -> Result<[usize; 2], String> {
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     let find = |name: &str| names.iter().position(|&known| known == name);
     let found = match (find("id"), find("community").or(find("label")), names.len()) {

@@ -49,7 +49,7 @@ fn weights_have_their_unit() {
 #[test]
 fn wrong_arguments_leave_nothing() {
     let sandbox = sandbox();
-    sandbox.write("other.txt", "ann a\nbob a\n");
+    sandbox.write("other.txt", "no-such-vertex a\n");
     sandbox.fails("draw g.txt c.txt -o picture.png", 2, &["picture.png", "--to html"]);
     sandbox.fails("draw g.txt c.txt -o -", 2, &["--to html"]);
     sandbox.fails("draw - - -o a.svg", 2, &["only one of the files"]);

@@ -31,6 +31,7 @@ mod manual;
 mod memory;
 mod outputs;
 mod programs;
+mod quality;
 mod regression;
 mod sandbox;
 mod storage;

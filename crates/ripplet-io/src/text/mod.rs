@@ -34,7 +34,7 @@ pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 pub(crate) use decode::{compression_of, compression_of_named, decoder};
 pub(crate) use header::number;
 pub(crate) use ldbc::Vertices;
-pub(crate) use pairs::pairs;
+pub(crate) use pairs::{members, pairs};
 pub(crate) use records::records;
 pub(crate) use source::Text;
 pub(crate) use table::{GraphRows, read_of_graphs};

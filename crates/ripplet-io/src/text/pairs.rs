@@ -4,6 +4,7 @@ use super::layout::{BLANKS, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::{Fault, Text, token};
 use crate::{Format, ReadErrorKind};
+use ripplet_graph::{VertexId, memory};
 
 /// Reads the rows of a text chunk by chunk, in parallel: `row` puts one into what `start` makes, and
 /// `take` gets each chunk's outcome in the order of the text, with the number of the line before it.
@@ -42,6 +43,44 @@ pub(crate) fn pairs<T: Send>(
         Ok(rows)
     };
     text.parse_chunks(parse, |rows, _, line| take(rows, line))
+}
+
+/// Reads lines of members, each a community, chunk by chunk, in parallel: `find` tells the vertex of an id, and `take`
+/// gets the lines of a chunk in the order of the text. Comments and blank lines are passed over.
+///
+/// # Errors
+/// The first of the text.
+pub(crate) fn members(
+    text: &mut Text<'_>,
+    format: Format,
+    tabs: bool,
+    find: impl Fn(&str) -> Result<VertexId, ReadErrorKind> + Sync,
+    mut take: impl FnMut(Vec<Vec<VertexId>>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    text.skip_lines(|line| !is_row(line))?;
+    let first = text.peek_line()?.unwrap_or_default();
+    let separator = separator(format, first, tabs);
+    let of_line = |line: &[u8]| -> Result<Vec<VertexId>, ReadErrorKind> {
+        let mut found = Vec::new();
+        for field in fields(line, separator) {
+            let field = field?;
+            let id = std::str::from_utf8(&field)
+                .map_err(|_| format!("`{}` is not UTF-8", token::show(&field)))?;
+            if !id.is_empty() {
+                memory::push(&mut found, find(id)?)?;
+            }
+        }
+        Ok(found)
+    };
+    let parse = |chunk: Chunk<'_>| {
+        let mut found = Vec::new();
+        for (line, bytes) in (0..).zip(lines(chunk.bytes)).filter(|(_, bytes)| is_row(bytes)) {
+            let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+            found.push(of_line(bytes).map_err(|why| LineFault::new(line, why))?);
+        }
+        Ok(found)
+    };
+    text.parse_chunks(parse, |lines, _, _| take(lines))
 }
 
 /// What stands between the fields of a table about vertices, by its first row.

@@ -1,6 +1,6 @@
 //! Tables about vertices out: a row for each, its id, and columns.
 
-use super::table::{ColumnData, Part, Rows, Subject, TableShape, TableWriter, Values};
+use super::table::{ColumnData, Part, Subject, TableShape, TableWriter, Values};
 use super::{listing_format, refused, table_format};
 use crate::{Compression, Format, WriteError};
 use ripplet_graph::VertexIds;
@@ -32,7 +32,21 @@ pub fn write_vertex_table(
     ids: &VertexIds,
     columns: &[VertexColumn<'_>],
 ) -> Result<(), WriteError> {
-    write_in(format_for(path, ids), path, ids, columns)
+    write_in(format_for(path, ids), path, ids, columns, Part::Vertices(Subject::Graph(ids)))
+}
+
+/// Writes a table with a row a community, whole or not at all: as [`write_vertex_table`], but the first column
+/// is `community`, and `names` are those of communities.
+///
+/// # Errors
+/// As [`write_vertex_table`].
+pub fn write_community_table(
+    path: &Path,
+    names: &VertexIds,
+    columns: &[VertexColumn<'_>],
+) -> Result<(), WriteError> {
+    let part = Part::Groups(Subject::Graph(names));
+    write_in(format_for(path, names), path, names, columns, part)
 }
 
 /// Writes values of vertices, whole or not at all: as [`write_vertex_table`], but for `.txt` (also
@@ -45,7 +59,8 @@ pub fn write_values(
     ids: &VertexIds,
     columns: &[VertexColumn<'_>],
 ) -> Result<(), WriteError> {
-    write_in(listing_format(path, ids, VALUES), path, ids, columns)
+    let part = Part::Vertices(Subject::Graph(ids));
+    write_in(listing_format(path, ids, VALUES), path, ids, columns, part)
 }
 
 /// Checks what can be checked before there are values: that the name tells a format, and that the
@@ -66,6 +81,7 @@ fn write_in(
     path: &Path,
     ids: &VertexIds,
     columns: &[VertexColumn<'_>],
+    part: Part<'_>,
 ) -> Result<(), WriteError> {
     let refuse = |source| WriteError { path: path.into(), source };
     let format = format.map_err(refuse)?;
@@ -78,9 +94,9 @@ fn write_in(
         columns.iter().flat_map(|column| column.parts()).unzip();
     let kinds = values.iter().map(|values| values.data.kind());
     let columns: Vec<_> = names.iter().map(String::as_str).zip(kinds).collect();
-    let shape = TableShape { rows: Rows::Vertices, of_batch: false, columns: &columns };
+    let shape = TableShape { rows: part.rows(), of_batch: false, columns: &columns };
     let mut table = TableWriter::create_as(format, path, shape)?;
-    table.append_values(Part::Vertices(Subject::Graph(ids)), &values)?;
+    table.append_values(part, &values)?;
     table.finish()
 }
 

@@ -185,6 +185,7 @@ impl TableWriter {
     fn key_names(&self) -> Vec<&'static str> {
         let of_rows: &[_] = match self.rows {
             Rows::Vertices => &["id"],
+            Rows::Groups => &["community"],
             Rows::Communities => &["id", "community"],
             Rows::Components => &["id", "component"],
             Rows::Graphs => &[],
@@ -270,6 +271,7 @@ impl Rows {
     fn title(self) -> &'static str {
         match self {
             Rows::Vertices => "values of vertices",
+            Rows::Groups => "figures of communities",
             Rows::Communities => "communities",
             Rows::Components => "components",
             Rows::Graphs => "values of graphs",
@@ -281,6 +283,7 @@ impl Rows {
     fn plural(self) -> &'static str {
         match self {
             Rows::Vertices | Rows::Communities | Rows::Components => "vertices",
+            Rows::Groups => "communities",
             Rows::Graphs => "graphs",
             Rows::Pairs => "pairs, those of a vertex and itself among them",
             Rows::Edges => "edges",
@@ -314,7 +317,7 @@ impl Blocks<'_> {
         });
         let vertex = subject.ids(0).kind();
         let of_row = match self.layout.part.rows() {
-            Rows::Vertices => 1,
+            Rows::Vertices | Rows::Groups => 1,
             Rows::Graphs => 0,
             Rows::Communities | Rows::Components | Rows::Pairs | Rows::Edges => 2,
         };

@@ -14,6 +14,8 @@ use std::ops::Range;
 pub enum Rows {
     /// A vertex each: `id`.
     Vertices,
+    /// A community each: `community`.
+    Groups,
     /// A vertex each, and the community that it is in: `id`, `community`.
     Communities,
     /// A vertex each, and the component that it is in: `id`, `component`.
@@ -40,6 +42,8 @@ pub enum Subject<'a> {
 pub enum Part<'a> {
     /// All vertices.
     Vertices(Subject<'a>),
+    /// Of each community, whose names stand where ids of vertices do.
+    Groups(Subject<'a>),
     /// All vertices, and of each a vertex of its graph by whose id its community is called.
     Communities {
         /// The graphs.
@@ -114,9 +118,10 @@ impl<'a> Subject<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn rows(&self) -> Rows {
+    pub(in crate::write) fn rows(&self) -> Rows {
         match self {
             Part::Vertices(_) => Rows::Vertices,
+            Part::Groups(_) => Rows::Groups,
             Part::Communities { .. } => Rows::Communities,
             Part::Components { .. } => Rows::Components,
             Part::Graphs(_) => Rows::Graphs,
@@ -127,7 +132,7 @@ impl<'a> Part<'a> {
 
     pub(super) fn subject(&self) -> Subject<'a> {
         match self {
-            Part::Vertices(of) | Part::Graphs(of) => *of,
+            Part::Vertices(of) | Part::Groups(of) | Part::Graphs(of) => *of,
             Part::Communities { of, .. } | Part::Components { of, .. } => *of,
             Part::Pairs { of, .. } | Part::Edges { of, .. } => *of,
         }
@@ -174,8 +179,12 @@ impl<'a> Layout<'a> {
     /// Checks that the part's own numbers fit one another.
     pub fn of(part: Part<'a>) -> io::Result<Layout<'a>> {
         let (starts, value_starts): (Cow<'a, [u64]>, _) = match &part {
-            Part::Vertices(Subject::Batch(graphs)) => (graphs.vertex_starts().into(), None),
-            Part::Vertices(Subject::Graph(ids)) => (vec![0, ids.len() as u64].into(), None),
+            Part::Vertices(Subject::Batch(graphs)) | Part::Groups(Subject::Batch(graphs)) => {
+                (graphs.vertex_starts().into(), None)
+            }
+            Part::Vertices(Subject::Graph(ids)) | Part::Groups(Subject::Graph(ids)) => {
+                (vec![0, ids.len() as u64].into(), None)
+            }
             Part::Communities { of, communities }
             | Part::Components { of, components: communities } => {
                 let starts = Layout::of(Part::Vertices(*of))?.starts;
