@@ -9,6 +9,7 @@ mod gml;
 mod graphs;
 mod headers;
 mod labels;
+mod memberships;
 mod records;
 mod rg;
 mod rgz;
