@@ -14,11 +14,12 @@
 //! Memory: 8 bytes an arc and 8 a vertex that has any, 8 an arc more with amounts, and 16 or, with amounts, 24 a
 //! transaction; while it is made, 24 bytes a row and 16 an arc more.
 
-use crate::Timestamp;
 use crate::payments::{Payments, sort_key};
+use crate::{KindId, Timestamp};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A transaction between two vertices.
@@ -51,6 +52,8 @@ pub struct Run {
     pub transactions: u64,
     /// Each of them, by who pays whom.
     pub payments: Payments,
+    /// How many link entities of two kinds; those of an entity with itself are none.
+    pub links: BTreeMap<(KindId, KindId), u64>,
 }
 
 /// Some days' sums together, or what to add to and to take from a window.
@@ -140,6 +143,7 @@ impl Run {
             amounts: memory::with_room(if has_amounts { arcs } else { 0 })?,
             transactions,
             payments: Payments::default(),
+            links: BTreeMap::new(),
         };
         for pair in pairs {
             let vertex = (pair[0].key >> 32) as VertexId;

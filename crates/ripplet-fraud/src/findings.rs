@@ -1,6 +1,7 @@
 //! What detection finds in a window: clusters, and who is in them.
 
 use crate::Timestamp;
+use crate::chance::Why;
 use ripplet_graph::VertexId;
 use std::fmt;
 
@@ -35,6 +36,10 @@ pub struct Cluster {
     pub rank: u32,
     /// How suspicious it is: higher is more so.
     pub score: f64,
+    /// How often chance alone makes a group as busy: see [`chance`](crate::chance).
+    pub chance: f64,
+    /// Its busiest part, which that is of.
+    pub why: Why,
     /// How many members it has.
     pub size: u32,
     /// How many of them are known to be bad.

@@ -20,6 +20,7 @@
 //! | [`findings`] | what detection finds: clusters and members |
 //! | [`ties`], [`surprise`] | which of a window's ties are more than chance |
 //! | [`detect`] | labels that spread from the known bad along them, and clusters |
+//! | [`chance`] | how often chance alone makes a group as busy |
 //! | [`scores`] | how suspicious clusters and members are |
 //! | [`evolution`] | what becomes of clusters from window to window |
 //! | [`evaluate`], [`baselines`] | known accounts held out and looked for, beside older ways |
@@ -30,6 +31,7 @@
 
 pub mod amount;
 pub mod baselines;
+pub mod chance;
 pub mod days;
 pub mod detect;
 pub mod entities;

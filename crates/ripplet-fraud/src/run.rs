@@ -7,6 +7,7 @@
 //!
 //! Labels begin where they were in the window before, unless [`RunOptions::exact`]; each window's record says which.
 
+use crate::chance::Chance;
 use crate::detect::{self, Begin, DetectError, Detected, Detection, Known};
 use crate::entities::KindId;
 use crate::evolution::Tracker;
@@ -51,6 +52,8 @@ pub struct RunOptions {
     pub memory: Option<u64>,
     /// Whether arrays for graph neural networks are written, and of whom.
     pub arrays: Option<GnnScope>,
+    /// A cluster whose [`chance`](crate::chance) is higher is noise: from 0 to 1.
+    pub noise: f64,
     /// How much of each window the report keeps.
     pub report: ReportLimits,
     /// What else decides the results, and is written down: the mapping's text, above all.
@@ -112,6 +115,9 @@ pub enum RunError {
     /// Clusters around the known bad alone, and nobody is known.
     #[error("clusters around the known bad alone need a list of them, and there is none")]
     NobodyKnown,
+    /// The threshold of noise is no probability.
+    #[error("the chance above which a cluster is noise is from 0 to 1, not {0}")]
+    Noise(f64),
     /// Nothing written.
     #[error("cannot write {0}")]
     Write(#[from] WriteError),
@@ -280,6 +286,9 @@ pub fn run<E: Executor>(
     observer: &mut dyn RunObserver,
 ) -> Result<Manifest, RunError> {
     options.detection.check()?;
+    if !(0.0..=1.0).contains(&options.noise) {
+        return Err(RunError::Noise(options.noise));
+    }
     if options.known_bad.is_none() && !options.detection.unseeded {
         return Err(RunError::NobodyKnown);
     }
@@ -347,6 +356,7 @@ impl RunOptions {
         );
         say("longest gap between rows", feed.longest_gap.to_string());
         self.detection.describe(&mut say);
+        say("chance above which a cluster is noise", self.noise.to_string());
         match &feed.sources {
             Sources::Files(named) => say("inputs", named.join(" ")),
             Sources::Query { query, .. } => say("inputs", query.clone()),
@@ -501,6 +511,9 @@ impl<E: Executor> Running<'_, E> {
         let start = Instant::now();
         let mut findings = scores::score(&window.graph, &detected, known, until)?;
         tracker.follow(&mut findings, until);
+        let days = || feed.days().map(|(_, run)| run);
+        let ledger = DaysLedger::new(days(), feed.decimals());
+        Chance::new(&window.graph, days(), entities, &ledger).judge(&mut findings);
         seconds.insert("score".into(), start.elapsed().as_secs_f64());
         let record = WindowRecord {
             index: window.index,
@@ -581,6 +594,7 @@ impl<E: Executor> Running<'_, E> {
             known_bad: &found.held.bad,
             trusted: &found.held.trusted,
             ledger: &ledger,
+            noise: self.options.noise,
         };
         let report = WindowReport::of(in_window, self.options.report);
         record.seconds.insert("evidence".into(), start.elapsed().as_secs_f64());

@@ -181,6 +181,8 @@ pub struct Stream {
 struct Open {
     deals: Vec<Deal>,
     transactions: u64,
+    /// Deals of each pair of columns.
+    links: Vec<u64>,
 }
 
 /// The day that rows are put into, and those that ended meanwhile.
@@ -422,9 +424,11 @@ impl Stream {
             current.open = self.open.remove(&unit).unwrap_or_default();
             current.day = Some(unit);
         }
-        for &(source, target) in &self.pairs {
+        current.open.links.resize(self.pairs.len(), 0);
+        for (&(source, target), links) in self.pairs.iter().zip(&mut current.open.links) {
             let (source, target) = (self.vertices[source], self.vertices[target]);
             if source != NONE && target != NONE {
+                *links += u64::from(source != target);
                 memory::push(&mut current.open.deals, Deal { source, target, time, amount })?;
             }
         }
@@ -553,9 +557,12 @@ impl Stream {
         let first = self.open.keys().next().copied();
         let Some(mut unit) = self.next.or(first) else { return Ok(()) };
         while unit < until {
-            let Open { deals, transactions } = self.open.remove(&unit).unwrap_or_default();
-            let run = Run::of(deals, transactions, self.has_amounts)
+            let Open { deals, transactions, links } = self.open.remove(&unit).unwrap_or_default();
+            let mut run = Run::of(deals, transactions, self.has_amounts)
                 .map_err(|error| self.run_error(unit, error))?;
+            for (&(a, b), links) in self.pairs.iter().zip(links) {
+                *run.links.entry((self.kinds[a], self.kinds[b])).or_default() += links;
+            }
             ended.push(Ended { unit, run, vertices: self.entities.len() });
             unit += 1;
         }

@@ -34,12 +34,17 @@ impl Counted {
 
     /// [`surprise`] of it.
     pub fn beside(self, expected: f64) -> f64 {
+        self.nats(expected).min(MOST_SURPRISE)
+    }
+
+    /// The same without a bound, for sums and differences of such values.
+    pub fn nats(self, expected: f64) -> f64 {
         let Counted { count, ln_factorial } = self;
         if !(count > 0.0 && expected < f64::INFINITY) {
             return 0.0;
         }
         if expected <= 0.0 {
-            return MOST_SURPRISE;
+            return f64::INFINITY;
         }
         let ln_begin = count * expected.ln() - expected;
         let nats = if expected < count + 1.0 {
@@ -49,7 +54,7 @@ impl Counted {
             let below = (ln_begin - ln_factorial).exp() * count * fraction(count, expected);
             -(-below).ln_1p()
         };
-        nats.clamp(0.0, MOST_SURPRISE)
+        nats.max(0.0)
     }
 }
 

@@ -63,6 +63,7 @@ impl From<RunError> for Failure {
             RunError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => FINISHED,
             RunError::Folder(_) => "",
             RunError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
+            RunError::Noise(_) => "for example --noise 0.05",
             RunError::NobodyKnown => "name a list with --known-bad, or leave out --seeded-only",
             RunError::Memory { .. } => FINISHED,
             RunError::Detect(_) | RunError::OutOfMemory(_) => FINISHED,
@@ -82,6 +83,7 @@ impl From<RunError> for Failure {
                     RunError::List(_)
                     | RunError::Both { .. }
                     | RunError::NobodyKnown
+                    | RunError::Noise(_)
                     | RunError::NoTransactions(_) => true,
                     RunError::Detect(error) => {
                         matches!(error, DetectError::Attenuation(_) | DetectError::Sizes { .. })

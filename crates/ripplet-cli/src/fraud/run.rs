@@ -10,6 +10,7 @@ use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::fraud::Span;
+use ripplet::fraud::chance::NOISE;
 use ripplet::fraud::folder::{Manifest, WindowRecord};
 use ripplet::fraud::output::GnnScope;
 use ripplet::fraud::report::ReportLimits;
@@ -43,6 +44,9 @@ pub struct Arguments {
     trusted: Option<PathBuf>,
     #[command(flatten)]
     detection: DetectionArguments,
+    /// A cluster is noise, and not coloured, if chance alone makes a group as busy more often than in this share of windows.
+    #[arg(long, value_name = "CHANCE", default_value_t = NOISE, help_heading = "Detection")]
+    noise: f64,
     /// Arrays for graph neural networks, a graph.npz for each window: of members of clusters, of the whole window, or
     /// none.
     #[arg(long, value_name = "SCOPE", default_value = "clusters", help_heading = "Windows")]
@@ -102,6 +106,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
             Arrays::Window => Some(GnnScope::Window),
             Arrays::None => None,
         },
+        noise: arguments.noise,
         report: ReportLimits::default(),
         described: BTreeMap::from([("mapping".to_owned(), arguments.feed.mapping_text()?)]),
     };

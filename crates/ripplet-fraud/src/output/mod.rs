@@ -13,6 +13,7 @@ mod edges;
 mod gnn;
 mod ledger;
 mod tables;
+mod why;
 
 pub use edges::{Edge, edges_among};
 pub use gnn::{GnnScope, Split, write_arcs, write_gnn, write_nodes};
@@ -40,6 +41,8 @@ pub struct WindowFindings<'a> {
     pub trusted: &'a Holding,
     /// Who paid whom.
     pub ledger: &'a dyn Ledger,
+    /// A cluster whose chance is higher is noise.
+    pub noise: f64,
 }
 
 impl<'a> WindowFindings<'a> {
@@ -52,6 +55,11 @@ impl<'a> WindowFindings<'a> {
             members = others;
             (cluster, own)
         })
+    }
+
+    /// Whether chance explains a cluster.
+    pub(crate) fn is_noise(self, cluster: &Cluster) -> bool {
+        cluster.chance > self.noise
     }
 
     pub(crate) fn is_known_bad(self, vertex: VertexId) -> bool {

@@ -41,6 +41,11 @@ pub fn write_clusters(path: &Path, found: WindowFindings<'_>) -> Result<(), Writ
             names(rows.clone().map(|cluster| cluster.id.to_string())),
             numbers(rows.clone().map(|cluster| cluster.rank)),
             reals(rows.clone().map(|cluster| Some(cluster.score))),
+            reals(rows.clone().map(|cluster| Some(cluster.chance))),
+            Arc::new(
+                rows.clone().map(|cluster| Some(found.is_noise(cluster))).collect::<BooleanArray>(),
+            ),
+            names(rows.clone().map(|cluster| found.why(cluster))),
             numbers(rows.clone().map(|cluster| cluster.size)),
             numbers(rows.clone().map(|cluster| cluster.seeds)),
             counts(rows.clone().map(|cluster| Some(cluster.edges))),
@@ -244,13 +249,16 @@ impl Kind {
     }
 }
 
-const CLUSTERS: [(&str, Kind, bool); 18] = [
+const CLUSTERS: [(&str, Kind, bool); 21] = [
     ("window", Kind::Number, false),
     ("from", Kind::Time, false),
     ("until", Kind::Time, false),
     ("cluster", Kind::Name, false),
     ("rank", Kind::Number, false),
     ("score", Kind::Real, false),
+    ("chance", Kind::Real, false),
+    ("noise", Kind::Flag, false),
+    ("why", Kind::Name, false),
     ("size", Kind::Number, false),
     ("known_bad", Kind::Number, false),
     ("edges", Kind::Count, false),

@@ -7,7 +7,7 @@ use super::events::{EVENTS, Event};
 use super::page::Run;
 use super::window_report::{ClusterReport, Evidence, MemberReport, WindowReport};
 use crate::evolution::OVERLAP_RULE;
-use crate::scores::{BESIDE, Definition, OF_CLUSTERS, OF_MEMBERS};
+use crate::scores::{BESIDE, CHANCE, Definition, OF_CLUSTERS, OF_MEMBERS};
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
@@ -53,6 +53,7 @@ pub(super) struct Document<'a> {
     kinds: &'a [String],
     /// Digits behind the decimal point of amounts.
     decimals: Option<u32>,
+    chance: Definition,
     score: Definition,
     scores: &'static [Definition],
     member_score: Definition,
@@ -83,6 +84,7 @@ struct WindowColumns {
     members: u64,
     bottom: f64,
     top: f64,
+    noise: f64,
     events: Vec<u64>,
     listed: ClusterColumns,
 }
@@ -92,6 +94,8 @@ struct ClusterColumns {
     id: Vec<String>,
     rank: Vec<u32>,
     score: Vec<f64>,
+    chance: Vec<f64>,
+    why: Vec<String>,
     size: Vec<u32>,
     known: Vec<u32>,
     event: Vec<u8>,
@@ -204,6 +208,7 @@ impl ReportBuilder {
             members: report.members,
             bottom: report.bottom,
             top: report.top,
+            noise: report.noise,
             events: report.events,
             listed,
         });
@@ -272,6 +277,7 @@ impl ReportBuilder {
             run,
             kinds: &self.kinds,
             decimals: self.decimals,
+            chance: CHANCE,
             score: OF_CLUSTERS,
             scores: &BESIDE,
             member_score: OF_MEMBERS,
@@ -326,6 +332,8 @@ impl ClusterColumns {
         self.id.push(cluster.id.clone());
         self.rank.push(cluster.rank);
         self.score.push(cluster.score);
+        self.chance.push(cluster.chance);
+        self.why.push(cluster.why.clone());
         self.size.push(cluster.size);
         self.known.push(cluster.known);
         self.event.push(cluster.event.min(EVENTS.len() as u8 - 1));
@@ -390,13 +398,39 @@ impl Serialize for Exact {
 
 /// A row, to count its bytes.
 #[derive(Serialize)]
-struct RowCost<'a>(&'a str, u32, f64, u32, u32, u8, i64, &'a [String], Vec<Option<f32>>, u32);
+struct RowCost<'a>(
+    &'a str,
+    u32,
+    [f64; 2],
+    &'a str,
+    u32,
+    u32,
+    u8,
+    i64,
+    &'a [String],
+    Vec<Option<f32>>,
+    u32,
+);
 
 impl RowCost<'_> {
     fn of(cluster: &ClusterReport) -> RowCost<'_> {
         let scores = cluster.scores.iter().map(|score| score.map(|score| score as f32)).collect();
-        let ClusterReport { id, rank, score, size, known, event, born, parents, .. } = cluster;
-        RowCost(id, *rank, *score, *size, *known, *event, *born, parents, scores, u32::MAX)
+        let ClusterReport {
+            id, rank, score, chance, why, size, known, event, born, parents, ..
+        } = cluster;
+        RowCost(
+            id,
+            *rank,
+            [*score, *chance],
+            why,
+            *size,
+            *known,
+            *event,
+            *born,
+            parents,
+            scores,
+            u32::MAX,
+        )
     }
 }
 

@@ -53,6 +53,8 @@ pub struct WindowReport {
     pub events: Vec<u64>,
     /// The kinds of entities, by number.
     pub kinds: Vec<String>,
+    /// A cluster whose chance is higher is noise.
+    pub noise: f64,
     /// Digits behind the decimal point of all amounts; none where amounts are not mapped.
     pub decimals: Option<u32>,
     /// The clusters that are listed, by rank.
@@ -68,6 +70,10 @@ pub struct ClusterReport {
     pub rank: u32,
     /// How suspicious it is.
     pub score: f64,
+    /// How often chance alone makes a group as busy.
+    pub chance: f64,
+    /// A sentence that says what is unusual.
+    pub why: String,
     /// How many members it has.
     pub size: u32,
     /// How many of them are known bad.
@@ -197,6 +203,7 @@ impl WindowReport {
             top: scores().reduce(f64::max).unwrap_or_default(),
             events,
             kinds: found.entities.kinds().to_vec(),
+            noise: found.noise,
             decimals: found.ledger.decimals(),
             listed: listed.collect(),
         }
@@ -214,6 +221,8 @@ impl WindowFindings<'_> {
             id: cluster.id.to_string(),
             rank: cluster.rank,
             score: cluster.score,
+            chance: cluster.chance,
+            why: self.why(cluster),
             size: cluster.size,
             known: cluster.seeds,
             event: event_of(cluster.fate),

@@ -27,6 +27,8 @@ pub enum Form {
     Share,
     /// How little chance explains: natural logarithms, with two decimals.
     Nats,
+    /// 1 in so many.
+    Odds,
     /// A whole number.
     Count,
     /// A share more or less than before.
@@ -50,6 +52,16 @@ pub const OF_CLUSTERS: Definition = Definition {
     meaning: "How suspicious its members are on average, in nats; the ranking is by it.",
     formula: "Σ score of members / members",
     form: Form::Nats,
+};
+
+/// How often chance alone makes a cluster as busy: [`chance`](crate::chance).
+pub const CHANCE: Definition = Definition {
+    key: "chance",
+    name: "Chance",
+    meaning: "How many windows without rings have any group as busy as the busiest part of the cluster, at most. Above the \
+              threshold, the cluster is noise.",
+    formula: "min over parts of s members: s · (s − 1) · C(entities, s) · P(Poisson(expected transactions) ≥ transactions)",
+    form: Form::Odds,
 };
 
 /// What else is told of clusters.

@@ -13,6 +13,7 @@
 //! | of a cluster C | formula |
 //! |---|---|
 //! | `score`, by which clusters are ranked | [`OF_CLUSTERS`] |
+//! | `chance` | [`CHANCE`]; set by [`Chance`](crate::chance::Chance) |
 //! | `density`, `conductance`, `growth`, `age` | [`BESIDE`]; a share of nothing is 0 |
 //! | `edges`, `weight_within` | \|E(C)\|; Σ w over E(C) |
 //! | `weight_out` | Σ w over edges that leave C |
@@ -24,8 +25,9 @@
 
 mod definitions;
 
-pub use definitions::{BESIDE, Definition, Form, OF_CLUSTERS, OF_MEMBERS, beside};
+pub use definitions::{BESIDE, CHANCE, Definition, Form, OF_CLUSTERS, OF_MEMBERS, beside};
 
+use crate::chance::Why;
 use crate::detect::{Detected, Known};
 use crate::ties::arcs;
 use crate::{Cluster, ClusterId, Fate, Findings, Member, Timestamp};
@@ -120,6 +122,8 @@ impl Scene<'_> {
             id: ClusterId::default(),
             rank: 0,
             score: mean,
+            chance: 1.0,
+            why: Why::default(),
             size: size as u32,
             seeds: scored.iter().filter(|member| member.known_bad).count() as u32,
             edges: total.edges / 2,

@@ -11,6 +11,8 @@ fn findings(clusters: &[&[u32]]) -> Findings {
     for (rank, members) in (1..).zip(clusters) {
         let id = ClusterId(u64::from(rank));
         findings.clusters.push(Cluster {
+            chance: 1.0,
+            why: Default::default(),
             id,
             rank,
             score: 0.0,

@@ -1,5 +1,6 @@
 //! The tests of ripplet-fraud, in one binary.
 
+mod chance;
 mod detection;
 mod evaluation;
 mod evolution;

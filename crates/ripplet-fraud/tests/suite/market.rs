@@ -3,6 +3,7 @@
 //! Rings of users, merchants and devices come, grow, take one another in, split and go. The scores are computed here
 //! from the edges, in the plainest way.
 
+use ripplet_fraud::chance::Why;
 use ripplet_fraud::output::{Edge, Flow, Ledger, Payment, WindowFindings};
 use ripplet_fraud::report::{ReportLimits, WindowReport};
 use ripplet_fraud::seeds::Holding;
@@ -59,6 +60,7 @@ impl Found {
             known_bad: &self.known_bad,
             trusted: &self.trusted,
             ledger: self,
+            noise: 0.05,
         })
     }
 
@@ -320,6 +322,12 @@ impl Found {
             id,
             rank: 0,
             score: mean * (1.0 - conductance) * (seeds as f64 + 1.0).ln(),
+            chance: 1.0 / ((id.0 % 9 + 1) as f64).powi(2),
+            why: Why {
+                members: members[..members.len().min(4)].to_vec(),
+                transactions: 31,
+                expected: 0.25,
+            },
             size: size as u32,
             seeds: seeds as u32,
             edges: edges as u64,

@@ -102,7 +102,7 @@ fn tables_have_what_was_found() {
         let (header, rows) = all(&|path| write_clusters(path, of).unwrap());
         assert_eq!(
             header.join(","),
-            "window,from,until,cluster,rank,score,size,known_bad,edges,weight_within,weight_out,density,\
+            "window,from,until,cluster,rank,score,chance,noise,why,size,known_bad,edges,weight_within,weight_out,density,\
              conductance,growth,age,born,fate,parents"
         );
         assert_eq!(rows.len(), found.findings.clusters.len());
@@ -116,6 +116,9 @@ fn tables_have_what_was_found() {
                 format!("c{}", cluster.id.0),
                 cluster.rank.to_string(),
                 cluster.score.to_string(),
+                cluster.chance.to_string(),
+                (cluster.chance > 0.05).to_string(),
+                row[8].clone(),
                 cluster.size.to_string(),
                 cluster.seeds.to_string(),
                 cluster.edges.to_string(),
@@ -131,6 +134,9 @@ fn tables_have_what_was_found() {
                 parents.join(" "),
             ];
             assert_eq!(row[..], expected);
+            let odds = ripplet_fraud::chance::one_in(cluster.chance);
+            let noise = if cluster.chance > 0.05 { ": noise" } else { "" };
+            assert!(row[8].ends_with(&format!("chance alone: {odds}{noise}")), "{}", row[8]);
         }
         assert!(found.findings.clusters.iter().any(|cluster| cluster.fate != Fate::Born));
 

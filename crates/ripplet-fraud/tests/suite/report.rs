@@ -2,6 +2,7 @@
 
 use crate::market::{Found, market};
 use ripplet_browser::{self as browser, Browser};
+use ripplet_fraud::chance::Why;
 use ripplet_fraud::report::{
     Evidence, PageLimits, ReportBuilder, ReportLimits, Run, WindowReport, write_report,
 };
@@ -576,6 +577,84 @@ fn the_direction_and_the_single_transactions_are_there() {
     let flow = edge.flow.unwrap();
     let line = format!("{},{},{},{},", from[0], to[0], flow.count, flow.amount.unwrap());
     assert!(text.lines().any(|other| other.starts_with(&line)), "{line} in {text}");
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+#[test]
+fn a_sentence_says_why() {
+    let mut windows = market(20, 1);
+    let found = &mut windows[0];
+    let id = found.findings.clusters[0].id;
+    let edges = found.edges_of(id);
+    let back = |e: &&ripplet_fraud::output::Edge| found.flows.contains_key(&(e.target, e.source));
+    let one_way = edges.iter().find(|e| !back(e) && e.flow.unwrap().count > 1).unwrap();
+    let both_ways = edges.iter().find(back).unwrap();
+    let name = |v| format!("{} {}", found.entities.kind_name_of(v), found.entities.id_of(v));
+    let flow = one_way.flow.unwrap();
+    let (source, target) = (name(one_way.source), name(one_way.target));
+    let days = match flow.first == flow.last {
+        true => format!("on {}", flow.first),
+        false => format!("from {} to {}", flow.first, flow.last),
+    };
+    let two =
+        |e: &ripplet_fraud::output::Edge| vec![e.source.min(e.target), e.source.max(e.target)];
+    let between = two(both_ways).into_iter().map(name).collect::<Vec<_>>().join(" and ");
+    let parts = [two(one_way), two(both_ways), two(one_way).repeat(0)];
+    let why = |found: &mut Found, members: Vec<u32>, chance: f64| {
+        let cluster = &mut found.findings.clusters[0];
+        cluster.chance = chance;
+        cluster.why = Why { members, transactions: 5, expected: 0.0123 };
+        found.report(ReportLimits::default()).listed[0].why.clone()
+    };
+    let [one, two, none] = parts;
+    assert_eq!(
+        why(found, one, 0.001),
+        format!(
+            "5 transactions {source} → {target} {days}, where 0.012 are expected; chance alone: 1 in 1,000"
+        )
+    );
+    let said = why(found, two, 0.3);
+    assert!(said.starts_with(&format!("5 transactions between {between} ")), "{said}");
+    assert!(said.ends_with("chance alone: 1 in 3: noise"), "{said}");
+    assert!(why(found, none, 1.0).contains("noise"));
+}
+
+/// A cluster that chance explains is called so, and has no colours; and it can be left out.
+#[test]
+fn noise_is_not_coloured() {
+    let folder = tempfile::tempdir().unwrap();
+    let windows = market(20, 1);
+    let Some(mut page) = opened(&windows, folder.path()) else { return };
+    let clusters = &windows[0].findings.clusters;
+    let (noise, others): (Vec<_>, Vec<_>) = clusters.iter().partition(|c| c.chance > 0.05);
+    assert!(!noise.is_empty() && !others.is_empty());
+    for (cluster, is_noise) in [(noise[0], true), (others[0], false)] {
+        page.value(&format!(
+            "location.hash = ''; document.querySelector('#ranking tr[data-key={}]').click()",
+            cluster.id
+        ));
+        assert_eq!(
+            page.text("document.getElementById('cluster-id').textContent"),
+            cluster.id.to_string()
+        );
+        let why = page.text("document.getElementById('why').textContent");
+        assert!(why.contains("chance alone: ") && why.ends_with("noise") == is_noise, "{why}");
+        let line = page.text("document.getElementById('cluster-line').textContent");
+        assert_eq!(line.starts_with("noise"), is_noise, "{line}");
+        // One colour for all, or those of the scores.
+        let colours = page.value(
+            "new Set([...document.querySelectorAll('#graph .vertex:not(.outside) .shape')]\
+            .map((shape) => getComputedStyle(shape).fill)).size",
+        );
+        assert_eq!(colours == json!(1), is_noise, "{colours}");
+    }
+    page.click("#without-noise");
+    let shown = listed(&mut page);
+    let expected: Vec<String> = others.iter().map(|cluster| cluster.id.to_string()).collect();
+    assert_eq!(shown, expected);
+    let odds = column(&mut page, "#ranking", 4);
+    assert_eq!(odds.len(), others.len());
+    assert!(odds.iter().all(|text| text.starts_with("1 in ")), "{odds:?}");
     assert_eq!(page.complaints(), NOTHING);
 }
 

@@ -1,5 +1,6 @@
 //! Runs into folders, from files to the report: the example, runs that are killed and go on, and bad input.
 
+use ripplet_fraud::chance::NOISE;
 use ripplet_fraud::detect::Detection;
 use ripplet_fraud::feed::FeedOptions;
 use ripplet_fraud::folder::{Manifest, RunFolder, WindowRecord};
@@ -48,6 +49,7 @@ pub fn options(inputs: &[&Path], mapping: &str, known_bad: &Path) -> RunOptions 
         exact: false,
         memory: None,
         arrays: Some(GnnScope::Clusters),
+        noise: NOISE,
         report: ReportLimits::default(),
         described: BTreeMap::new(),
     }
@@ -602,6 +604,47 @@ fn a_run_that_is_stopped_before_its_first_window_leaves_nothing() {
     fs::write(out.join("else"), "").unwrap();
     let refused = run_into(&days.options(), &out, false).unwrap_err().to_string();
     assert!(refused.contains("is not empty, and no run is in it"), "{refused}");
+}
+
+/// Who pays one partner again and again is no chance; who pays everybody once may be.
+#[test]
+fn clusters_have_a_chance_and_a_sentence() {
+    let mut text = String::from("from,to,at,eur\n");
+    for user in 0..300u32 {
+        for pay in 0..2 {
+            let (to, day) = ((user * 7 + 13 + pay * 101) % 300, 1 + (user + pay) % 4);
+            text += &format!("u{user},u{to},2024-03-0{day}T12:00:00,1.50\n");
+        }
+    }
+    for (from, to) in [("a", "b"), ("b", "c"), ("c", "a")] {
+        text += &format!("{from},{to},2024-03-04T13:00:00,0.10\n").repeat(5);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.csv");
+    // In the order of time.
+    let mut lines: Vec<&str> = text.lines().skip(1).collect();
+    lines.sort_by_key(|line| line.split(',').nth(2).unwrap().to_owned());
+    fs::write(&rows, format!("from,to,at,eur\n{}\n", lines.join("\n"))).unwrap();
+    let mapping = MAPPING.replace("shop", "user");
+    let mut options = options(&[&rows], &mapping, &rows);
+    options.known_bad = None;
+    let out = folder.path().join("run");
+    let manifest = run_into(&options, &out, false).unwrap();
+    let run = RunFolder::open(&out).unwrap();
+    let report = fs::read_to_string(run.window(&manifest.windows[1]).join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let top = &report["listed"][0];
+    assert_eq!(top["size"], 3, "{top}");
+    assert_eq!(
+        top["why"].as_str().unwrap().split(", where").next().unwrap(),
+        "15 transactions among its 3 members on 2024-03-04"
+    );
+    assert!(top["chance"].as_f64().unwrap() < 1e-6, "{top}");
+    let edges = top["evidence"]["edges"].as_array().unwrap();
+    assert!(edges.iter().all(|edge| edge["amount"] == 50 && edge["count"] == 5), "{edges:?}");
+    options.noise = 1.5;
+    let refused = run_into(&options, &folder.path().join("other"), false).unwrap_err();
+    assert!(matches!(refused, RunError::Noise(_)), "{refused:?}");
 }
 
 #[test]

@@ -150,9 +150,11 @@ function showEvidence(row) {
   const window = doc.windows[row.window];
   byId('cluster-id').replaceChildren(idText(row.id));
   byId('cluster-line').replaceChildren(
-    badge(row.event),
+    row.noise ? noiseBadge() : badge(row.event),
     `Rank ${grouped.format(row.rank)} of ${grouped.format(window.clusters)} · ${counted(row.size, 'member')}, ${grouped.format(row.known)} known bad · first seen ${lastOf(row.born)}`,
   );
+  byId('why').textContent = row.why;
+  byId('detail').classList.toggle('noise', row.noise);
   showGraph(detail);
   drawKinds();
   const gone = detail === null;
@@ -226,7 +228,8 @@ function showScores(row) {
   };
   const entries = doc.scores.map((score, at) => entry(score, row.scores[at], all.map(({ scores }) => scores[at])));
   const whole = entry(doc.score, row.score, all.map(({ score }) => score));
-  byId('scores').replaceChildren(make('dl', {}, whole, ...entries));
+  const chance = entry(doc.chance, row.chance, all.map(({ chance: other }) => other));
+  byId('scores').replaceChildren(make('dl', {}, whole, ...entries, chance));
 }
 
 function showHistory(row) {

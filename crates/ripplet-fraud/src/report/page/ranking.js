@@ -28,7 +28,19 @@ function makeRanking() {
         figure: true,
         first: 'down',
         value: ({ score }) => score,
-        cell: ({ score }) => meter(place(score), written(score, doc.score.form)),
+        cell: ({ score, noise }) => {
+          const cell = meter(place(score), written(score, doc.score.form));
+          if (noise) cell.classList.add('of-noise');
+          return cell;
+        },
+      },
+      {
+        key: 'chance',
+        title: doc.chance.name,
+        hint: `${doc.chance.meaning} ${doc.chance.formula}`,
+        figure: true,
+        value: ({ chance }) => chance,
+        cell: ({ chance }) => written(chance, doc.chance.form),
       },
       { key: 'size', title: 'Size', hint: 'Members of the cluster', figure: true, first: 'down', value: ({ size }) => size, cell: ({ size }) => grouped.format(size) },
       { key: 'known', title: 'Bad', hint: 'Members on the black list when the window ended', figure: true, first: 'down', value: ({ known }) => known, cell: ({ known }) => grouped.format(known) },
@@ -39,7 +51,7 @@ function makeRanking() {
 
 function clusterCell(row) {
   const match = state.matches?.get(row.id);
-  return make('span', { class: 'cluster' }, idText(row.id), match ? make('small', {}, '∋ ', idText(match)) : badge(row.event));
+  return make('span', { class: 'cluster' }, idText(row.id), match ? make('small', {}, '∋ ', idText(match)) : row.noise ? noiseBadge() : badge(row.event));
 }
 
 /** Lists the clusters of the chosen window that the search and the filters let through. */
@@ -51,6 +63,7 @@ function showRanking() {
     (row) =>
       (state.event === null || row.event === state.event) &&
       row.size >= state.least &&
+      !(state.withoutNoise && row.noise) &&
       (!text || row.id.toLowerCase().includes(text) || state.matches.has(row.id)),
   );
   tables.ranking.empty = all.length === 0 ? 'No clusters were found in this window.' : 'No cluster matches.';
@@ -72,6 +85,10 @@ function listenToFilters() {
   };
   byId('least').oninput = ({ target }) => {
     state.least = Number(target.value) || 0;
+    showRanking();
+  };
+  byId('without-noise').onchange = ({ target }) => {
+    state.withoutNoise = target.checked;
     showRanking();
   };
   byId('search').oninput = ({ target }) => {

@@ -9,6 +9,7 @@ const state = {
   query: '',
   event: null,
   least: 0,
+  withoutNoise: false,
   matches: null,
 };
 
@@ -159,7 +160,7 @@ function showAbout() {
   byId('inputs').replaceChildren(make('tbody', {}, ...rows(doc.run.inputs)));
   byId('inputs-title').hidden = doc.run.inputs.length === 0;
   const formula = ({ name, meaning, formula: text }) => make('div', {}, make('dt', {}, name), make('dd', {}, meaning, make('code', {}, text)));
-  byId('formulas').replaceChildren(...[doc.score, ...doc.scores].map(formula));
+  byId('formulas').replaceChildren(...[doc.score, doc.chance, ...doc.scores].map(formula));
   byId('member-formulas').replaceChildren(...[doc.member_score].map(formula));
   byId('event-rules').replaceChildren(...doc.events.map(({ name, rule }) => make('div', {}, make('dt', {}, name), make('dd', {}, rule))));
   byId('overlap').textContent = doc.overlap_rule;

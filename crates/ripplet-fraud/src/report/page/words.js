@@ -9,6 +9,13 @@ const FORMS = {
   share: (value) => value.toFixed(3),
   number: (value) => (Number.isInteger(value) || Math.abs(value) >= 1000 ? grouped.format(value) : value.toPrecision(3)),
   nats: (value) => value.toFixed(2).replace('-', '−'),
+  odds: (value) => {
+    const often = 1 / value;
+    if (often < 1.5) return 'always';
+    if (often >= 1e9) return '< 1 in 1 bn';
+    const unit = often < 10 ? 1 : 10 ** (Math.floor(Math.log10(often)) - 1);
+    return `1 in ${grouped.format(Math.round(often / unit) * unit)}`;
+  },
   count: (value) => grouped.format(value),
   change: (value) => (value > 0 ? '+' : value < 0 ? '−' : '') + Math.abs(value * 100).toFixed(0) + ' %',
 };
@@ -48,6 +55,11 @@ function rangeOf(window) {
 
 function kindOf(kind) {
   return doc.kinds[kind] ?? 'entity';
+}
+
+/** The mark of a cluster that chance explains. */
+function noiseBadge() {
+  return make('span', { class: 'standing', title: doc.chance.meaning }, 'noise');
 }
 
 function badge(event) {

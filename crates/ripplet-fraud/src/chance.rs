@@ -1,0 +1,381 @@
+//! How often chance alone makes a group as busy: a score of clusters that can be read without knowing the market.
+//!
+//! # What it returns
+//! [`Chance::of`] returns an upper bound of the probability that a window without rings has *any* group of entities as
+//! busy with one another as the busiest part of a cluster. It is a p-value that is corrected for all groups there could
+//! be: of 100 windows in which everybody deals at random, at most 5 have a cluster of 0.05 or less.
+//!
+//! Chance is the configuration model, for each pair of kinds of its own: everybody deals as often as they do, with
+//! partners drawn at random. The transactions between u, of kind a, and v, of kind b, are Poisson with mean
+//!
+//! ```text
+//! λ(u, v) = W_b(u) · W_a(v) / T_ab        W_b(u)  transactions of u with entities of kind b
+//!           (2 T_aa in place of T_ab       T_ab    transactions between the kinds a and b
+//!            where a = b)
+//! ```
+//!
+//! A part S of s members with X transactions among them, where Λ = Σ λ(u, v) over its pairs are expected, has
+//!
+//! ```text
+//! p(S) = s · (s − 1) · C(n, s) · P(Poisson(Λ) ≥ X)       n: entities with a transaction in the window
+//! ```
+//!
+//! and the cluster's chance is the least p(S) of the parts that are looked at, or 1. There are C(n, s) groups of s, so
+//! the expected number of those with P ≤ t is at most C(n, s) · t, whatever was looked at; and Σ 1 / (s (s − 1)) over all
+//! s ≥ 2 is 1 (Boole's inequality, twice). So the bound holds for all clusters of a window together.
+//!
+//! # Algorithm, cost, memory
+//! Looked at are: each pair of members that deal, and what is left while the member with the fewest transactions within is
+//! taken away, one after the other (Charikar's peeling). A cluster takes e log s steps for e edges and s members, and one
+//! for each partner of a member and day. Memory: that of a cluster.
+//!
+//! # Determinism
+//! Counts are integers, and equals are taken away by their numbers: the same bits on any number of threads.
+//!
+//! # Limits
+//! Transactions count, not their amounts or weights. Chance has no habits: a pair that deals every month is no chance,
+//! and no fraud either. A low chance says *this is not random*, and the raw score how near the known bad are.
+//!
+//! # References
+//! Kulldorff, *A spatial scan statistic*, Communications in Statistics 26, 1997 (the busiest group of all, and its
+//! p-value). Chung, Lu, *Connected components in random graphs with given expected degree sequences*, Annals of
+//! Combinatorics 6, 2002 (what is expected). Charikar, *Greedy approximation algorithms for finding dense components*,
+//! APPROX 2000 (peeling).
+
+use crate::days::Run;
+use crate::output::Ledger;
+use crate::surprise::Counted;
+use crate::{Entities, Findings, KindId, Member};
+use rayon::prelude::*;
+use ripplet_graph::{Graph, VertexId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A cluster whose chance is higher is noise, where nothing else is said.
+pub const NOISE: f64 = 0.05;
+
+/// Why a cluster is no chance: its busiest part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Why {
+    /// The members of the part, ascending; none where no two members dealt.
+    pub members: Vec<VertexId>,
+    /// Transactions among them.
+    pub transactions: u64,
+    /// Transactions that are expected among them.
+    pub expected: f64,
+}
+
+/// What chance has in a window.
+pub struct Chance<'a> {
+    days: Vec<&'a Run>,
+    entities: &'a Entities,
+    ledger: &'a dyn Ledger,
+    /// Transactions between two kinds, the smaller number first.
+    totals: BTreeMap<(KindId, KindId), u64>,
+    /// Entities with a transaction.
+    active: u64,
+}
+
+impl<'a> Chance<'a> {
+    /// That of a window: its graph, its days, and who its vertices are.
+    pub fn new(
+        graph: &Graph,
+        days: impl IntoIterator<Item = &'a Run>,
+        entities: &'a Entities,
+        ledger: &'a dyn Ledger,
+    ) -> Chance<'a> {
+        let days: Vec<&Run> = days.into_iter().collect();
+        let mut totals = BTreeMap::new();
+        for (&(a, b), count) in days.iter().flat_map(|run| &run.links) {
+            *totals.entry((a.min(b), a.max(b))).or_default() += count;
+        }
+        let vertices = (0..graph.vertices()).into_par_iter();
+        let active = vertices.filter(|&vertex| graph.degree(vertex) > 0).count() as u64;
+        Chance { days, entities, ledger, totals, active }
+    }
+
+    /// Sets the chance of each cluster, and why.
+    pub fn judge(&self, findings: &mut Findings) {
+        let Findings { clusters, members, .. } = findings;
+        let mut rest: &[Member] = members;
+        let mut parts = Vec::with_capacity(clusters.len());
+        for cluster in clusters.iter() {
+            let own = rest.iter().take_while(|member| member.cluster == cluster.id).count();
+            parts.push(&rest[..own]);
+            rest = &rest[own..];
+        }
+        clusters.par_iter_mut().zip(parts).for_each(|(cluster, members)| {
+            let mut vertices: Vec<VertexId> = members.iter().map(|m| m.vertex).collect();
+            vertices.sort_unstable();
+            (cluster.chance, cluster.why) = self.of(&vertices);
+        });
+    }
+
+    /// Returns the chance of a group of vertices, which ascend, and its busiest part.
+    pub fn of(&self, members: &[VertexId]) -> (f64, Why) {
+        let mut group = Group::new(self, members);
+        let mut best = (f64::NEG_INFINITY, Why::default());
+        for &(a, b, count) in &group.edges {
+            let expected = self.expected_of([group.parties[a].clone(), group.parties[b].clone()]);
+            let nats = self.nats(2, count, expected);
+            if nats > best.0 {
+                let members = vec![members[a], members[b]];
+                best = (nats, Why { members, transactions: count, expected });
+            }
+        }
+        let mut cut = None;
+        for left in (3..=members.len()).rev() {
+            let nats = self.nats(left as u64, group.transactions, group.expected());
+            if nats > best.0 {
+                best = (
+                    nats,
+                    Why {
+                        members: Vec::new(),
+                        transactions: group.transactions,
+                        expected: group.expected(),
+                    },
+                );
+                cut = Some(group.gone.len());
+            }
+            group.peel();
+        }
+        if let Some(cut) = cut {
+            let gone: BTreeSet<usize> = group.gone[..cut].iter().copied().collect();
+            let left = members.iter().enumerate().filter(|(at, _)| !gone.contains(at));
+            best.1.members = left.map(|(_, &vertex)| vertex).collect();
+        }
+        ((-best.0).exp().min(1.0), best.1)
+    }
+
+    /// −ln p of a part: see the module.
+    fn nats(&self, size: u64, transactions: u64, expected: f64) -> f64 {
+        let surprise = Counted::new(transactions as f64).nats(expected);
+        surprise - ln_choose(self.active, size) - ((size * (size - 1)) as f64).ln()
+    }
+
+    fn total(&self, a: KindId, b: KindId) -> u64 {
+        self.totals.get(&(a.min(b), a.max(b))).copied().unwrap_or(0)
+    }
+
+    /// The transactions of a vertex by the kinds of its partners.
+    fn party(&self, vertex: VertexId) -> Party {
+        let mut with: BTreeMap<KindId, u64> = BTreeMap::new();
+        for run in &self.days {
+            for arc in run.arcs_of(vertex) {
+                let kind = self.entities.kind_of(run.neighbors[arc]);
+                *with.entry(kind).or_default() += u64::from(run.counts[arc]);
+            }
+        }
+        Party { kind: self.entities.kind_of(vertex), with }
+    }
+
+    /// Transactions that are expected among two.
+    fn expected_of(&self, [one, other]: [Party; 2]) -> f64 {
+        let mut sums = Sums::default();
+        sums.add(&one);
+        sums.add(&other);
+        sums.expected(self)
+    }
+}
+
+/// ln C(n, k).
+fn ln_choose(n: u64, k: u64) -> f64 {
+    (0..k.min(n)).map(|i| ((n - i) as f64 / (i + 1) as f64).ln()).sum()
+}
+
+/// What is expected of a member.
+#[derive(Clone, Debug)]
+struct Party {
+    kind: KindId,
+    /// Its transactions by the kind of partner.
+    with: BTreeMap<KindId, u64>,
+}
+
+/// What is expected among a group: sums of its members' transactions, by kinds.
+#[derive(Debug, Default)]
+struct Sums {
+    /// Of members of a kind, with partners of a kind: the sum, and the sum of squares.
+    with: BTreeMap<(KindId, KindId), (u128, u128)>,
+}
+
+impl Sums {
+    fn add(&mut self, party: &Party) {
+        for (&kind, &count) in &party.with {
+            let (sum, squares) = self.with.entry((party.kind, kind)).or_default();
+            *sum += u128::from(count);
+            *squares += u128::from(count).pow(2);
+        }
+    }
+
+    fn remove(&mut self, party: &Party) {
+        for (&kind, &count) in &party.with {
+            if let Some((sum, squares)) = self.with.get_mut(&(party.kind, kind)) {
+                *sum -= u128::from(count);
+                *squares -= u128::from(count).pow(2);
+            }
+        }
+    }
+
+    /// Σ λ over the pairs.
+    fn expected(&self, chance: &Chance<'_>) -> f64 {
+        let mut expected = 0.0;
+        for (&(a, b), &(sum, squares)) in &self.with {
+            let total = chance.total(a, b) as f64;
+            if a == b {
+                expected += (sum * sum - squares) as f64 / 2.0 / (2.0 * total);
+            } else if a < b {
+                let other = self.with.get(&(b, a)).map_or(0, |(sum, _)| *sum);
+                expected += sum as f64 * other as f64 / total;
+            }
+        }
+        expected
+    }
+}
+
+/// A group that is peeled.
+struct Group<'a> {
+    chance: &'a Chance<'a>,
+    parties: Vec<Party>,
+    sums: Sums,
+    /// Pairs that dealt, by place, and how often.
+    edges: Vec<(usize, usize, u64)>,
+    /// The partners of each member.
+    partners: Vec<Vec<(usize, u64)>>,
+    /// Who is left: transactions within, and the place.
+    left: BTreeSet<(u64, usize)>,
+    within: Vec<u64>,
+    /// Transactions among those who are left.
+    transactions: u64,
+    gone: Vec<usize>,
+}
+
+impl<'a> Group<'a> {
+    fn new(chance: &'a Chance<'a>, members: &[VertexId]) -> Group<'a> {
+        let parties: Vec<Party> = members.iter().map(|&vertex| chance.party(vertex)).collect();
+        let mut sums = Sums::default();
+        parties.iter().for_each(|party| sums.add(party));
+        let mut edges = Vec::new();
+        let mut partners = vec![Vec::new(); members.len()];
+        for (a, &vertex) in members.iter().enumerate() {
+            // Partners of any day, each once.
+            let mut near = BTreeSet::new();
+            for run in &chance.days {
+                for &other in &run.neighbors[run.arcs_of(vertex)] {
+                    if let Ok(b) = members.binary_search(&other) {
+                        near.insert(b);
+                    }
+                }
+            }
+            for b in near.into_iter().filter(|&b| b > a) {
+                let flow = |from: usize, to: usize| chance.ledger.flow(members[from], members[to]);
+                let count = [flow(a, b), flow(b, a)].into_iter().flatten().map(|f| f.count).sum();
+                edges.push((a, b, count));
+                partners[a].push((b, count));
+                partners[b].push((a, count));
+            }
+        }
+        let within: Vec<u64> =
+            partners.iter().map(|all| all.iter().map(|(_, count)| count).sum()).collect();
+        let left = within.iter().copied().zip(0..).collect();
+        let transactions = edges.iter().map(|(_, _, count)| count).sum();
+        Group {
+            chance,
+            parties,
+            sums,
+            edges,
+            partners,
+            left,
+            within,
+            transactions,
+            gone: Vec::new(),
+        }
+    }
+
+    fn expected(&self) -> f64 {
+        self.sums.expected(self.chance)
+    }
+
+    /// Takes the member away that has the fewest transactions within.
+    fn peel(&mut self) {
+        let Some((within, place)) = self.left.pop_first() else { return };
+        self.transactions -= within;
+        self.sums.remove(&self.parties[place]);
+        self.gone.push(place);
+        for &(partner, count) in &self.partners[place] {
+            let had = self.within[partner];
+            if self.left.remove(&(had, partner)) {
+                self.within[partner] = had - count;
+                self.left.insert((had - count, partner));
+            }
+        }
+    }
+}
+
+/// A chance in words: `1 in 1,000`.
+pub fn one_in(chance: f64) -> String {
+    const MOST: f64 = 1e9;
+    match 1.0 / chance {
+        n if n < 1.5 => "all the time".into(),
+        n if n < 10.0 => format!("1 in {n:.0}"),
+        n if n < MOST => {
+            let unit = 10f64.powf(n.log10().floor() - 1.0);
+            format!("1 in {}", grouped((n / unit).round() * unit))
+        }
+        _ => "less than 1 in 1,000,000,000".into(),
+    }
+}
+
+/// A number that is expected, with two digits.
+pub(crate) fn expected_text(expected: f64) -> String {
+    match expected {
+        e if e < 0.001 => "less than 0.001".into(),
+        e if e < 1.0 => {
+            let digits = (1.0 - e.log10().floor()) as usize;
+            format!("{e:.digits$}")
+        }
+        e => format!("{e:.1}"),
+    }
+}
+
+/// A whole number with commas.
+fn grouped(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let first = digits.len() % 3;
+    let mut text = digits[..first].to_owned();
+    for at in (first..digits.len()).step_by(3) {
+        if at > 0 {
+            text.push(',');
+        }
+        text.push_str(&digits[at..at + 3]);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chances_read_as_odds() {
+        for (chance, text) in [
+            (1.0, "all the time"),
+            (0.3, "1 in 3"),
+            (0.05, "1 in 20"),
+            (0.001, "1 in 1,000"),
+            (1.0 / 123_456.0, "1 in 120,000"),
+            (1e-30, "less than 1 in 1,000,000,000"),
+            (0.0, "less than 1 in 1,000,000,000"),
+        ] {
+            assert_eq!(one_in(chance), text, "{chance}");
+        }
+        assert_eq!(expected_text(0.0123), "0.012");
+        assert_eq!(expected_text(12.34), "12.3");
+        assert_eq!(expected_text(1e-9), "less than 0.001");
+    }
+
+    #[test]
+    fn ways_to_choose_are_counted() {
+        assert!((ln_choose(10, 3) - 120f64.ln()).abs() < 1e-12);
+        assert!((ln_choose(52, 5) - 2_598_960f64.ln()).abs() < 1e-9);
+        assert!(ln_choose(7, 7).abs() < 1e-12);
+    }
+}

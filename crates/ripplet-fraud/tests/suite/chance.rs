@@ -1,0 +1,223 @@
+//! The chance of clusters, against sums done by hand and against markets in which there is nothing but chance.
+
+use ripplet_fraud::chance::{Chance, NOISE};
+use ripplet_fraud::days::{Deal, Run};
+use ripplet_fraud::detect::{Detection, Known, detect};
+use ripplet_fraud::mapping::WeightRule;
+use ripplet_fraud::output::DaysLedger;
+use ripplet_fraud::scores::score;
+use ripplet_fraud::weights::Weighing;
+use ripplet_fraud::window::{Shape, Sliding};
+use ripplet_fraud::{Entities, Findings, KindId, Span, Timestamp};
+use ripplet_graph::Graph;
+use ripplet_lp::cpu::CpuExecutor;
+
+/// SplitMix64.
+struct Draws(u64);
+
+impl Draws {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Somebody of `count`, the first far more often than the last.
+    fn somebody(&mut self, count: u32) -> u32 {
+        let share = self.next();
+        (f64::from(count) * share.powf(1.8)) as u32
+    }
+}
+
+/// A market of one day.
+struct Market {
+    entities: Entities,
+    run: Run,
+    graph: Graph,
+}
+
+impl Market {
+    fn of(entities: Entities, deals: &[(u32, u32)]) -> Market {
+        let deal =
+            |&(source, target): &(u32, u32)| Deal { source, target, time: Timestamp(0), amount: 0 };
+        let deals: Vec<Deal> = deals.iter().map(deal).collect();
+        let mut run = Run::of(deals.clone(), deals.len() as u64, false).unwrap();
+        for deal in deals.iter().filter(|deal| deal.source != deal.target) {
+            let kinds = (entities.kind_of(deal.source), entities.kind_of(deal.target));
+            *run.links.entry(kinds).or_default() += 1;
+        }
+        let weighing = Weighing::new(&WeightRule::default(), false).unwrap();
+        let mut sliding = Sliding::new(Shape::new(Span::DAY, Span::DAY).unwrap(), weighing, 1.0);
+        sliding.push(0, run.clone());
+        let graph = sliding.slide(entities.len()).unwrap().0.graph.clone();
+        Market { entities, run, graph }
+    }
+
+    /// Everybody deals at random; `others` are added, of a kind's last six, who have no part in that.
+    fn random(seed: u64, kinds: [u32; 2], deals: u32, others: &[(u32, u32)]) -> Market {
+        let mut draws = Draws(seed);
+        let entities = entities(kinds);
+        let drawn = (0..deals).map(|_| match kinds {
+            [all, 0] => {
+                let all = if others.is_empty() { all } else { all - 6 };
+                (draws.somebody(all), draws.somebody(all))
+            }
+            [users, shops] => (draws.somebody(users), users + draws.somebody(shops)),
+        });
+        let mut drawn: Vec<(u32, u32)> = drawn.collect();
+        drawn.extend(others);
+        Market::of(entities, &drawn)
+    }
+
+    fn findings(&self) -> Findings {
+        let executor = CpuExecutor::new(Some(1)).unwrap();
+        let known = Known { bad: &[], trusted: &[] };
+        let found =
+            detect(&executor, &self.graph, known, &Detection::default(), None, &mut ()).unwrap();
+        let mut findings = score(&self.graph, &found, known, Timestamp(0)).unwrap();
+        self.with_chance(|chance| chance.judge(&mut findings));
+        findings
+    }
+
+    fn with_chance<T>(&self, act: impl FnOnce(Chance<'_>) -> T) -> T {
+        let ledger = DaysLedger::new([&self.run], None);
+        act(Chance::new(&self.graph, [&self.run], &self.entities, &ledger))
+    }
+}
+
+fn entities([users, shops]: [u32; 2]) -> Entities {
+    let mut entities = Entities::new();
+    let [user, shop] = ["user", "shop"].map(|kind| entities.kind(kind).unwrap());
+    assert_eq!((user, shop), (KindId(0), KindId(1)));
+    (0..users).for_each(|id| assert!(entities.intern(user, &id.to_string()).is_ok()));
+    (0..shops).for_each(|id| assert!(entities.intern(shop, &id.to_string()).is_ok()));
+    entities
+}
+
+/// P(Poisson ≥ count), by adding up.
+fn tail(count: u32, mean: f64) -> f64 {
+    let mut term = (-mean).exp();
+    let mut sum = 0.0;
+    for k in 0..200 {
+        sum += if k >= count { term } else { 0.0 };
+        term *= mean / f64::from(k + 1);
+    }
+    sum
+}
+
+fn choose(n: u32, k: u32) -> f64 {
+    (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
+}
+
+/// Two dealt five times, in a market of twelve others that deal in a ring.
+#[test]
+fn the_chance_of_a_pair_and_of_a_part_is_that_of_the_formula() {
+    let mut deals: Vec<(u32, u32)> =
+        (2..14).map(|v| (v, if v == 13 { 2 } else { v + 1 })).collect();
+    deals.extend([(0, 1), (0, 1), (1, 0), (0, 1), (0, 1), (0, 2)]);
+    let market = Market::of(entities([14, 0]), &deals);
+    let transactions = deals.len() as f64;
+    market.with_chance(|chance| {
+        let expected = 6.0 * 5.0 / (2.0 * transactions);
+        let (odds, why) = chance.of(&[0, 1]);
+        let by_hand = 2.0 * choose(14, 2) * tail(5, expected);
+        assert!((odds / by_hand.min(1.0) - 1.0).abs() < 1e-9, "{odds} and {by_hand}");
+        assert_eq!((why.members, why.transactions), (vec![0, 1], 5));
+        assert!((why.expected - expected).abs() < 1e-12);
+        assert_eq!(chance.of(&[5, 9]).0, 1.0, "who never dealt");
+    });
+    // Everybody with everybody among five, three times: the whole is what is unusual.
+    let mut deals: Vec<(u32, u32)> =
+        (0..400).map(|i| (5 + i % 200, 5 + (i * 7 + 1) % 200)).collect();
+    let ring: Vec<(u32, u32)> = (0..5).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+    (0..3).for_each(|_| deals.extend(&ring));
+    deals.extend([(0, 5), (0, 6)]);
+    let market = Market::of(entities([205, 0]), &deals);
+    market.with_chance(|chance| {
+        let strengths = [14.0, 12.0, 12.0, 12.0, 12.0];
+        let total = 2.0 * deals.iter().filter(|(a, b)| a != b).count() as f64;
+        let pairs = ring.iter().map(|&(a, b)| strengths[a as usize] * strengths[b as usize]);
+        let expected = pairs.sum::<f64>() / total;
+        let by_hand = 20.0 * choose(205, 5) * tail(30, expected);
+        // One who hardly belongs there is peeled off.
+        let (odds, why) = chance.of(&[0, 1, 2, 3, 4, 5]);
+        assert!((odds / by_hand - 1.0).abs() < 1e-6, "{odds} and {by_hand}");
+        assert_eq!((why.members, why.transactions), (vec![0, 1, 2, 3, 4], 30));
+    });
+}
+
+/// Users and shops: what is expected counts among the two kinds alone.
+#[test]
+fn kinds_have_partners_of_their_own() {
+    let deals: Vec<(u32, u32)> = (0..60).map(|i| (i % 20, 20 + i % 7)).collect();
+    let market = Market::of(entities([20, 7]), &deals);
+    market.with_chance(|chance| {
+        let (_, why) = chance.of(&[0, 20]);
+        let strength = |of: u32| deals.iter().filter(|(a, b)| *a == of || *b == of).count() as f64;
+        assert!((why.expected - strength(0) * strength(20) / 60.0).abs() < 1e-12);
+    });
+}
+
+/// Of windows in which there is nothing but chance, few have a cluster that is no noise; and more, the more is allowed.
+#[test]
+fn chance_alone_is_seldom_no_noise() {
+    const WINDOWS: u64 = 160;
+    for (kinds, deals) in [([150, 0], 600), ([120, 40], 500)] {
+        let least = |seed: u64| {
+            let market = Market::random(seed, kinds, deals, &[]);
+            // Of what detection finds, and of each pair whatever detection thinks of it.
+            let findings = market.findings();
+            let clusters = findings.clusters.iter().map(|cluster| cluster.chance);
+            let of_clusters = clusters.fold(1.0, f64::min);
+            let vertices: Vec<u32> = (0..market.entities.len()).collect();
+            let of_all = market.with_chance(|chance| chance.of(&vertices).0);
+            (of_clusters, of_all)
+        };
+        let all: Vec<(f64, f64)> = (0..WINDOWS).map(|seed| least(seed + 1)).collect();
+        for allowed in [NOISE, 0.2, 0.5] {
+            let share = |of: fn(&(f64, f64)) -> f64| {
+                all.iter().filter(|window| of(window) <= allowed).count() as f64 / WINDOWS as f64
+            };
+            // Three standard errors.
+            let most = allowed + 3.0 * (allowed * (1.0 - allowed) / WINDOWS as f64).sqrt();
+            let (clusters, whole) = (share(|w| w.0), share(|w| w.1));
+            println!("{kinds:?}, {allowed}: clusters {clusters}, all {whole}, at most {most}");
+            assert!(clusters <= most && whole <= most, "{clusters} and {whole} of {allowed}");
+        }
+    }
+}
+
+/// And a ring that deals in secret is none, whatever else there is.
+#[test]
+fn a_ring_is_no_noise() {
+    let ring: Vec<(u32, u32)> = (0..6).map(|at| (150 + at, 150 + (at + 1) % 6)).collect();
+    let ring = [&ring[..], &ring, &ring, &ring].concat();
+    for seed in 0..20 {
+        let market = Market::random(seed + 99, [156, 0], 600, &ring);
+        let findings = market.findings();
+        let members = |id| findings.members.iter().filter(move |member| member.cluster == id);
+        let found = findings
+            .clusters
+            .iter()
+            .find(|cluster| members(cluster.id).filter(|member| member.vertex >= 150).count() >= 4);
+        let found = found.expect("the ring");
+        assert!(found.chance < NOISE, "{found:?}");
+        assert!(
+            found.why.transactions >= 8 && 2.0 * found.why.expected < found.why.transactions as f64,
+            "{found:?}"
+        );
+    }
+}
+
+/// A large ring is far beyond what doubles hold.
+#[test]
+fn chances_far_below_all_numbers_are_0_and_not_noise() {
+    let ring: Vec<(u32, u32)> = (0..60).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+    let mut deals = ring.repeat(4);
+    deals.extend((0..20_000).map(|i| (60 + i % 10_000, 60 + (i * 13 + 7) % 10_000)));
+    let market = Market::of(entities([10_060, 0]), &deals);
+    let members: Vec<u32> = (0..60).collect();
+    assert_eq!(market.with_chance(|chance| chance.of(&members).0), 0.0);
+}
