@@ -192,8 +192,8 @@ fn chance_alone_is_seldom_no_noise() {
 /// And a ring that deals in secret is none, whatever else there is.
 #[test]
 fn a_ring_is_no_noise() {
-    let ring: Vec<(u32, u32)> = (0..6).map(|at| (150 + at, 150 + (at + 1) % 6)).collect();
-    let ring = [&ring[..], &ring, &ring, &ring].concat();
+    let ring: Vec<(u32, u32)> = (150..156).flat_map(|a| (150..a).map(move |b| (a, b))).collect();
+    let ring = ring.repeat(2);
     for seed in 0..20 {
         let market = Market::random(seed + 99, [156, 0], 600, &ring);
         let findings = market.findings();
@@ -201,7 +201,7 @@ fn a_ring_is_no_noise() {
         let found = findings
             .clusters
             .iter()
-            .find(|cluster| members(cluster.id).filter(|member| member.vertex >= 150).count() >= 4);
+            .find(|cluster| members(cluster.id).filter(|member| member.vertex >= 150).count() >= 3);
         let found = found.expect("the ring");
         assert!(found.chance < NOISE, "{found:?}");
         assert!(
