@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::message::{lines, one_line};
-use crate::standard_output;
+use crate::standard_streams;
 use indicatif::{ProgressBar, ProgressStyle};
 use ripplet::lp::{Keeper, Observer, Round};
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -99,7 +99,7 @@ pub fn clear() {
 /// Prints a result to standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
     clear();
-    standard_output::check().map_err(Failure::Print)?;
+    standard_streams::check_output().map_err(Failure::Print)?;
     let mut out = stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Print)
 }

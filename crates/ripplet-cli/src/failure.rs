@@ -12,7 +12,7 @@ use ripplet::cuda::DeviceError;
 use ripplet::cuda::generate::DrawError as DeviceDrawError;
 use ripplet::draw::DrawError;
 use ripplet::graph::{BuildError, generate::GenerateError};
-use ripplet::io::{ReadError, WriteError};
+use ripplet::io::{ReadError, ReadErrorKind, WriteError};
 use ripplet::jit::JitError;
 use ripplet::lp::{RunError, cpu::ThreadError, quality::QualityError};
 use ripplet::swarm::SwarmError;
@@ -190,7 +190,9 @@ impl Failure {
                 matches!(error, ripplet::analytics::RunError::OutOfMemory(_))
             }
             Failure::Run(error) => matches!(error, RunError::OutOfMemory { .. }),
-            Failure::Write(error) => error.source.kind() == ErrorKind::OutOfMemory,
+            Failure::Place(error) | Failure::Write(error) => {
+                error.source.kind() == ErrorKind::OutOfMemory
+            }
             Failure::Draw(error) => matches!(error, DrawError::OutOfMemory(_)),
             Failure::Fraud { of_memory, .. } => *of_memory,
             Failure::Memory { .. } => true,
@@ -220,6 +222,7 @@ impl Failure {
             _ if self.is_end_of_reader() => ExitStatus::Unread,
             _ if self.is_out_of_memory() => ExitStatus::Failed,
             Failure::Refused { .. } | Failure::Text { .. } => ExitStatus::Wrong,
+            Failure::Read(error) if is_of_system(error) => ExitStatus::Failed,
             Failure::Read(_) | Failure::Place(_) => ExitStatus::Wrong,
             Failure::Program(_) | Failure::Compile(_) | Failure::Fraud { wrong: true, .. } => {
                 ExitStatus::Wrong
@@ -275,6 +278,21 @@ impl Failure {
         {
             let _ = writeln!(stderr(), "help: {}", one_line(&help));
         }
+    }
+}
+
+/// Whether an input could not be read through no fault of its own: a disk that fails, too many open files.
+fn is_of_system(error: &ReadError) -> bool {
+    #[cfg(unix)]
+    const OF_SYSTEM: [i32; 5] =
+        [libc::EIO, libc::EMFILE, libc::ENFILE, libc::ESTALE, libc::ETIMEDOUT];
+    #[cfg(not(unix))]
+    const OF_SYSTEM: [i32; 0] = [];
+    match &error.kind {
+        ReadErrorKind::Io(error) => {
+            error.raw_os_error().is_some_and(|code| OF_SYSTEM.contains(&code))
+        }
+        _ => false,
     }
 }
 

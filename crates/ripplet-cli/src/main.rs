@@ -32,7 +32,7 @@ mod pagerank;
 mod quality;
 mod reading;
 mod size;
-mod standard_output;
+mod standard_streams;
 mod stats;
 mod threads;
 mod values;

@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::standard_output;
+use crate::standard_streams;
 use ripplet::io::WriteError;
 use ripplet::io::write::{AtomicFile, TableShape, TableWriter, whole_file};
 use ripplet::swarm::SwarmError;
@@ -20,7 +20,7 @@ pub fn is_standard(path: &Path) -> bool {
 /// Checks that a file can be written at `path`, and that it is none of `others`.
 pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
     if is_standard(path) {
-        return standard_output::check().map_err(Failure::Print);
+        return standard_streams::check_output().map_err(Failure::Print);
     }
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(Failure::refused(

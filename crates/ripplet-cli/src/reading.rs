@@ -3,11 +3,13 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::output::is_standard;
+use crate::standard_streams;
 use clap::{Args, ValueEnum};
 use ripplet::graph::{
     BuildError, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,
 };
-use ripplet::io::{Columns, Format, Header, IdKind, ReadError, ReadOptions, ReadSummary};
+use ripplet::io::{Columns, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary};
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
 use std::time::Instant;
@@ -100,6 +102,10 @@ impl ReadArguments {
         format: Option<Format>,
         build: &BuildArguments,
     ) -> Result<LoadOptions, Failure> {
+        if is_standard(path) {
+            let closed = |error| Failure::Read(ReadError::io(path, Place::File, error));
+            standard_streams::check_input().map_err(closed)?;
+        }
         let options = LoadOptions {
             read: ReadOptions {
                 format,

@@ -351,3 +351,17 @@ fn who_reads_no_further_ends_a_command_quietly() {
         assert_eq!(said.out.lines().count(), 1, "{said:?}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_standard_input_that_is_closed_is_an_error() {
+    let sandbox = Sandbox::new();
+    let binary = env!("CARGO_BIN_EXE_ripplet");
+    for arguments in ["info -", "communities - -o out.txt", "convert - out.csv"] {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &format!("exec {binary} {arguments} <&-")]);
+        let said = Said::of(command.current_dir(sandbox.path("")).output().unwrap());
+        said.must_fail(arguments, 2, &["-: it is closed"]);
+        assert!(sandbox.names().is_empty(), "{:?}", sandbox.names());
+    }
+}

@@ -63,7 +63,11 @@ pub(crate) fn decoder<'a>(
     Ok(match compression {
         Compression::None => Box::new(reader),
         Compression::Gzip => Box::new(GzipMembers::new(BufReader::new(reader))?),
-        Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(reader)?),
+        Compression::Zstd => {
+            // To set it up takes memory, and nothing else that could be refused.
+            let decoder = zstd::stream::read::Decoder::new(reader);
+            Box::new(decoder.map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?)
+        }
     })
 }
 

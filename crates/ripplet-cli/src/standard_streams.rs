@@ -1,0 +1,48 @@
+//! Standard input and output, and whether they were closed before this process began (`<&-`, `>&-`).
+//!
+//! Rust's runtime opens `/dev/null` for standard streams that are closed, before `main`: what is written
+//! there would vanish without an error, and what is read would be empty. Whether one was closed has to be
+//! seen before that.
+
+use std::io::{Error, ErrorKind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+static INPUT_CLOSED: AtomicBool = AtomicBool::new(false);
+static OUTPUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Returns an error if standard input was closed when this process began.
+pub fn check_input() -> Result<(), Error> {
+    check(&INPUT_CLOSED)
+}
+
+/// Returns an error if standard output was closed when this process began.
+pub fn check_output() -> Result<(), Error> {
+    check(&OUTPUT_CLOSED)
+}
+
+fn check(closed: &AtomicBool) -> Result<(), Error> {
+    match closed.load(Relaxed) {
+        true => Err(Error::new(ErrorKind::NotConnected, "it is closed")),
+        false => Ok(()),
+    }
+}
+
+/// Called by the loader, before Rust's runtime.
+#[cfg(unix)]
+extern "C" fn look() {
+    for (number, closed) in
+        [(libc::STDIN_FILENO, &INPUT_CLOSED), (libc::STDOUT_FILENO, &OUTPUT_CLOSED)]
+    {
+        // SAFETY: asks for the flags of a descriptor by its number, and reads and writes no memory of ours.
+        let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
+        closed.store(flags == -1, Relaxed);
+    }
+}
+
+// SAFETY: the section is the list of functions of this type that the loader calls before `main`; `look` needs
+// nothing that is set up later.
+#[cfg(unix)]
+#[used]
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+static LOOK: extern "C" fn() = look;
