@@ -19,8 +19,18 @@ pub enum Format {
     Metis,
     /// WebGraph's BV: `.graph` with its `.properties` beside it.
     Bv,
+    /// GraphML: `.graphml`.
+    GraphMl,
+    /// GEXF: `.gexf`.
+    Gexf,
     /// GML: `.gml`.
     Gml,
+    /// Pajek: `.net`.
+    Pajek,
+    /// Node-link JSON, as D3 and NetworkX have it: `.json`.
+    NodeLink,
+    /// DOT, the language of Graphviz, which is written only: `.dot`, `.gv`.
+    Dot,
     /// Apache Parquet: `.parquet`.
     Parquet,
     /// Apache Arrow IPC, file or stream: `.arrow`, `.feather`, `.ipc`.
@@ -43,7 +53,7 @@ pub enum Compression {
     Zstd,
 }
 
-const NAMES: [(Format, &str, &[&str]); 12] = [
+const NAMES: [(Format, &str, &[&str]); 17] = [
     (Format::EdgeList, "edgelist", &["txt", "el", "edges", "edgelist", "wel"]),
     (Format::Tsv, "tsv", &["tsv"]),
     (Format::Csv, "csv", &["csv"]),
@@ -51,7 +61,12 @@ const NAMES: [(Format, &str, &[&str]); 12] = [
     (Format::MatrixMarket, "mtx", &["mtx"]),
     (Format::Metis, "metis", &["graph", "metis"]),
     (Format::Bv, "bv", &[]),
+    (Format::GraphMl, "graphml", &["graphml"]),
+    (Format::Gexf, "gexf", &["gexf"]),
     (Format::Gml, "gml", &["gml"]),
+    (Format::Pajek, "pajek", &["net"]),
+    (Format::NodeLink, "json", &["json"]),
+    (Format::Dot, "dot", &["dot", "gv"]),
     (Format::Parquet, "parquet", &["parquet", "pq"]),
     (Format::Arrow, "arrow", &["arrow", "feather", "ipc"]),
     (Format::Rg, "rg", &["rg"]),
@@ -94,6 +109,19 @@ impl Format {
     /// Whether the format is text, which may be compressed or come from standard input.
     pub fn is_text(self) -> bool {
         !matches!(self, Format::Bv | Format::Parquet | Format::Arrow) && !self.is_finished_graph()
+    }
+
+    /// Whether the format is one in which programs exchange whole graphs: vertices, edges, and attributes of both.
+    pub fn is_exchange(self) -> bool {
+        matches!(
+            self,
+            Format::GraphMl
+                | Format::Gexf
+                | Format::Gml
+                | Format::Pajek
+                | Format::NodeLink
+                | Format::Dot
+        )
     }
 
     /// Whether a file of this format is a finished graph, which is opened, and not edges that are read.

@@ -1,7 +1,7 @@
 //! Every file format of ripplet, in and out.
 //!
 //! ```text
-//! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .gml .parquet .arrow, BV
+//! path, "-" ─▶ Format (by extension or option) ─▶ read_edges ─▶ EdgeTable     .txt .el .tsv .csv .e .mtx .graph .graphml .gexf .gml .net .json .parquet .arrow, BV
 //!                                              ├▶ rg::open   ─▶ Graph         .rg, memory-mapped
 //!                                              └▶ rgz::open  ─▶ CompressedGraph .rgz, memory-mapped
 //! folder of a TU data set ──▶ tu::read ──▶ GraphBatch                         DS_A.txt, DS_graph_indicator.txt
@@ -22,6 +22,7 @@
 
 mod deflate;
 mod error;
+mod exchange;
 mod format;
 mod intern;
 mod labels;

@@ -12,6 +12,8 @@ pub struct ReadSummary {
     pub edges: u64,
     /// Which columns they were read from, of a table.
     pub columns: Option<ReadColumns>,
+    /// Whether the file says that its edges have a direction.
+    pub directed: bool,
     /// What else the owner of the file should know, a sentence each.
     pub notes: Vec<String>,
 }
@@ -19,7 +21,7 @@ pub struct ReadSummary {
 impl ReadSummary {
     /// The summary of a file that has no columns.
     pub fn of_edges(edges: &EdgeTable) -> ReadSummary {
-        ReadSummary { edges: edges.len() as u64, columns: None, notes: Vec::new() }
+        ReadSummary { edges: edges.len() as u64, columns: None, directed: false, notes: Vec::new() }
     }
 
     /// The summary of a table.
@@ -118,7 +120,8 @@ mod tests {
             ignored: 9,
             graph_ignored: false,
         };
-        let mut summary = ReadSummary { edges: 1204, columns: Some(columns), notes: Vec::new() };
+        let mut summary =
+            ReadSummary { edges: 1204, columns: Some(columns), directed: false, notes: Vec::new() };
         assert_eq!(
             summary.to_string(),
             "read 1,204 edges: source = \"nameOrig\", target = \"name\\u{1b}Dest\"; 9 other columns ignored"

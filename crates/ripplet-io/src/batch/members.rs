@@ -29,7 +29,10 @@ pub(super) fn graph_id(path: &str, options: &BatchOptions) -> Option<String> {
         Some(slash) => path.split_at(slash + 1),
         None => ("", path),
     };
-    let known = options.read.format.is_some() || Format::of_path(Path::new(name)).is_some();
+    // A `.json` beside graphs is more often about them than one of them, and DOT is not read.
+    let is_graph = |(format, _)| !matches!(format, Format::NodeLink | Format::Dot);
+    let known =
+        options.read.format.is_some() || Format::of_path(Path::new(name)).is_some_and(is_graph);
     if name.is_empty() || name.starts_with('.') || !known {
         return None;
     }
@@ -146,7 +149,19 @@ mod tests {
         assert_eq!(id("a.txt"), some("a"));
         assert_eq!(id("a.b.CSV.GZ"), some("a.b"));
         assert_eq!(id("x/y.z/7.mtx.zst"), some("x/y.z/7"));
-        for none in ["", "a", "a.md", ".a.txt", "x/._a.txt", "x.txt/", "a.gz", "a.swarm", "é"] {
+        for none in [
+            "",
+            "a",
+            "a.md",
+            ".a.txt",
+            "x/._a.txt",
+            "x.txt/",
+            "a.gz",
+            "a.swarm",
+            "stats.json",
+            "a.dot",
+            "é",
+        ] {
             assert_eq!(id(none), None, "{none}");
         }
         let format = Some(Format::EdgeList);

@@ -1,4 +1,4 @@
-//! The text formats: edge lists, LDBC, MatrixMarket, METIS, GML, TU data sets.
+//! The text formats: edge lists, LDBC, MatrixMarket, METIS, TU data sets.
 //!
 //! ```text
 //! file, stdin ─▶ decompress ─▶ Text ── batch of whole lines ──▶ chunks ─▶ parse (parallel) ─▶ take (in order)
@@ -15,7 +15,6 @@
 //! any number of threads.
 
 mod decode;
-mod gml;
 mod header;
 mod layout;
 mod ldbc;
@@ -26,7 +25,7 @@ mod records;
 mod rows;
 mod source;
 mod table;
-mod token;
+pub(crate) mod token;
 mod tu;
 
 pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
@@ -36,10 +35,11 @@ pub(crate) use header::number;
 pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::{members, pairs};
 pub(crate) use records::records;
-pub(crate) use source::Text;
+pub(crate) use source::{LONGEST_OF_WORDS, Text};
 pub(crate) use table::{GraphRows, read_of_graphs};
 pub(crate) use tu::{Indicator, read_labels};
 
+use crate::exchange;
 use crate::intern::InternError;
 use crate::summary::ReadSummary;
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
@@ -107,7 +107,7 @@ pub(crate) fn read(
     let edges = match format {
         Format::MatrixMarket => return matrix_market::read(text, options),
         Format::Metis => metis::read(text, options)?,
-        Format::Gml => gml::read(text, options)?,
+        format if format.is_exchange() => return exchange::read(text, format, options),
         _ => {
             let (edges, columns) = table::read(text, format, options)?;
             let summary = ReadSummary::of_table(&edges, columns);

@@ -23,7 +23,7 @@ pub(super) const LONGEST_ROW: usize = BATCH;
 /// The longest line of an adjacency list: about 25 million neighbours.
 pub(super) const LONGEST_LIST: usize = 256 << 20;
 /// The longest line of a file whose lines mean nothing, such as GML.
-pub(super) const LONGEST_OF_WORDS: usize = 64 << 20;
+pub(crate) const LONGEST_OF_WORDS: usize = 64 << 20;
 
 /// A text that is being read.
 pub(crate) struct Text<'a> {
@@ -110,17 +110,17 @@ impl<'a> Text<'a> {
     }
 
     /// Sets the length above which a line is an error.
-    pub(super) fn longest_line(&mut self, bytes: usize) {
+    pub(crate) fn longest_line(&mut self, bytes: usize) {
         self.longest = bytes;
     }
 
     /// Lines handed out so far: the number of the last one.
-    pub(super) fn line(&self) -> u64 {
+    pub(crate) fn line(&self) -> u64 {
         self.line
     }
 
     /// The bytes that come next, at least `bytes` of them if there are so many.
-    pub(super) fn look_ahead(&mut self, bytes: usize) -> &[u8] {
+    pub(crate) fn look_ahead(&mut self, bytes: usize) -> &[u8] {
         let held = self.buffer.len() - self.start;
         if held < bytes && matches!(self.end, End::NotYet) {
             self.buffer.drain(..self.start);
@@ -131,7 +131,7 @@ impl<'a> Text<'a> {
     }
 
     /// The next line, without its end, which stays to be read.
-    pub(super) fn peek_line(&mut self) -> Result<Option<&[u8]>, Fault> {
+    pub(crate) fn peek_line(&mut self) -> Result<Option<&[u8]>, Fault> {
         let mut searched = 0;
         let length = loop {
             // What is held is searched before more is read: to read moves all that is held.
@@ -156,10 +156,27 @@ impl<'a> Text<'a> {
     }
 
     /// Passes over the next line.
-    pub(super) fn skip_line(&mut self) {
+    pub(crate) fn skip_line(&mut self) {
         let rest = &self.buffer[self.start..];
         self.start += memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
         self.line += 1;
+    }
+
+    /// Passes over the first of the bytes that come next, and counts the lines that they end.
+    pub(crate) fn skip_bytes(&mut self, bytes: usize) {
+        let passed = &self.buffer[self.start..self.start + bytes];
+        self.line += memchr_iter(b'\n', passed).count() as u64;
+        self.start += bytes;
+    }
+
+    /// Whether the bytes ended with an error, and not with the end of the text.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.end, End::Failed(_))
+    }
+
+    /// Why there are no more bytes, where that is not the end of the text.
+    pub(crate) fn failed(&mut self) -> Option<Fault> {
+        self.has_failed().then(|| self.failure())
     }
 
     /// Passes over lines that `skip` accepts; the next line, if any, is the first that it does not.

@@ -57,12 +57,12 @@ pub(super) fn is_number(token: &[u8]) -> bool {
 }
 
 /// A token as a value of `T`.
-pub(super) fn parse<T: std::str::FromStr>(token: &[u8]) -> Option<T> {
+pub(crate) fn parse<T: std::str::FromStr>(token: &[u8]) -> Option<T> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
 /// A token as a weight: finite, 0 or above.
-pub(super) fn weight(token: &[u8]) -> Result<f64, String> {
+pub(crate) fn weight(token: &[u8]) -> Result<f64, String> {
     let Some(weight) = parse::<f64>(token) else {
         return Err(format!("`{}` is not a weight: expected a number", show(token)));
     };
@@ -143,7 +143,7 @@ pub(super) fn decimal(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
 }
 
 /// A token for a message: printable, and not too long.
-pub(super) fn show(token: &[u8]) -> String {
+pub(crate) fn show(token: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(&token[..token.len().min(4 * LONGEST)]);
     let mut shown: String = text.chars().take(LONGEST).flat_map(printable).collect();

@@ -9,7 +9,7 @@ const SLOTS: u64 = 1 << 16;
 ///
 /// A vertex takes a slot for each arc in its `out` list and one for the end of its list, so that a
 /// block is bounded both where a vertex has many arcs and where many vertices have none.
-pub(super) struct Arcs<'a> {
+pub(crate) struct Arcs<'a> {
     graph: &'a Graph,
     /// Blocks before each shard, and in total.
     before: Vec<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Arcs<'a> {
 
 /// What stands in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(crate) enum Slot {
     /// An arc.
     Arc {
         source: VertexId,
@@ -32,7 +32,7 @@ pub(super) enum Slot {
 }
 
 impl<'a> Arcs<'a> {
-    pub(super) fn of(graph: &'a Graph) -> Arcs<'a> {
+    pub(crate) fn of(graph: &'a Graph) -> Arcs<'a> {
         let mut before = vec![0];
         for shard in graph.shards() {
             let slots = shard.out().neighbors().len() as u64 + shard.vertices().len() as u64;
@@ -42,12 +42,12 @@ impl<'a> Arcs<'a> {
     }
 
     /// How many blocks there are.
-    pub(super) fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         self.before[self.before.len() - 1]
     }
 
     /// Visits the slots of a block.
-    pub(super) fn for_each(&self, block: usize, mut visit: impl FnMut(Slot)) {
+    pub(crate) fn for_each(&self, block: usize, mut visit: impl FnMut(Slot)) {
         let index = self.before.partition_point(|&blocks| blocks <= block) - 1;
         let shard = &self.graph.shards()[index];
         let (out, vertices) = (shard.out(), shard.vertices());
@@ -75,18 +75,32 @@ impl<'a> Arcs<'a> {
 
     /// Visits the arcs of a block that stand for edges: each undirected edge once, from its
     /// smaller end.
-    pub(super) fn for_each_edge(
+    pub(crate) fn for_each_edge(
         &self,
         block: usize,
         mut visit: impl FnMut(VertexId, VertexId, Option<u32>),
     ) {
+        self.for_each_numbered_edge(block, |_, source, target, weight| {
+            visit(source, target, weight)
+        });
+    }
+
+    /// Visits the edges of a block as [`Arcs::for_each_edge`] does, each with a number that no other edge of the
+    /// graph has. The numbers ascend, with gaps.
+    pub(crate) fn for_each_numbered_edge(
+        &self,
+        block: usize,
+        mut visit: impl FnMut(u64, VertexId, VertexId, Option<u32>),
+    ) {
         let both = self.graph.direction() == Direction::Directed;
+        let mut number = block as u64 * SLOTS;
         self.for_each(block, |slot| {
             if let Slot::Arc { source, target, weight, .. } = slot
                 && (both || source <= target)
             {
-                visit(source, target, weight);
+                visit(number, source, target, weight);
             }
+            number += 1;
         });
     }
 }
@@ -116,6 +130,7 @@ mod tests {
             let graph = GraphBuilder::new().shard_arcs(shard_arcs).build(table.clone()).unwrap();
             let arcs = Arcs::of(&graph);
             let (mut sources, mut ends, mut firsts, mut edges) = (Vec::new(), 0, 0, Vec::new());
+            let mut numbers = Vec::new();
             for block in 0..arcs.blocks() {
                 let mut slots = 0;
                 arcs.for_each(block, |slot| {
@@ -130,11 +145,14 @@ mod tests {
                 });
                 assert!((1..=SLOTS).contains(&slots));
                 arcs.for_each_edge(block, |source, target, _| edges.push((source, target)));
+                arcs.for_each_numbered_edge(block, |number, _, _, _| numbers.push(number));
             }
             assert_eq!(ends, graph.vertices());
             assert_eq!(firsts, leaves + 1);
             assert_eq!(sources.len() as u64, graph.arcs());
             assert!(sources.is_sorted());
+            assert_eq!(numbers.len(), edges.len());
+            assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
             assert_eq!(edges, (1..=leaves).map(|leaf| (0, leaf)).collect::<Vec<_>>());
         }
     }

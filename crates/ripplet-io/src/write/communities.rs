@@ -54,16 +54,16 @@ impl<'a> Communities<'a> {
         Communities { vertices: None, communities, strengths: None }
     }
 
-    fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.communities.len()
     }
 
-    fn vertex(&self, row: usize) -> VertexId {
+    pub(super) fn vertex(&self, row: usize) -> VertexId {
         self.vertices.map_or(row as VertexId, |vertices| vertices[row])
     }
 
     /// Refuses rows that are not of these vertices.
-    fn check(&self, ids: &VertexIds) -> io::Result<()> {
+    pub(super) fn check(&self, ids: &VertexIds) -> io::Result<()> {
         let (rows, vertices) = (self.rows(), ids.len());
         let known = |&vertex: &VertexId| (vertex as usize) < vertices;
         match self.vertices {
@@ -110,21 +110,10 @@ pub fn write_communities(
     let refuse = |source| WriteError { path: path.into(), source };
     let (format, compression) = format_for(path, ids).map_err(refuse)?;
     communities.check(ids).map_err(refuse)?;
-    let called = match naming {
-        Naming::VertexId => Called::Ids(ids),
-        Naming::Consecutive => Called::Numbers(numbered(communities.communities, ids.len())),
-        Naming::BySize => Called::Numbers(numbered_by_size(communities.communities, ids.len())),
-        Naming::Given { names, of } => {
-            format_for(path, names).map_err(refuse)?;
-            let known = |&label: &VertexId| {
-                of.get(label as usize).is_some_and(|&name| (name as usize) < names.len())
-            };
-            if let Some(label) = communities.communities.iter().find(|label| !known(label)) {
-                return Err(refuse(refused(format!("community {label} has no name"))));
-            }
-            Called::Names { names, of }
-        }
-    };
+    if let Naming::Given { names, .. } = naming {
+        format_for(path, names).map_err(refuse)?;
+    }
+    let called = Called::of(communities, ids, naming).map_err(refuse)?;
     let table = Table { ids, communities, called };
     whole_file(path, |out| table.write_to(out, format, compression))
 }
@@ -151,7 +140,7 @@ struct Table<'a> {
 }
 
 /// What a reader of an output sees as communities.
-enum Called<'a> {
+pub(super) enum Called<'a> {
     Ids(&'a VertexIds),
     /// By row.
     Numbers(Vec<u32>),
@@ -159,6 +148,30 @@ enum Called<'a> {
         names: &'a VertexIds,
         of: &'a [u32],
     },
+}
+
+impl<'a> Called<'a> {
+    /// What communities of vertices with these ids are called.
+    pub(super) fn of(
+        communities: &Communities<'_>,
+        ids: &'a VertexIds,
+        naming: Naming<'a>,
+    ) -> io::Result<Called<'a>> {
+        Ok(match naming {
+            Naming::VertexId => Called::Ids(ids),
+            Naming::Consecutive => Called::Numbers(numbered(communities.communities, ids.len())),
+            Naming::BySize => Called::Numbers(numbered_by_size(communities.communities, ids.len())),
+            Naming::Given { names, of } => {
+                let known = |&label: &VertexId| {
+                    of.get(label as usize).is_some_and(|&name| (name as usize) < names.len())
+                };
+                if let Some(label) = communities.communities.iter().find(|label| !known(label)) {
+                    return Err(refused(format!("community {label} has no name")));
+                }
+                Called::Names { names, of }
+            }
+        })
+    }
 }
 
 impl Table<'_> {

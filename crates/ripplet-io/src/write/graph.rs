@@ -3,7 +3,7 @@
 use super::arcs::{Arcs, Slot};
 use super::text::{Fields, decimal, push_integer, push_weight, write_text};
 use super::{AtomicFile, columnar, refused, whole_file};
-use crate::{Compression, Format, WriteError, rg, rgz};
+use crate::{Compression, Format, WriteError, exchange, rg, rgz};
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, VertexIds, WeightScale};
 use std::io::{self, Write};
@@ -22,7 +22,8 @@ const ROWS: usize = 1 << 16;
 /// Edge lists and tables name edges only: vertices without edges are left out, and counted in the
 /// result. METIS and MatrixMarket number the vertices from 1: consecutive ids are shifted (a
 /// comment says by how much); other ids are refused, as they could not come back. LDBC writes two
-/// files, `.e` and `.v`, each whole.
+/// files, `.e` and `.v`, each whole. GraphML, GEXF, GML, Pajek, node-link JSON and DOT hold all vertices; names that
+/// they cannot hold are refused.
 ///
 /// # Errors
 /// Where the name tells no format, the format cannot hold the graph, or the operating system
@@ -36,7 +37,8 @@ pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result
         Format::Ldbc => write_ldbc(graph, path, compression).map(|()| 0),
         _ => {
             whole_file(path, |out| write_to(out, graph, format, compression))?;
-            let tells_vertices = matches!(format, Format::MatrixMarket | Format::Metis);
+            let tells_vertices =
+                matches!(format, Format::MatrixMarket | Format::Metis) || format.is_exchange();
             Ok(if tells_vertices { 0 } else { without_edges(graph) })
         }
     }
@@ -63,13 +65,11 @@ fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Forma
         Format::Ldbc if matches!(graph.ids(), VertexIds::Names(_)) => {
             return Err(refused("LDBC's ids are integers, but these are names: write .csv"));
         }
-        Format::Gml | Format::Bv => {
-            let (name, names) = (
-                format.name(),
-                ".txt, .tsv, .csv, .mtx, .graph, .e, .parquet, .arrow, .rg or .rgz",
-            );
-            return Err(refused(format!("{name} is read, but not written: choose one of {names}")));
+        Format::Bv => {
+            let names = "any other format, such as .rg, .rgz or .parquet";
+            return Err(refused(format!("bv is read, but not written: choose {names}")));
         }
+        format if format.is_exchange() => exchange::check(format, graph.ids(), "vertex")?,
         Format::Metis => check_metis(graph)?,
         Format::MatrixMarket => {
             numbered_from(graph.ids(), "MatrixMarket")?;
@@ -134,6 +134,9 @@ fn write_to(
         (Format::MatrixMarket, _) => write_matrix(out, graph, compression),
         (Format::Metis, _) => write_metis(out, graph, compression),
         (Format::Parquet | Format::Arrow, _) => write_table(out, graph, format),
+        (format, _) if format.is_exchange() => {
+            exchange::write(out, graph, &[], format, compression)
+        }
         (format, _) => Err(refused(format!("{} is not written here", format.name()))),
     }
 }
@@ -316,6 +319,12 @@ mod tests {
             Format::Csv,
             Format::MatrixMarket,
             Format::Metis,
+            Format::GraphMl,
+            Format::Gexf,
+            Format::Gml,
+            Format::Pajek,
+            Format::NodeLink,
+            Format::Dot,
             Format::Parquet,
             Format::Arrow,
         ] {

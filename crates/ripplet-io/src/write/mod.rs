@@ -10,7 +10,8 @@
 //!
 //! Memory: a few blocks a thread, which is some megabytes.
 
-mod arcs;
+mod annotated;
+pub(crate) mod arcs;
 mod atomic_file;
 mod columnar;
 mod communities;
@@ -18,9 +19,10 @@ mod graph;
 mod npz;
 mod records;
 mod table;
-mod text;
+pub(crate) mod text;
 mod vertex_table;
 
+pub use annotated::{check_communities_or_graph, is_graph, write_communities_or_graph};
 pub use atomic_file::{
     AtomicFile, OutputsStopped, left_in, remove_unfinished, try_remove_unfinished, whole_file,
 };
@@ -95,7 +97,7 @@ fn table_format(
 }
 
 /// An error of the caller's or the user's making, as a sentence.
-fn refused(sentence: impl Into<String>) -> io::Error {
+pub(crate) fn refused(sentence: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, sentence.into())
 }
 

@@ -16,7 +16,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 const ZSTD_LEVEL: i32 = 3;
 
 /// Writes `head` and the blocks `0..blocks`, which `format` appends to an empty text.
-pub(super) fn write_text(
+pub(crate) fn write_text(
     out: &mut (dyn Write + Send),
     compression: Compression,
     head: &str,
@@ -32,7 +32,7 @@ pub(super) fn write_text(
 }
 
 /// Writes what stands before all blocks; tells whether that is anything.
-pub(super) fn write_head(
+pub(crate) fn write_head(
     out: &mut (dyn Write + Send),
     compression: Compression,
     head: &str,
@@ -44,7 +44,7 @@ pub(super) fn write_head(
 }
 
 /// Writes the blocks `0..blocks`, which `format` appends to an empty text.
-pub(super) fn write_blocks(
+pub(crate) fn write_blocks(
     out: &mut (dyn Write + Send),
     compression: Compression,
     blocks: usize,
@@ -60,7 +60,7 @@ pub(super) fn write_blocks(
 }
 
 /// Ends a text: a compressed file of nothing has a frame all the same.
-pub(super) fn write_end(
+pub(crate) fn write_end(
     out: &mut (dyn Write + Send),
     compression: Compression,
     is_empty: bool,
@@ -83,7 +83,7 @@ fn packed(compression: Compression, text: Vec<u8>) -> io::Result<Vec<u8>> {
 
 /// How the fields of a line are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fields {
+pub(crate) enum Fields {
     /// A blank between them, and no header.
     Blank,
     /// A tab.
@@ -94,7 +94,7 @@ pub(super) enum Fields {
 
 impl Fields {
     /// The fields of a table's format, `None` where it is no table of text.
-    pub(super) fn of(format: Format) -> Option<Fields> {
+    pub(crate) fn of(format: Format) -> Option<Fields> {
         match format {
             Format::EdgeList => Some(Fields::Blank),
             Format::Tsv => Some(Fields::Tab),
@@ -103,7 +103,7 @@ impl Fields {
         }
     }
 
-    pub(super) fn separator(self) -> u8 {
+    pub(crate) fn separator(self) -> u8 {
         match self {
             Fields::Blank => b' ',
             Fields::Tab => b'\t',
@@ -112,7 +112,7 @@ impl Fields {
     }
 
     /// The first line, where there is one.
-    pub(super) fn header(self, names: &[&str]) -> String {
+    pub(crate) fn header(self, names: &[&str]) -> String {
         match self {
             Fields::Blank => String::new(),
             _ => names.join(&char::from(self.separator()).to_string()) + "\n",
@@ -120,7 +120,7 @@ impl Fields {
     }
 
     /// Refuses names that a reader could not tell apart again.
-    pub(super) fn check(self, ids: &VertexIds) -> io::Result<()> {
+    pub(crate) fn check(self, ids: &VertexIds) -> io::Result<()> {
         match ids {
             VertexIds::Names(names) => self.check_names(names, 0..names.len(), "vertex"),
             _ => Ok(()),
@@ -128,7 +128,7 @@ impl Fields {
     }
 
     /// The same of some names, which are those of `what`.
-    pub(super) fn check_names(
+    pub(crate) fn check_names(
         self,
         names: &Names,
         range: Range<usize>,
@@ -161,7 +161,7 @@ impl Fields {
     }
 
     /// Refuses a name that a reader could not tell apart again.
-    pub(super) fn check_name(self, name: &str) -> io::Result<()> {
+    pub(crate) fn check_name(self, name: &str) -> io::Result<()> {
         match self.unfit(name) {
             Some(why) => Err(refused(format!("the text {name:?} {why}"))),
             None => Ok(()),
@@ -169,12 +169,12 @@ impl Fields {
     }
 
     /// Appends a vertex's external id.
-    pub(super) fn push_id(self, text: &mut Vec<u8>, ids: &VertexIds, vertex: VertexId) {
+    pub(crate) fn push_id(self, text: &mut Vec<u8>, ids: &VertexIds, vertex: VertexId) {
         self.push_external(text, ids.get(vertex));
     }
 
     /// Appends an external id.
-    pub(super) fn push_external(self, text: &mut Vec<u8>, id: ExternalId<'_>) {
+    pub(crate) fn push_external(self, text: &mut Vec<u8>, id: ExternalId<'_>) {
         match id {
             ExternalId::Unsigned(id) => push_integer(text, id),
             ExternalId::Signed(id) => push_integer(text, id),
@@ -202,12 +202,12 @@ fn push_quoted(text: &mut Vec<u8>, name: &str) {
     text.push(b'"');
 }
 
-pub(super) fn push_integer(text: &mut Vec<u8>, value: impl itoa::Integer) {
+pub(crate) fn push_integer(text: &mut Vec<u8>, value: impl itoa::Integer) {
     text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// Appends a weight: a decimal that reads back as the same number.
-pub(super) fn push_weight(text: &mut Vec<u8>, weight: f64) {
+pub(crate) fn push_weight(text: &mut Vec<u8>, weight: f64) {
     // Up to here every whole number is a double, and prints as the integer that it is.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     let written = match weight {
@@ -222,7 +222,7 @@ pub(super) fn push_weight(text: &mut Vec<u8>, weight: f64) {
 }
 
 /// Appends a number of any precision: the shortest decimal that reads back as the same.
-pub(super) fn push_shortest(text: &mut Vec<u8>, number: impl Display) {
+pub(crate) fn push_shortest(text: &mut Vec<u8>, number: impl Display) {
     write!(text, "{number}").expect("memory takes every byte");
 }
 
@@ -231,7 +231,7 @@ pub(super) fn push_shortest(text: &mut Vec<u8>, number: impl Display) {
 /// A stored weight has up to 32 bits, so ten digits always tell it from its neighbours; a weight
 /// such as 0.1, which came through the fixed point as 0.0999999996, goes out as 0.1 again. A scale of
 /// decimals has the decimal that came.
-pub(super) fn decimal(scale: WeightScale, stored: u32) -> f64 {
+pub(crate) fn decimal(scale: WeightScale, stored: u32) -> f64 {
     let exact = scale.weight(u64::from(stored));
     if exact == 0.0 || scale.is_whole() || scale.is_decimal() {
         return exact;

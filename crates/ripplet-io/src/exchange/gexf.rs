@@ -1,0 +1,263 @@
+//! GEXF, the format of Gephi: nodes, edges, and typed attributes of both, in XML.
+//!
+//! ```text
+//! <gexf xmlns="http://www.gexf.net/1.2draft" version="1.2">
+//!   <graph defaultedgetype="undirected">
+//!     <nodes><node id="Ann"/><node id="Bob"/></nodes>
+//!     <edges><edge id="0" source="Ann" target="Bob" weight="0.5"/></edges>
+//!   </graph>
+//! </gexf>
+//! ```
+//!
+//! Versions 1.1 to 1.3 are read, 1.2 is written. A vertex is called by its id, whatever its label is. A weight is
+//! the edge's `weight`, or 1, as the format has it; with another name in [`crate::Columns`], the attribute of that
+//! title. An edge of type `mutual` has no direction. When nodes and edges are there (`spells`, `start`, `end`) is
+//! passed over: all of them are read. Nodes within nodes are refused.
+//!
+//! Reference: *GEXF 1.2draft Primer*, 2012; *GEXF 1.3 schema*, 2021.
+
+use super::graphml::{push_value, weight};
+use super::network::{Calls, Found, Network};
+use super::stream::Meter;
+use super::write::{Edge, Graphs, Syntax};
+use super::xml::{Values, Xml};
+use crate::ReadOptions;
+use crate::text::{Fault, Text};
+use crate::write::text::{push_integer, push_weight};
+use ripplet_graph::{Direction, VertexId};
+use std::io::Write as _;
+
+/// Reads a graph.
+pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, Fault> {
+    let meter = Meter::new();
+    let mut xml = Xml::new(text, &meter);
+    let mut reader = Reader::new(options);
+    xml.root("gexf")?;
+    xml.each_child(|xml| match xml.name() {
+        "graph" => reader.graph(xml),
+        _ => xml.skip(),
+    })?;
+    while xml.next()? != super::xml::Item::EndOfFile {}
+    if !reader.has_graph {
+        return Err(Fault::whole("the file has no graph: expected <graph> in <gexf>"));
+    }
+    reader.network.finish(reader.directed)
+}
+
+/// What is known of a file.
+struct Reader<'o> {
+    network: Network<'o>,
+    /// The attribute of edges that is the weight, where it is not `weight` itself.
+    weight_attribute: Option<String>,
+    default_weight: Option<f64>,
+    has_graph: bool,
+    directed: Option<bool>,
+    node: Values<1>,
+    edge: Values<4>,
+    value: Values<2>,
+    text: String,
+}
+
+impl<'o> Reader<'o> {
+    fn new(options: &'o ReadOptions) -> Reader<'o> {
+        let is_own = options.columns.weight == "weight";
+        Reader {
+            network: Network::new(options, Calls::ById),
+            weight_attribute: None,
+            default_weight: is_own.then_some(1.0),
+            has_graph: false,
+            directed: None,
+            node: Values::of(["id"]),
+            edge: Values::of(["source", "target", "type", "weight"]),
+            value: Values::of(["for", "value"]),
+            text: String::new(),
+        }
+    }
+
+    fn graph(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
+        if std::mem::replace(&mut self.has_graph, true) {
+            return Err(xml.fault("a second graph: expected a file of one"));
+        }
+        let mut graph = Values::of(["defaultedgetype"]);
+        xml.take(&mut graph)?;
+        self.directed = graph.get(0).map(|of| has_direction(xml, of)).transpose()?;
+        xml.each_child(|xml| match xml.name() {
+            "attributes" => self.attributes(xml),
+            "nodes" => xml.each_child(|xml| match xml.name() {
+                "node" => self.node(xml),
+                _ => xml.skip(),
+            }),
+            "edges" => xml.each_child(|xml| match xml.name() {
+                "edge" => self.edge(xml),
+                _ => xml.skip(),
+            }),
+            _ => xml.skip(),
+        })
+    }
+
+    /// Finds the attribute of edges that is their weight.
+    fn attributes(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
+        let options = self.network.options();
+        let mut class = Values::of(["class"]);
+        xml.take(&mut class)?;
+        if !options.weighted || options.columns.weight == "weight" || class.get(0) != Some("edge") {
+            return xml.skip();
+        }
+        xml.each_child(|xml| {
+            let mut attribute = Values::of(["id", "title"]);
+            xml.take(&mut attribute)?;
+            if attribute.get(1) != Some(&*options.columns.weight) {
+                return xml.skip();
+            }
+            self.weight_attribute = attribute.get(0).map(str::to_owned);
+            xml.each_child(|xml| {
+                if xml.name() != "default" {
+                    return xml.skip();
+                }
+                xml.read_text(&mut self.text)?;
+                self.default_weight = Some(weight(xml, &self.text)?);
+                Ok(())
+            })
+        })
+    }
+
+    fn node(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
+        let line = xml.line();
+        xml.take(&mut self.node)?;
+        let Some(id) = self.node.get(0) else {
+            return Err(xml.fault("the node has no id: expected <node id=\"…\">"));
+        };
+        self.network.node(id, "", line)?;
+        xml.each_child(|xml| match xml.name() {
+            "nodes" | "edges" => {
+                Err(xml.fault("nodes or edges within a node: expected a flat list of nodes"))
+            }
+            _ => xml.skip(),
+        })
+    }
+
+    fn edge(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
+        let line = xml.line();
+        xml.take(&mut self.edge)?;
+        let (Some(_), Some(_)) = (self.edge.get(0), self.edge.get(1)) else {
+            return Err(xml.fault("the edge has no source or no target"));
+        };
+        let directed = match self.edge.get(2) {
+            None => self.directed,
+            Some(of) => Some(has_direction(xml, of)?),
+        };
+        let mut own = self.default_weight;
+        let options = self.network.options();
+        match (options.weighted && options.columns.weight == "weight", self.edge.get(3)) {
+            (true, Some(text)) => own = Some(weight(xml, text)?),
+            _ if self.weight_attribute.is_none() => {}
+            _ => {
+                let (attribute, value) = (&self.weight_attribute, &mut self.value);
+                xml.each_child(|xml| match xml.name() {
+                    "attvalues" => xml.each_child(|xml| {
+                        xml.take(value)?;
+                        if value.get(0) == attribute.as_deref() {
+                            own = Some(weight(xml, value.get(1).unwrap_or_default())?);
+                        }
+                        xml.skip()
+                    }),
+                    _ => xml.skip(),
+                })?;
+                return self.finish_edge(own, directed, line);
+            }
+        }
+        xml.skip()?;
+        self.finish_edge(own, directed, line)
+    }
+
+    fn finish_edge(
+        &mut self,
+        weight: Option<f64>,
+        directed: Option<bool>,
+        line: u64,
+    ) -> Result<(), Fault> {
+        let ends = [0, 1].map(|end| self.edge.get(end).unwrap_or_default());
+        self.network.edge(ends, weight, directed, line)
+    }
+}
+
+/// Whether edges of this type have a direction.
+fn has_direction(xml: &Xml<'_, '_>, of: &str) -> Result<bool, Fault> {
+    match of {
+        "directed" => Ok(true),
+        "undirected" | "mutual" => Ok(false),
+        _ => Err(xml.fault("the type of edges is none of `directed`, `undirected` and `mutual`")),
+    }
+}
+
+/// Writes a graph.
+pub(super) struct Gexf<'a>(pub(super) Graphs<'a>);
+
+impl Syntax for Gexf<'_> {
+    fn head(&self, text: &mut Vec<u8>) {
+        let direction = match self.0.graph.direction() {
+            Direction::Directed => "directed",
+            Direction::Undirected => "undirected",
+        };
+        let _ = write!(
+            text,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <gexf xmlns=\"http://www.gexf.net/1.2draft\" version=\"1.2\">\n\
+             \x20 <graph mode=\"static\" defaultedgetype=\"{direction}\">\n"
+        );
+        if !self.0.attributes.is_empty() {
+            text.extend_from_slice(b"    <attributes class=\"node\" mode=\"static\">\n");
+            for attribute in self.0.attributes {
+                let (name, kind) = (attribute.name(), attribute.kind().of_xml());
+                let _ = writeln!(
+                    text,
+                    "      <attribute id=\"{name}\" title=\"{name}\" type=\"{kind}\"/>"
+                );
+            }
+            text.extend_from_slice(b"    </attributes>\n");
+        }
+        text.extend_from_slice(b"    <nodes>\n");
+    }
+
+    fn vertex(&self, text: &mut Vec<u8>, vertex: VertexId) {
+        text.extend_from_slice(b"      <node id=\"");
+        push_value(text, &self.0.id(vertex));
+        text.extend_from_slice(b"\" label=\"");
+        push_value(text, &self.0.id(vertex));
+        if self.0.attributes.is_empty() {
+            return text.extend_from_slice(b"\"/>\n");
+        }
+        text.extend_from_slice(b"\"><attvalues>");
+        for attribute in self.0.attributes {
+            let Some(value) = attribute.value(vertex) else { continue };
+            text.extend_from_slice(b"<attvalue for=\"");
+            text.extend_from_slice(attribute.name().as_bytes());
+            text.extend_from_slice(b"\" value=\"");
+            push_value(text, &value);
+            text.extend_from_slice(b"\"/>");
+        }
+        text.extend_from_slice(b"</attvalues></node>\n");
+    }
+
+    fn between(&self, text: &mut Vec<u8>) {
+        text.extend_from_slice(b"    </nodes>\n    <edges>\n");
+    }
+
+    fn edge(&self, text: &mut Vec<u8>, edge: Edge) {
+        text.extend_from_slice(b"      <edge id=\"");
+        push_integer(text, edge.number);
+        text.extend_from_slice(b"\" source=\"");
+        push_value(text, &self.0.id(edge.source));
+        text.extend_from_slice(b"\" target=\"");
+        push_value(text, &self.0.id(edge.target));
+        if let Some(weight) = edge.weight {
+            text.extend_from_slice(b"\" weight=\"");
+            push_weight(text, weight);
+        }
+        text.extend_from_slice(b"\"/>\n");
+    }
+
+    fn end(&self, text: &mut Vec<u8>) {
+        text.extend_from_slice(b"    </edges>\n  </graph>\n</gexf>\n");
+    }
+}

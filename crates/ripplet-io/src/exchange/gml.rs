@@ -1,0 +1,524 @@
+//! GML: lists of nodes and edges in brackets.
+//!
+//! ```text
+//! # a comment
+//! graph [
+//!   directed 1
+//!   node [ id 1 label "Ann &amp; Bob" ]
+//!   node [ id 2 label "Cy" graphics [ x 1.5 ] ]
+//!   edge [ source 1 target 2 weight 0.5 ]
+//! ]
+//! ```
+//!
+//! A vertex is called by its label where every node has one, no two have the same, and none is empty;
+//! else by its id. Labels that are all integers as they print are integers. With
+//! [`IdKind::Unsigned`] or [`IdKind::Signed`] the ids are read, whatever the labels are. Vertices are all
+//! nodes of the file, with edges or without.
+//!
+//! A weight is the value of `weight` (or what [`crate::Columns`] calls it), or failing that of `value`.
+//! All other keys are passed over, with lists of any depth in them. In strings, `&quot;`, `&amp;`, `&lt;`, `&gt;`, `&apos;` and
+//! `&#233;` stand for a character. Upper and lower case of a key are the same.
+//!
+//! Written, a vertex's label is its id. Its number `id` is that, too, where all ids are integers of 32 bits, as the
+//! format has them; else vertices are numbered from 0. What is not ASCII is written as `&#233;`.
+//!
+//! Reference: Himsolt, *GML: A portable graph file format*, Universität Passau, 1997.
+
+use super::network::{Calls, Found, Network};
+use super::stream::LONGEST_PIECE;
+use super::write::{Edge, Graphs, Syntax, Value};
+use crate::text::token::{self, show};
+use crate::text::{Fault, LONGEST_OF_WORDS, Text};
+use crate::write::text::{push_integer, push_weight};
+use crate::{IdKind, ReadErrorKind, ReadOptions};
+use ripplet_graph::{Direction, ExternalId, VertexId, VertexIds, memory};
+use std::borrow::Cow;
+
+/// Reads a graph.
+pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, Fault> {
+    text.longest_line(LONGEST_OF_WORDS);
+    let mut parser = Parser::new(options);
+    let mut open = None;
+    loop {
+        let line = text.line() + 1;
+        let Some(bytes) = text.peek_line()? else { break };
+        tokens(bytes, &mut open, line, |token| parser.take(token, line))?;
+        text.skip_line();
+    }
+    if open.is_some() {
+        return Err(Fault::line(
+            text.line(),
+            "the file ends within a string: expected a closing `\"`",
+        ));
+    }
+    parser.finish(text.line())
+}
+
+/// A piece of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token<'a> {
+    Open,
+    Close,
+    /// A key, or a number.
+    Word(&'a [u8]),
+    /// What stands between quotes.
+    String(&'a [u8]),
+}
+
+/// Calls `visit` for each token of a line, which has this number. A string that the line does not end stays in `open`, where
+/// the next line finds it.
+fn tokens(
+    line: &[u8],
+    open: &mut Option<Vec<u8>>,
+    number: u64,
+    mut visit: impl FnMut(Token<'_>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut rest = line;
+    if let Some(begun) = open {
+        let end = memchr::memchr(b'"', rest);
+        if begun.len() + end.unwrap_or(rest.len()) >= LONGEST_PIECE {
+            return Err(Fault::line(number, too_long()));
+        }
+        memory::push(begun, b'\n')?;
+        memory::extend(begun, &rest[..end.unwrap_or(rest.len())])?;
+        let Some(end) = end else { return Ok(()) };
+        visit(Token::String(begun))?;
+        *open = None;
+        rest = &rest[end + 1..];
+    }
+    loop {
+        rest = rest.trim_ascii_start();
+        let Some((&first, others)) = rest.split_first() else { return Ok(()) };
+        rest = others;
+        match first {
+            b'#' => return Ok(()),
+            b'[' => visit(Token::Open)?,
+            b']' => visit(Token::Close)?,
+            b'"' => match memchr::memchr(b'"', rest) {
+                Some(end) if end >= LONGEST_PIECE => return Err(Fault::line(number, too_long())),
+                Some(end) => {
+                    visit(Token::String(&rest[..end]))?;
+                    rest = &rest[end + 1..];
+                }
+                None if rest.len() >= LONGEST_PIECE => return Err(Fault::line(number, too_long())),
+                None => {
+                    *open = Some(memory::copied(rest)?);
+                    return Ok(());
+                }
+            },
+            _ => {
+                let ends = |byte: &u8| byte.is_ascii_whitespace() || b"[]\"".contains(byte);
+                let length = 1 + rest.iter().position(ends).unwrap_or(rest.len());
+                let from = line.len() - rest.len() - 1;
+                visit(Token::Word(&line[from..from + length]))?;
+                rest = &line[from + length..];
+            }
+        }
+    }
+}
+
+fn too_long() -> ReadErrorKind {
+    "a string of more than 1 MiB: expected a closing `\"`".into()
+}
+
+/// The list that the text is in, of those that matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    File,
+    Graph,
+    Node,
+    Edge,
+}
+
+/// A key whose value is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Graph,
+    Node,
+    Edge,
+    Directed,
+    Id,
+    Label,
+    Source,
+    Target,
+    Weight,
+    /// A weight, where there is no other.
+    Value,
+    Other,
+}
+
+/// A list of the graph that a token ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whole {
+    Node,
+    Edge,
+}
+
+/// Puts tokens together.
+struct Parser<'o> {
+    network: Network<'o>,
+    /// Whether edges have a direction, where the graph says.
+    directed: Option<bool>,
+    within: Within,
+    /// Lists that do not matter and are open.
+    passed_over: u64,
+    key: Option<Key>,
+    /// Where the graph, and the node or edge in it, begins.
+    graph_line: u64,
+    line: u64,
+    /// What is known of the node or edge.
+    id: Option<i64>,
+    source: Option<i64>,
+    target: Option<i64>,
+    weight: Option<f64>,
+    value: Option<f64>,
+    label: String,
+}
+
+impl<'o> Parser<'o> {
+    fn new(options: &'o ReadOptions) -> Parser<'o> {
+        Parser {
+            network: Network::new(options, Calls::ByName),
+            directed: None,
+            within: Within::File,
+            passed_over: 0,
+            key: None,
+            graph_line: 0,
+            line: 0,
+            id: None,
+            source: None,
+            target: None,
+            weight: None,
+            value: None,
+            label: String::new(),
+        }
+    }
+
+    fn take(&mut self, token: Token<'_>, line: u64) -> Result<(), Fault> {
+        match self.pass(token, line) {
+            Ok(None) => Ok(()),
+            Ok(Some(Whole::Node)) => self.node(line),
+            Ok(Some(Whole::Edge)) => self.edge(line),
+            Err(why) => Err(Fault::line(line, why)),
+        }
+    }
+
+    /// Takes a token, and says what it ends.
+    fn pass(&mut self, token: Token<'_>, line: u64) -> Result<Option<Whole>, ReadErrorKind> {
+        if self.passed_over > 0 {
+            match token {
+                Token::Open => self.passed_over += 1,
+                Token::Close => self.passed_over -= 1,
+                Token::Word(_) | Token::String(_) => {}
+            }
+            return Ok(None);
+        }
+        match (self.key.take(), token) {
+            (Some(key), Token::Open) => self.enter(key, line).map(|()| None),
+            (Some(key), Token::Word(value) | Token::String(value)) => {
+                self.set(key, value, matches!(token, Token::String(_))).map(|()| None)
+            }
+            (Some(_), Token::Close) => Err("a key has no value: expected one before `]`".into()),
+            (None, Token::Close) => self.leave(),
+            (None, Token::Word(word)) => {
+                self.key = Some(self.key(word)?);
+                Ok(None)
+            }
+            (None, Token::Open) => Err("`[` without a key before it".into()),
+            (None, Token::String(text)) => {
+                Err(format!("expected a key, found the string \"{}\"", show(text)).into())
+            }
+        }
+    }
+
+    fn key(&self, word: &[u8]) -> Result<Key, ReadErrorKind> {
+        if !word[0].is_ascii_alphabetic() && word[0] != b'_' {
+            return Err(format!("expected a key, found `{}`", show(word)).into());
+        }
+        let is = |key: &str| word.eq_ignore_ascii_case(key.as_bytes());
+        Ok(match self.within {
+            Within::File if is("graph") => Key::Graph,
+            Within::Graph if is("node") => Key::Node,
+            Within::Graph if is("edge") => Key::Edge,
+            Within::Graph if is("directed") => Key::Directed,
+            Within::Node if is("id") => Key::Id,
+            Within::Node if is("label") => Key::Label,
+            Within::Edge if is("source") => Key::Source,
+            Within::Edge if is("target") => Key::Target,
+            Within::Edge if is(&self.network.options().columns.weight) => Key::Weight,
+            Within::Edge if is("value") => Key::Value,
+            _ => Key::Other,
+        })
+    }
+
+    fn enter(&mut self, key: Key, line: u64) -> Result<(), ReadErrorKind> {
+        match key {
+            Key::Graph if self.graph_line > 0 => {
+                return Err("a second graph: expected a file of one".into());
+            }
+            Key::Graph => (self.within, self.graph_line) = (Within::Graph, line),
+            Key::Node => (self.within, self.line) = (Within::Node, line),
+            Key::Edge => (self.within, self.line) = (Within::Edge, line),
+            Key::Label | Key::Other => self.passed_over = 1,
+            Key::Weight | Key::Value if !self.network.options().weighted => self.passed_over = 1,
+            Key::Directed | Key::Id | Key::Source | Key::Target | Key::Weight | Key::Value => {
+                return Err("a list where a number was expected".into());
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, key: Key, value: &[u8], string: bool) -> Result<(), ReadErrorKind> {
+        match key {
+            Key::Id => self.id = Some(integer(value)?),
+            Key::Source => self.source = Some(integer(value)?),
+            Key::Target => self.target = Some(integer(value)?),
+            Key::Directed => {
+                self.directed = Some(match value {
+                    b"0" => false,
+                    b"1" => true,
+                    _ => return Err(format!("`directed {}`: expected 0 or 1", show(value)).into()),
+                });
+            }
+            Key::Label => self.set_label(&unescaped(value, string))?,
+            Key::Weight if self.network.options().weighted => {
+                self.weight = Some(token::weight(value)?)
+            }
+            Key::Value if self.network.options().weighted && self.weight.is_none() => {
+                // It may be anything where there is a weight, which may come later.
+                self.value = Some(token::weight(value).unwrap_or(f64::NAN));
+            }
+            Key::Weight | Key::Value | Key::Other => {}
+            Key::Graph | Key::Node | Key::Edge => {
+                return Err(format!("expected `[`, found `{}`", show(value)).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a label, where labels call vertices.
+    fn set_label(&mut self, label: &[u8]) -> Result<(), ReadErrorKind> {
+        if !matches!(self.network.options().ids, IdKind::Auto | IdKind::Names) {
+            return Ok(());
+        }
+        let label = std::str::from_utf8(label)
+            .map_err(|_| format!("the label `{}` is not UTF-8: convert the file", show(label)))?;
+        self.label.clear();
+        self.label.push_str(label);
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<Option<Whole>, ReadErrorKind> {
+        let (outer, ended) = match self.within {
+            Within::File => return Err("`]` without `[` before it".into()),
+            Within::Graph => (Within::File, None),
+            Within::Node => (Within::Graph, Some(Whole::Node)),
+            Within::Edge => (Within::Graph, Some(Whole::Edge)),
+        };
+        self.within = outer;
+        Ok(ended)
+    }
+
+    fn node(&mut self, line: u64) -> Result<(), Fault> {
+        let Some(id) = self.id.take() else {
+            return Err(Fault::line(line, format!("the node of line {} has no id", self.line)));
+        };
+        let added = self.network.node(itoa::Buffer::new().format(id), &self.label, self.line);
+        self.label.clear();
+        added
+    }
+
+    fn edge(&mut self, line: u64) -> Result<(), Fault> {
+        let (Some(source), Some(target)) = (self.source.take(), self.target.take()) else {
+            let sentence = format!("the edge of line {} has no source or no target", self.line);
+            return Err(Fault::line(line, sentence));
+        };
+        let (weight, value) = (self.weight.take(), self.value.take());
+        let weight = weight.or(value).filter(|weight| !weight.is_nan());
+        let (mut first, mut second) = (itoa::Buffer::new(), itoa::Buffer::new());
+        let ends = [first.format(source), second.format(target)];
+        self.network.edge(ends, weight, None, self.line)
+    }
+
+    fn finish(self, last: u64) -> Result<Found, Fault> {
+        let begin = match self.within {
+            Within::File => None,
+            Within::Graph => Some(self.graph_line),
+            Within::Node | Within::Edge => Some(self.line),
+        };
+        if let Some(begin) = begin {
+            let sentence = format!("the file ends within the list that line {begin} begins");
+            return Err(Fault::line(last, sentence));
+        }
+        if self.passed_over > 0 || self.key.is_some() {
+            return Err(Fault::line(last, "the file ends within a list or before a key's value"));
+        }
+        if self.graph_line == 0 {
+            return Err(Fault::whole("the file has no graph: expected `graph [`"));
+        }
+        self.network.finish(self.directed)
+    }
+}
+
+fn integer(value: &[u8]) -> Result<i64, String> {
+    token::parse(value).ok_or_else(|| {
+        format!("`{}` is no id of a node: expected an integer that fits 64 bits", show(value))
+    })
+}
+
+/// A string's text: `&amp;` and the like become their characters.
+fn unescaped(text: &[u8], string: bool) -> Cow<'_, [u8]> {
+    /// The longest of those that are known, `&#x10ffff;`, and zeros.
+    const LONGEST: usize = 12;
+    if !string || !text.contains(&b'&') {
+        return Cow::Borrowed(text);
+    }
+    let (mut plain, mut rest) = (Vec::new(), text);
+    while let Some(start) = memchr::memchr(b'&', rest) {
+        plain.extend_from_slice(&rest[..start]);
+        rest = &rest[start..];
+        let end = rest.iter().take(LONGEST).position(|&byte| byte == b';');
+        match end.and_then(|end| Some((end, character(&rest[1..end])?))) {
+            Some((end, character)) => {
+                plain.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = &rest[end + 1..];
+            }
+            // An ampersand that is one.
+            None => {
+                plain.push(b'&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    plain.extend_from_slice(rest);
+    Cow::Owned(plain)
+}
+
+fn character(name: &[u8]) -> Option<char> {
+    let name = std::str::from_utf8(name).ok()?;
+    match name {
+        "quot" => Some('"'),
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "apos" => Some('\''),
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => number.parse(),
+            };
+            char::from_u32(code.ok()?)
+        }
+    }
+}
+
+/// Writes a graph.
+pub(super) struct Gml<'a> {
+    graphs: Graphs<'a>,
+    /// Whether the ids are integers of 32 bits, and number the nodes.
+    by_id: bool,
+}
+
+impl<'a> Gml<'a> {
+    pub(super) fn new(graphs: Graphs<'a>) -> Gml<'a> {
+        let ids = graphs.graph.ids();
+        let fits = |vertex: VertexId| match ids.get(vertex) {
+            ExternalId::Unsigned(id) => i32::try_from(id).is_ok(),
+            ExternalId::Signed(id) => i32::try_from(id).is_ok(),
+            ExternalId::Name(_) => false,
+        };
+        // Ids ascend.
+        let last = ids.len().saturating_sub(1) as VertexId;
+        let by_id =
+            !matches!(ids, VertexIds::Names(_)) && (ids.is_empty() || fits(0) && fits(last));
+        Gml { graphs, by_id }
+    }
+
+    fn push_number(&self, text: &mut Vec<u8>, vertex: VertexId) {
+        match self.by_id {
+            true => push_value(text, &self.graphs.id(vertex)),
+            false => push_integer(text, vertex),
+        }
+    }
+}
+
+impl Syntax for Gml<'_> {
+    fn head(&self, text: &mut Vec<u8>) {
+        let directed = self.graphs.graph.direction() == Direction::Directed;
+        text.extend_from_slice(b"graph [\n");
+        if directed {
+            text.extend_from_slice(b"  directed 1\n");
+        } else {
+            text.extend_from_slice(b"  directed 0\n");
+        }
+    }
+
+    fn vertex(&self, text: &mut Vec<u8>, vertex: VertexId) {
+        text.extend_from_slice(b"  node [ id ");
+        self.push_number(text, vertex);
+        text.extend_from_slice(b" label \"");
+        match self.graphs.id(vertex) {
+            Value::Integer(id) => push_integer(text, id),
+            Value::Text(id) => push_escaped(text, &id),
+        }
+        text.push(b'"');
+        for attribute in self.graphs.attributes {
+            let Some(value) = attribute.value(vertex) else { continue };
+            text.push(b' ');
+            text.extend_from_slice(attribute.name().as_bytes());
+            text.push(b' ');
+            push_value(text, &value);
+        }
+        text.extend_from_slice(b" ]\n");
+    }
+
+    fn edge(&self, text: &mut Vec<u8>, edge: Edge) {
+        text.extend_from_slice(b"  edge [ source ");
+        self.push_number(text, edge.source);
+        text.extend_from_slice(b" target ");
+        self.push_number(text, edge.target);
+        if let Some(weight) = edge.weight {
+            text.extend_from_slice(b" weight ");
+            push_weight(text, weight);
+        }
+        text.extend_from_slice(b" ]\n");
+    }
+
+    fn end(&self, text: &mut Vec<u8>) {
+        text.extend_from_slice(b"]\n");
+    }
+}
+
+/// Appends an integer of 32 bits, or anything else as a string, as the format has no larger integers.
+fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
+    match value {
+        Value::Integer(value) if i32::try_from(*value).is_ok() => push_integer(text, *value),
+        Value::Integer(value) => {
+            text.push(b'"');
+            push_integer(text, *value);
+            text.push(b'"');
+        }
+        Value::Text(value) => {
+            text.push(b'"');
+            push_escaped(text, value);
+            text.push(b'"');
+        }
+    }
+}
+
+/// Appends a text between quotes.
+fn push_escaped(text: &mut Vec<u8>, value: &str) {
+    for letter in value.chars() {
+        match letter {
+            '&' => text.extend_from_slice(b"&amp;"),
+            '"' => text.extend_from_slice(b"&quot;"),
+            ' '..='~' => text.push(letter as u8),
+            letter => {
+                text.extend_from_slice(b"&#");
+                push_integer(text, letter as u32);
+                text.push(b';');
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! GraphML: nodes, edges, and typed attributes of both, in XML.
+//!
+//! ```text
+//! <graphml>
+//!   <key id="d0" for="edge" attr.name="weight" attr.type="double"/>
+//!   <graph edgedefault="undirected">
+//!     <node id="Ann"/>
+//!     <node id="Bob"/>
+//!     <edge source="Ann" target="Bob"><data key="d0">0.5</data></edge>
+//!   </graph>
+//! </graphml>
+//! ```
+//!
+//! A vertex is called by its id. Where the ids are `n0`, `n1`, … in the order of the nodes, and every node has an
+//! attribute `name` of its own, it is called by that: igraph writes names so.
+//!
+//! A weight is the edge's attribute `weight` (or what [`crate::Columns`] calls it), or the default of that. Graphs in
+//! a node, a second graph, and edges with more than two ends are refused.
+//!
+//! Reference: Brandes, Eiglsperger, Lerner, *GraphML Primer*, 2001–2007.
+
+use super::network::{Calls, Found, Network};
+use super::stream::Meter;
+use super::write::{Edge, Graphs, Syntax, Value};
+use super::xml::{Values, Xml, push_escaped};
+use crate::ReadOptions;
+use crate::text::{Fault, Text, token};
+use crate::write::text::{push_integer, push_weight};
+use ripplet_graph::{Direction, VertexId};
+use std::io::Write as _;
+
+/// Reads a graph.
+pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, Fault> {
+    let meter = Meter::new();
+    let mut xml = Xml::new(text, &meter);
+    let mut reader = Reader::new(options);
+    xml.root("graphml")?;
+    xml.each_child(|xml| match xml.name() {
+        "key" => reader.key(xml),
+        "graph" => reader.graph(xml),
+        _ => xml.skip(),
+    })?;
+    while xml.next()? != super::xml::Item::EndOfFile {}
+    if !reader.has_graph {
+        return Err(Fault::whole(
+            "the file has no graph: expected <graph edgedefault=\"undirected\">",
+        ));
+    }
+    reader.network.finish(reader.directed)
+}
+
+/// What is known of a file.
+struct Reader<'o> {
+    network: Network<'o>,
+    /// The key of the nodes' names.
+    name_key: Option<String>,
+    weight_key: Option<String>,
+    default_weight: Option<f64>,
+    has_graph: bool,
+    directed: Option<bool>,
+    node: Values<1>,
+    edge: Values<3>,
+    data: Values<1>,
+    text: String,
+}
+
+impl<'o> Reader<'o> {
+    fn new(options: &'o ReadOptions) -> Reader<'o> {
+        Reader {
+            network: Network::new(options, Calls::ByNameInsteadOfNumbers),
+            name_key: None,
+            weight_key: None,
+            default_weight: None,
+            has_graph: false,
+            directed: None,
+            node: Values::of(["id"]),
+            edge: Values::of(["source", "target", "directed"]),
+            data: Values::of(["key"]),
+            text: String::new(),
+        }
+    }
+
+    fn key(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
+        let mut key = Values::of(["id", "for", "attr.name"]);
+        xml.take(&mut key)?;
+        let Some(id) = key.get(0) else {
+            return Err(xml.fault("a key has no id: expected <key id=\"d0\" …>"));
+        };
+        let name = key.get(2).unwrap_or(id);
+        let is_for = |what| key.get(1).is_none_or(|of| of == what || of == "all");
+        if is_for("node") && name == "name" {
+            self.name_key = Some(id.to_owned());
+        }
+        let options = self.network.options();
+        if !options.weighted || !is_for("edge") || name != options.columns.weight {
+            return xml.skip();
+        }
+        self.weight_key = Some(id.to_owned());
+        xml.each_child(|xml| {
+            if xml.name() != "default" {
+                return xml.skip();
+            }
+            xml.read_text(&mut self.text)?;
+            self.default_weight = Some(weight(xml, &self.text)?);
+            Ok(())
+        })
+    }
+
+    fn graph(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
+        if std::mem::replace(&mut self.has_graph, true) {
+            return Err(xml.fault("a second graph: expected a file of one"));
+        }
+        let mut graph = Values::of(["edgedefault"]);
+        xml.take(&mut graph)?;
+        self.directed = match graph.get(0) {
+            None => None,
+            Some("directed") => Some(true),
+            Some("undirected") => Some(false),
+            Some(_) => {
+                let sentence =
+                    "edgedefault is neither `directed` nor `undirected`: expected one of them";
+                return Err(xml.fault(sentence));
+            }
+        };
+        xml.each_child(|xml| match xml.name() {
+            "node" => self.node(xml),
+            "edge" => self.edge(xml),
+            "hyperedge" => Err(xml.fault(
+                "an edge with any number of ends: expected edges with a source and a target",
+            )),
+            _ => xml.skip(),
+        })
+    }
+
+    fn node(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
+        let line = xml.line();
+        xml.take(&mut self.node)?;
+        if self.node.get(0).is_none() {
+            return Err(xml.fault("the node has no id: expected <node id=\"…\">"));
+        }
+        let Reader { name_key, data, text, .. } = self;
+        text.clear();
+        xml.each_child(|xml| {
+            match xml.name() {
+                "graph" => {
+                    return Err(xml.fault("a graph within a node: expected a file of one graph"));
+                }
+                "data" if name_key.is_some() => {
+                    xml.take(data)?;
+                    if data.get(0) == name_key.as_deref() {
+                        return xml.read_text(text);
+                    }
+                }
+                _ => {}
+            }
+            xml.skip()
+        })?;
+        self.network.node(self.node.get(0).unwrap_or_default(), &self.text, line)
+    }
+
+    fn edge(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
+        let line = xml.line();
+        xml.take(&mut self.edge)?;
+        if self.edge.get(0).is_none() || self.edge.get(1).is_none() {
+            return Err(xml.fault("the edge has no source or no target"));
+        }
+        let Reader { weight_key, data, text, .. } = self;
+        let mut own = self.default_weight;
+        xml.each_child(|xml| {
+            if xml.name() == "data" && weight_key.is_some() {
+                xml.take(data)?;
+                if data.get(0) == weight_key.as_deref() {
+                    xml.read_text(text)?;
+                    own = Some(weight(xml, text)?);
+                    return Ok(());
+                }
+            }
+            xml.skip()
+        })?;
+        let directed = match self.edge.get(2) {
+            None => self.directed,
+            Some("true" | "1") => Some(true),
+            Some("false" | "0") => Some(false),
+            Some(_) => {
+                let sentence = "`directed` is neither `true` nor `false`: expected one of them";
+                return Err(Fault::line(line, sentence));
+            }
+        };
+        let ends = [0, 1].map(|end| self.edge.get(end).unwrap_or_default());
+        self.network.edge(ends, own, directed, line)
+    }
+}
+
+/// A text as a weight.
+pub(super) fn weight(xml: &Xml<'_, '_>, text: &str) -> Result<f64, Fault> {
+    token::weight(text.trim().as_bytes()).map_err(|sentence| xml.fault(sentence))
+}
+
+/// Writes a graph.
+pub(super) struct GraphMl<'a>(pub(super) Graphs<'a>);
+
+impl Syntax for GraphMl<'_> {
+    fn head(&self, text: &mut Vec<u8>) {
+        let Graphs { graph, attributes, .. } = self.0;
+        text.extend_from_slice(
+            b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+              <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" \
+              xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+              xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns \
+              http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">\n",
+        );
+        let mut key = |of: &str, name: &str, kind: &str| {
+            let _ = writeln!(
+                text,
+                "  <key id=\"{name}\" for=\"{of}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>"
+            );
+        };
+        attributes.iter().for_each(|of| key("node", of.name(), of.kind().of_xml()));
+        if graph.is_weighted() {
+            key("edge", "weight", "double");
+        }
+        let direction = match graph.direction() {
+            Direction::Directed => "directed",
+            Direction::Undirected => "undirected",
+        };
+        let _ = writeln!(text, "  <graph edgedefault=\"{direction}\">");
+    }
+
+    fn vertex(&self, text: &mut Vec<u8>, vertex: VertexId) {
+        text.extend_from_slice(b"    <node id=\"");
+        self.push_id(text, vertex);
+        let mut is_open = true;
+        for attribute in self.0.attributes {
+            let Some(value) = attribute.value(vertex) else { continue };
+            text.extend_from_slice(if is_open { b"\"><data key=\"" } else { b"<data key=\"" });
+            is_open = false;
+            text.extend_from_slice(attribute.name().as_bytes());
+            text.extend_from_slice(b"\">");
+            push_value(text, &value);
+            text.extend_from_slice(b"</data>");
+        }
+        text.extend_from_slice(if is_open { b"\"/>\n" } else { b"</node>\n" });
+    }
+
+    fn edge(&self, text: &mut Vec<u8>, edge: Edge) {
+        text.extend_from_slice(b"    <edge source=\"");
+        self.push_id(text, edge.source);
+        text.extend_from_slice(b"\" target=\"");
+        self.push_id(text, edge.target);
+        match edge.weight {
+            None => text.extend_from_slice(b"\"/>\n"),
+            Some(weight) => {
+                text.extend_from_slice(b"\"><data key=\"weight\">");
+                push_weight(text, weight);
+                text.extend_from_slice(b"</data></edge>\n");
+            }
+        }
+    }
+
+    fn end(&self, text: &mut Vec<u8>) {
+        text.extend_from_slice(b"  </graph>\n</graphml>\n");
+    }
+}
+
+impl GraphMl<'_> {
+    fn push_id(&self, text: &mut Vec<u8>, vertex: VertexId) {
+        push_value(text, &self.0.id(vertex));
+    }
+}
+
+/// Appends a value as the text of an element or an attribute.
+pub(super) fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
+    match value {
+        Value::Integer(value) => push_integer(text, *value),
+        Value::Text(value) => push_escaped(text, value),
+    }
+}

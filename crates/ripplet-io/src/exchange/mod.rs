@@ -1,0 +1,62 @@
+//! Formats in which programs exchange whole graphs: GraphML, GEXF, GML, Pajek, node-link JSON, DOT.
+//!
+//! ```text
+//! text ─▶ a format's reader ─▶ Network: ids as numbers, edges as pairs ─▶ EdgeTable    (one thread)
+//! Graph and attributes ─▶ blocks of vertices, blocks of edges ─▶ a format's Syntax ─▶ text   (parallel)
+//! ```
+//!
+//! A format is one file with its reader and its writer. They share [`network`] (nodes and edges as a reader finds
+//! them), [`xml`] and [`stream`] (pieces of a text of bounded size).
+//!
+//! What is read: vertices with their ids, edges, and weights. Other attributes are passed over. Every vertex is
+//! there, with edges or without.
+//!
+//! Direction: a file that says that its edges have none has each in both directions, also in a directed graph. A file
+//! that says that they have one is read as the caller asks; [`ReadSummary::directed`] tells. Edges of both kinds in
+//! one file are refused.
+//!
+//! Memory of a reader: 8 bytes an edge (16 with weights), 48 a vertex, and the ids, beside the table. What it holds of
+//! the text at a time is at most some MiB, however large a file, a line or a value is.
+
+mod dot;
+mod gexf;
+mod gml;
+mod graphml;
+mod network;
+mod node_link;
+mod pajek;
+mod stream;
+mod write;
+mod xml;
+
+pub(crate) use write::{Attribute, AttributeKind, Value, check, write};
+
+use crate::text::{Fault, Text};
+use crate::{Format, ReadOptions, ReadSummary};
+use ripplet_graph::EdgeTable;
+
+/// Reads a graph in an exchange format.
+pub(crate) fn read(
+    text: &mut Text<'_>,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<(EdgeTable, ReadSummary), Fault> {
+    let found = match format {
+        Format::GraphMl => graphml::read(text, options)?,
+        Format::Gexf => gexf::read(text, options)?,
+        Format::Gml => gml::read(text, options)?,
+        Format::Pajek => pajek::read(text, options)?,
+        Format::NodeLink => node_link::read(text, options)?,
+        format => {
+            let sentence = format!(
+                "{} is written, but not read: save the graph as .graphml, .gexf, .gml, .net or .json",
+                format.name()
+            );
+            return Err(Fault::whole(sentence));
+        }
+    };
+    let directed = found.directed == Some(true);
+    let edges = found.edges;
+    let summary = ReadSummary { directed, ..ReadSummary::of_edges(&edges) };
+    Ok((edges, summary))
+}

@@ -1,0 +1,372 @@
+//! Nodes and edges as a reader finds them, in any order, and the table of them.
+
+use crate::intern::InternError;
+use crate::names::NameSet;
+use crate::text::Fault;
+use crate::text::token::show;
+use crate::{IdKind, ReadOptions};
+use rayon::prelude::*;
+use ripplet_graph::{EdgeTable, Names, OutOfMemory, VertexId, VertexIds, memory};
+
+/// Edges that were read, and what their file says of them.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) edges: EdgeTable,
+    /// Whether the edges have a direction, where the file says.
+    pub(super) directed: Option<bool>,
+}
+
+/// Which names call the vertices instead of their ids, where every node has one and no two have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Calls {
+    /// None.
+    ById,
+    /// The names, unless the ids are to be integers.
+    ByName,
+    /// The names, where the ids are `n0`, `n1`, … in the order of the nodes: those that igraph makes up.
+    ByNameInsteadOfNumbers,
+}
+
+/// Texts one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    bytes: String,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    pub(super) fn push(&mut self, text: &str) -> Result<(), OutOfMemory> {
+        self.bytes.try_reserve(text.len()).map_err(|_| OutOfMemory::of::<u8>(text.len()))?;
+        self.bytes.push_str(text);
+        memory::push(&mut self.ends, self.bytes.len())
+    }
+
+    pub(super) fn get(&self, at: usize) -> &str {
+        let begin = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.bytes[begin..self.ends[at]]
+    }
+}
+
+/// A graph that is being read.
+pub(super) struct Network<'o> {
+    options: &'o ReadOptions,
+    calls: Calls,
+    /// The ids of nodes, and of ends of edges, numbered as they come.
+    ids: NameSet,
+    /// By the number of an id: the line of its node, 0 before that is read.
+    node_lines: Vec<u64>,
+    /// By the number of an id: the line of the first edge that names it before there is a node.
+    edge_lines: Vec<u64>,
+    /// The numbers of the nodes' ids, in their order in the file.
+    nodes: Vec<u32>,
+    /// The names of the nodes, which may be empty.
+    names: Texts,
+    ends: Vec<[u32; 2]>,
+    weights: Vec<f64>,
+    directed: Option<bool>,
+}
+
+impl<'o> Network<'o> {
+    pub(super) fn new(options: &'o ReadOptions, calls: Calls) -> Network<'o> {
+        Network {
+            options,
+            calls,
+            ids: NameSet::default(),
+            node_lines: Vec::new(),
+            edge_lines: Vec::new(),
+            nodes: Vec::new(),
+            names: Texts::default(),
+            ends: Vec::new(),
+            weights: Vec::new(),
+            directed: None,
+        }
+    }
+
+    /// What the caller asks for.
+    pub(super) fn options(&self) -> &'o ReadOptions {
+        self.options
+    }
+
+    fn number(&mut self, id: &str) -> Result<usize, InternError> {
+        let number = self.ids.number(id)?;
+        if number as usize == self.node_lines.len() {
+            memory::push(&mut self.node_lines, 0)?;
+            memory::push(&mut self.edge_lines, 0)?;
+        }
+        Ok(number as usize)
+    }
+
+    /// Adds a node; the name is one to call it by, where it has any.
+    pub(super) fn node(&mut self, id: &str, name: &str, line: u64) -> Result<(), Fault> {
+        if id.is_empty() {
+            return Err(Fault::line(line, "a node's id is empty: give it one"));
+        }
+        let number = self.number(id).map_err(|error| Fault::line(line, error))?;
+        if self.node_lines[number] > 0 {
+            let sentence = format!(
+                "a second node has the id {}; line {} has the first: give each an id of its own",
+                show(id.as_bytes()),
+                self.node_lines[number]
+            );
+            return Err(Fault::line(line, sentence));
+        }
+        self.node_lines[number] = line;
+        memory::push(&mut self.nodes, number as u32)?;
+        if self.calls != Calls::ById {
+            self.names.push(name)?;
+        }
+        Ok(())
+    }
+
+    /// Adds an edge. `directed` is whether it has a direction, where the file says.
+    pub(super) fn edge(
+        &mut self,
+        ends: [&str; 2],
+        weight: Option<f64>,
+        directed: Option<bool>,
+        line: u64,
+    ) -> Result<(), Fault> {
+        self.check_direction(directed, line)?;
+        if self.options.weighted {
+            let weight = weight.ok_or_else(|| Fault::line(line, self.no_weight()))?;
+            memory::push(&mut self.weights, weight)?;
+        }
+        let mut numbers = [0; 2];
+        for (number, id) in numbers.iter_mut().zip(ends) {
+            let found = self.number(id).map_err(|error| Fault::line(line, error))?;
+            if self.node_lines[found] == 0 && self.edge_lines[found] == 0 {
+                self.edge_lines[found] = line;
+            }
+            *number = found as u32;
+        }
+        Ok(memory::push(&mut self.ends, numbers)?)
+    }
+
+    fn no_weight(&self) -> String {
+        format!(
+            "the edge has no weight: expected `{}`, a finite number, 0 or above; or leave --weighted out",
+            self.options.columns.weight
+        )
+    }
+
+    fn check_direction(&mut self, directed: Option<bool>, line: u64) -> Result<(), Fault> {
+        match (self.directed, directed) {
+            (Some(before), Some(now)) if before != now => Err(Fault::line(
+                line,
+                "some edges have a direction and others have none: expected edges of one kind",
+            )),
+            (None, Some(_)) => {
+                self.directed = directed;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The table; `directed` is what the file says of all edges, where it has none.
+    pub(super) fn finish(mut self, directed: Option<bool>) -> Result<Found, Fault> {
+        self.check_ends()?;
+        let lines: Vec<u64> = std::mem::take(&mut self.node_lines);
+        let (ids, order) = self.vertex_ids(&lines)?;
+        drop(lines);
+        let mut vertex_of = memory::zeros::<VertexId>(self.nodes.len())?;
+        for (vertex, &node) in (0..).zip(&order) {
+            vertex_of[self.nodes[node as usize] as usize] = vertex;
+        }
+        let column = |end: usize| -> Result<Vec<VertexId>, OutOfMemory> {
+            let mut column = memory::zeros(self.ends.len())?;
+            let all = column.par_iter_mut().zip(&self.ends);
+            all.for_each(|(vertex, ends)| *vertex = vertex_of[ends[end] as usize]);
+            Ok(column)
+        };
+        let (sources, targets) = (column(0)?, column(1)?);
+        let directed = self.directed.or(directed);
+        let weights = self.options.weighted.then_some(self.weights);
+        found(ids, sources, targets, weights, directed)
+    }
+
+    /// Refuses an edge that names a node which the file has not.
+    fn check_ends(&self) -> Result<(), Fault> {
+        let unknown = |&number: &usize| self.node_lines[number] == 0;
+        let first = (0..self.node_lines.len())
+            .filter(unknown)
+            .min_by_key(|&number| (self.edge_lines[number], number));
+        match first {
+            None => Ok(()),
+            Some(number) => {
+                let id = show(self.ids.name(number as u32));
+                let sentence = format!(
+                    "the edge names node {id}, which the file has not: add the node, or correct the edge"
+                );
+                Err(Fault::line(self.edge_lines[number], sentence))
+            }
+        }
+    }
+
+    fn id(&self, node: u32) -> &str {
+        let id = self.ids.name(self.nodes[node as usize]);
+        std::str::from_utf8(id).expect("names are added as text")
+    }
+
+    /// What the vertices are called, and the nodes in their order; `lines` are those of the nodes, by the number of
+    /// the id.
+    fn vertex_ids(&self, lines: &[u64]) -> Result<(VertexIds, Vec<u32>), Fault> {
+        let kind = self.options.ids;
+        let count = self.nodes.len() as u32;
+        let wanted = match self.calls {
+            Calls::ById => false,
+            Calls::ByName => matches!(kind, IdKind::Auto | IdKind::Names),
+            Calls::ByNameInsteadOfNumbers => (0..count).all(|node| {
+                let number = self.id(node).strip_prefix('n').map(|number| as_printed(number));
+                number == Some(Some(u64::from(node)))
+            }),
+        };
+        let is_named = |node: u32| !self.names.get(node as usize).is_empty();
+        if wanted && (0..count).all(is_named) {
+            let name = |node: u32| self.names.get(node as usize);
+            let by_name = called(count, &name, kind);
+            if let Some(called) = by_name.map_err(|why| self.uncalled(why, name, lines))? {
+                return Ok(called);
+            }
+        }
+        let id = |node: u32| self.id(node);
+        let by_id = called(count, &id, kind).map_err(|why| self.uncalled(why, id, lines))?;
+        by_id.ok_or_else(|| Fault::whole("two nodes have the same id"))
+    }
+
+    fn uncalled<'a>(&self, why: Uncalled, text: impl Fn(u32) -> &'a str, lines: &[u64]) -> Fault {
+        match why {
+            Uncalled::Memory(refused) => refused.into(),
+            Uncalled::NoInteger(node) => {
+                let line = lines[self.nodes[node as usize] as usize];
+                Fault::line(line, no_integer(text(node)))
+            }
+        }
+    }
+}
+
+/// Why texts do not call vertices.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Uncalled {
+    /// The text of this vertex is not an integer, and was to be one.
+    NoInteger(u32),
+    /// Memory was refused.
+    Memory(OutOfMemory),
+}
+
+impl From<OutOfMemory> for Uncalled {
+    fn from(refused: OutOfMemory) -> Uncalled {
+        Uncalled::Memory(refused)
+    }
+}
+
+/// What is wrong with an id that was to be an integer.
+pub(super) fn no_integer(id: &str) -> String {
+    let shown = show(id.as_bytes());
+    match as_printed_signed(id) {
+        Some(_) => format!("the id {shown} is negative; use --ids signed"),
+        None => format!(
+            "the id `{shown}` is no integer of this kind as integers print; leave --ids out, or use --ids names"
+        ),
+    }
+}
+
+/// The ids of vertices that these texts call, and the vertices in the order of the ids; `None` where two texts are the
+/// same.
+///
+/// With [`IdKind::Auto`], they are integers where all print as integers do.
+pub(super) fn called<'a>(
+    count: u32,
+    text: &(impl Fn(u32) -> &'a str + Sync),
+    kind: IdKind,
+) -> Result<Option<(VertexIds, Vec<u32>)>, Uncalled> {
+    let unfit = |fits: fn(&str) -> bool| {
+        (0..count).into_par_iter().find_first(|&vertex| !fits(text(vertex)))
+    };
+    let is_unsigned = |text: &str| as_printed(text).is_some();
+    let is_signed = |text: &str| as_printed_signed(text).is_some();
+    let kind = match kind {
+        IdKind::Auto if unfit(is_unsigned).is_none() => IdKind::Unsigned,
+        IdKind::Auto if unfit(is_signed).is_none() => IdKind::Signed,
+        IdKind::Auto => IdKind::Names,
+        kind => kind,
+    };
+    let bad = match kind {
+        IdKind::Unsigned => unfit(is_unsigned),
+        IdKind::Signed => unfit(is_signed),
+        IdKind::Auto | IdKind::Names => None,
+    };
+    if let Some(vertex) = bad {
+        return Err(Uncalled::NoInteger(vertex));
+    }
+    Ok(match kind {
+        IdKind::Unsigned => {
+            let value = |vertex| as_printed(text(vertex)).unwrap_or_default();
+            ascending(count, value)?.map(|(ids, order)| (integers(ids), order))
+        }
+        IdKind::Signed => {
+            let value = |vertex| as_printed_signed(text(vertex)).unwrap_or_default();
+            ascending(count, value)?.map(|(ids, order)| (VertexIds::Signed(ids.into()), order))
+        }
+        IdKind::Auto | IdKind::Names => ascending(count, text)?
+            .map(|(names, order)| (VertexIds::Names(Names::new(names)), order)),
+    })
+}
+
+/// The values of vertices in ascending order, and the vertices in this order; `None` where two are the same.
+fn ascending<K: Ord + Copy + Send + Sync>(
+    count: u32,
+    value: impl Fn(u32) -> K + Sync,
+) -> Result<Option<(Vec<K>, Vec<u32>)>, OutOfMemory> {
+    let mut pairs = memory::with_room(count as usize)?;
+    (0..count).into_par_iter().map(|vertex| (value(vertex), vertex)).collect_into_vec(&mut pairs);
+    pairs.par_sort_unstable();
+    if pairs.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return Ok(None);
+    }
+    let order = memory::collected(pairs.iter().map(|&(_, vertex)| vertex))?;
+    Ok(Some((memory::collected(pairs.iter().map(|&(value, _)| value))?, order)))
+}
+
+/// An integer that prints as the text is.
+fn as_printed(text: &str) -> Option<u64> {
+    let is_padded = text.len() > 1 && text.starts_with('0');
+    let is_plain = !is_padded && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_plain.then(|| text.parse().ok())?
+}
+
+/// As [`as_printed`], of an integer that may be negative.
+fn as_printed_signed(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_padded = digits.starts_with('0') && text.len() > 1;
+    let is_plain = !is_padded && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_plain.then(|| text.parse().ok())?
+}
+
+/// Ascending integers as ids, which are not stored where they are consecutive.
+pub(super) fn integers(ids: Vec<u64>) -> VertexIds {
+    let first = ids.first().copied().unwrap_or(0);
+    let last = ids.last().copied().unwrap_or(0);
+    if last - first == (ids.len() as u64).saturating_sub(1) && last < u64::MAX {
+        return VertexIds::Consecutive { first, count: ids.len() as u32 };
+    }
+    VertexIds::Unsigned(ids.into())
+}
+
+/// A table of edges and what its file says of them.
+pub(super) fn found(
+    ids: VertexIds,
+    sources: Vec<VertexId>,
+    targets: Vec<VertexId>,
+    weights: Option<Vec<f64>>,
+    directed: Option<bool>,
+) -> Result<Found, Fault> {
+    let mut edges = EdgeTable::new(ids, sources, targets)?;
+    if let Some(weights) = weights {
+        edges = edges.with_weights(weights)?;
+    }
+    if directed == Some(false) {
+        edges = edges.in_both_directions();
+    }
+    Ok(Found { edges, directed })
+}

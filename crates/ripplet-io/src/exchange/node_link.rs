@@ -1,0 +1,506 @@
+//! Node-link JSON, as NetworkX, D3 and others have it.
+//!
+//! ```text
+//! {"directed": false,
+//!  "nodes": [{"id": "Ann"}, {"id": "Bob"}],
+//!  "edges": [{"source": "Ann", "target": "Bob", "weight": 0.5}]}
+//! ```
+//!
+//! The edges are those of `edges`, or of `links`. A vertex is called by its `id`, a text or an integer; the text
+//! `"7"` and the integer 7 are the same id. A weight is the edge's `weight`, or what [`crate::Columns`] calls it. All
+//! other keys are passed over, with values of any length and up to 120 levels.
+//!
+//! Written, ids are integers where all are integers that a double tells apart, else texts.
+//!
+//! Reference: *NetworkX, node_link_data*.
+
+use super::network::{Calls, Found, Network};
+use super::stream::{Meter, Stream};
+use super::write::{AttributeKind, Edge, Graphs, Syntax, Value};
+use crate::ReadOptions;
+use crate::text::{Fault, Text};
+use crate::write::text::{push_integer, push_weight};
+use rayon::prelude::*;
+use ripplet_graph::{Direction, Graph, VertexId};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
+use std::fmt;
+use std::io::Write as _;
+
+/// Reads a graph.
+pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, Fault> {
+    let meter = Meter::new();
+    let mut stream = Stream::new(text, &meter);
+    let mut reader = Reader {
+        meter: &meter,
+        network: Network::new(options, Calls::ById),
+        fault: None,
+        directed: None,
+        has_nodes: false,
+        edges: None,
+        node: Id::default(),
+        ends: [Id::default(), Id::default()],
+    };
+    let mut json = serde_json::Deserializer::from_reader(&mut stream);
+    let read = OfFile(&mut reader).deserialize(&mut json).and_then(|()| json.end());
+    drop(json);
+    if let Err(error) = read {
+        let fault = reader.fault.take().or_else(|| stream.failed());
+        return Err(fault.unwrap_or_else(|| refused(&meter, &error)));
+    }
+    if !reader.has_nodes {
+        let sentence = "the file has no `nodes`: expected {\"nodes\": […], \"edges\": […]}";
+        return Err(Fault::whole(sentence));
+    }
+    reader.network.finish(reader.directed)
+}
+
+/// What is wrong with a text that is not what was expected.
+fn refused(meter: &Meter, error: &serde_json::Error) -> Fault {
+    if meter.is_used_up() {
+        let sentence = "a node or an edge of more than 1 MiB: this is no file of a graph";
+        return Fault::line(meter.line(), sentence);
+    }
+    let sentence = error.to_string();
+    // The parser adds the place, which a fault has itself.
+    let sentence = sentence.split(" at line ").next().unwrap_or_default();
+    let line = (error.line() as u64).max(1);
+    match error.classify() {
+        Category::Eof => Fault::line(line, "the file ends within a value: it was cut short"),
+        Category::Data => Fault::line(line, sentence.to_owned()),
+        _ => Fault::line(line, format!("this is no JSON: {sentence}")),
+    }
+}
+
+/// What is known of a file.
+struct Reader<'o, 't> {
+    meter: &'t Meter,
+    network: Network<'o>,
+    /// What is wrong, where it is not the parser that says it.
+    fault: Option<Fault>,
+    directed: Option<bool>,
+    has_nodes: bool,
+    /// The key that had the edges.
+    edges: Option<&'static str>,
+    node: Id,
+    ends: [Id; 2],
+}
+
+/// An id, or whether there was one.
+#[derive(Debug, Default)]
+struct Id {
+    text: String,
+    is_given: bool,
+}
+
+impl Id {
+    fn given(&self) -> Option<&str> {
+        self.is_given.then_some(&*self.text)
+    }
+}
+
+impl Reader<'_, '_> {
+    /// Keeps a fault; the parser is to end.
+    fn keep<E: de::Error>(&mut self, result: Result<(), Fault>) -> Result<(), E> {
+        result.map_err(|fault| {
+            self.fault = Some(fault);
+            E::custom("")
+        })
+    }
+
+    fn fault<E: de::Error>(&mut self, line: u64, sentence: &str) -> E {
+        self.fault = Some(Fault::line(line, sentence));
+        E::custom("")
+    }
+}
+
+/// The object that is the file.
+struct OfFile<'r, 'o, 't>(&'r mut Reader<'o, 't>);
+
+impl<'de> DeserializeSeed<'de> for OfFile<'_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OfFile<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("an object with `nodes` and `edges`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let reader = self.0;
+        while let Some(key) = next_key(reader, &mut map)? {
+            match &*key {
+                "directed" => reader.directed = Some(map.next_value()?),
+                "nodes" => {
+                    if std::mem::replace(&mut reader.has_nodes, true) {
+                        return Err(reader.fault(reader.meter.line(), "a second list of nodes"));
+                    }
+                    map.next_value_seed(Each { reader, of: Of::Nodes })?;
+                }
+                "edges" | "links" => {
+                    let name = if key == "edges" { "edges" } else { "links" };
+                    if let Some(before) = reader.edges.replace(name) {
+                        let sentence = format!(
+                            "`{name}` beside `{before}`: expected one list of edges, called `edges` or `links`"
+                        );
+                        return Err(reader.fault(reader.meter.line(), &sentence));
+                    }
+                    map.next_value_seed(Each { reader, of: Of::Edges })?;
+                }
+                _ => pass_over(reader, &mut map)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The next key of an object, which begins a piece of the text.
+fn next_key<'de, A: MapAccess<'de>>(
+    reader: &Reader<'_, '_>,
+    map: &mut A,
+) -> Result<Option<String>, A::Error> {
+    reader.meter.renew();
+    map.next_key()
+}
+
+/// Passes over a value, which may have any length, as none of it is kept.
+fn pass_over<'de, A: MapAccess<'de>>(reader: &Reader<'_, '_>, map: &mut A) -> Result<(), A::Error> {
+    reader.meter.release();
+    map.next_value::<IgnoredAny>()?;
+    reader.meter.renew();
+    Ok(())
+}
+
+/// Which list of the file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Nodes,
+    Edges,
+}
+
+/// The list of all nodes, or of all edges.
+struct Each<'r, 'o, 't> {
+    reader: &'r mut Reader<'o, 't>,
+    of: Of,
+}
+
+impl<'de> DeserializeSeed<'de> for Each<'_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Each<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(match self.of {
+            Of::Nodes => "a list of nodes",
+            Of::Edges => "a list of edges",
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let Each { reader, of } = self;
+        loop {
+            reader.meter.renew();
+            if list.next_element_seed(One { reader, of })?.is_none() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A node or an edge.
+struct One<'r, 'o, 't> {
+    reader: &'r mut Reader<'o, 't>,
+    of: Of,
+}
+
+impl<'de> DeserializeSeed<'de> for One<'_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for One<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(match self.of {
+            Of::Nodes => "a node, {\"id\": …}",
+            Of::Edges => "an edge, {\"source\": …, \"target\": …}",
+        })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        match self.of {
+            Of::Nodes => node(self.reader, map),
+            Of::Edges => edge(self.reader, map),
+        }
+    }
+}
+
+fn node<'de, A: MapAccess<'de>>(reader: &mut Reader<'_, '_>, mut map: A) -> Result<(), A::Error> {
+    let line = reader.meter.line();
+    reader.node.is_given = false;
+    while let Some(field) = map.next_key_seed(OfNode)? {
+        match field {
+            Field::Id => map.next_value_seed(&mut reader.node)?,
+            _ => pass_over(reader, &mut map)?,
+        }
+    }
+    match reader.node.given() {
+        Some(id) => {
+            let added = reader.network.node(id, "", line);
+            reader.keep(added)
+        }
+        None => Err(reader.fault(line, "the node has no id: expected {\"id\": …}")),
+    }
+}
+
+fn edge<'de, A: MapAccess<'de>>(reader: &mut Reader<'_, '_>, mut map: A) -> Result<(), A::Error> {
+    let line = reader.meter.line();
+    let options = reader.network.options();
+    let weight_name = options.weighted.then_some(&*options.columns.weight);
+    reader.ends.iter_mut().for_each(|end| end.is_given = false);
+    let mut weight = None;
+    while let Some(field) = map.next_key_seed(OfEdge { weight: weight_name })? {
+        match field {
+            Field::Source => map.next_value_seed(&mut reader.ends[0])?,
+            Field::Target => map.next_value_seed(&mut reader.ends[1])?,
+            Field::Weight => {
+                let value: f64 = map.next_value()?;
+                if !value.is_finite() || value < 0.0 {
+                    let line = reader.meter.line();
+                    let sentence =
+                        format!("`{value}` is not a weight: expected a finite number, 0 or above");
+                    return Err(reader.fault(line, &sentence));
+                }
+                // No negative zero: sums and prints do not need two.
+                weight = Some(value + 0.0);
+            }
+            _ => pass_over(reader, &mut map)?,
+        }
+    }
+    let [source, target] = &reader.ends;
+    match (source.given(), target.given()) {
+        (Some(source), Some(target)) => {
+            let added = reader.network.edge([source, target], weight, None, line);
+            reader.keep(added)
+        }
+        _ => Err(reader.fault(line, "the edge has no source or no target")),
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Id {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for &mut Id {
+    type Value = ();
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("an id: a text or an integer")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.is_given = true;
+        self.text.clear();
+        self.text.push_str(text);
+        Ok(())
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<(), E> {
+        self.visit_str(itoa::Buffer::new().format(number))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<(), E> {
+        self.visit_str(itoa::Buffer::new().format(number))
+    }
+}
+
+/// A key that matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Id,
+    Source,
+    Target,
+    Weight,
+    Other,
+}
+
+/// The keys of a node.
+struct OfNode;
+
+/// The keys of an edge.
+struct OfEdge<'w> {
+    weight: Option<&'w str>,
+}
+
+impl<'de> DeserializeSeed<'de> for OfNode {
+    type Value = Field;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Field, D::Error> {
+        json.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for OfNode {
+    type Value = Field;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Field, E> {
+        Ok(if key == "id" { Field::Id } else { Field::Other })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for OfEdge<'_> {
+    type Value = Field;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Field, D::Error> {
+        json.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for OfEdge<'_> {
+    type Value = Field;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Field, E> {
+        Ok(match key {
+            "source" => Field::Source,
+            "target" => Field::Target,
+            key if self.weight == Some(key) => Field::Weight,
+            _ => Field::Other,
+        })
+    }
+}
+
+/// Writes a graph.
+pub(super) struct NodeLink<'a> {
+    graphs: Graphs<'a>,
+    ids: AttributeKind,
+    is_multigraph: bool,
+}
+
+impl<'a> NodeLink<'a> {
+    pub(super) fn new(graphs: Graphs<'a>) -> NodeLink<'a> {
+        let ids = AttributeKind::of(graphs.graph.ids());
+        NodeLink { graphs, ids, is_multigraph: has_repeated_edges(graphs.graph) }
+    }
+
+    fn push_id(&self, text: &mut Vec<u8>, vertex: VertexId) {
+        let id = self.graphs.id(vertex);
+        match self.ids {
+            AttributeKind::Integer => push_value(text, &id),
+            // Numbers that a reader would round.
+            AttributeKind::Text if matches!(id, Value::Integer(_)) => {
+                text.push(b'"');
+                push_value(text, &id);
+                text.push(b'"');
+            }
+            AttributeKind::Text => push_value(text, &id),
+        }
+    }
+}
+
+/// Whether two edges have the same ends; the lists of a graph are sorted.
+fn has_repeated_edges(graph: &Graph) -> bool {
+    graph.shards().iter().any(|shard| {
+        let out = shard.out();
+        (0..shard.vertices().len())
+            .into_par_iter()
+            .any(|local| out.of(local).windows(2).any(|pair| pair[0] == pair[1]))
+    })
+}
+
+impl Syntax for NodeLink<'_> {
+    fn head(&self, text: &mut Vec<u8>) {
+        let directed = self.graphs.graph.direction() == Direction::Directed;
+        let _ = write!(
+            text,
+            "{{\"directed\": {directed}, \"multigraph\": {}, \"graph\": {{}},\n\"nodes\": [",
+            self.is_multigraph
+        );
+    }
+
+    fn vertex(&self, text: &mut Vec<u8>, vertex: VertexId) {
+        text.extend_from_slice(if vertex == 0 { b"\n{\"id\": " } else { b",\n{\"id\": " });
+        self.push_id(text, vertex);
+        for attribute in self.graphs.attributes {
+            let Some(value) = attribute.value(vertex) else { continue };
+            text.extend_from_slice(b", \"");
+            text.extend_from_slice(attribute.name().as_bytes());
+            text.extend_from_slice(b"\": ");
+            push_value(text, &value);
+        }
+        text.push(b'}');
+    }
+
+    fn between(&self, text: &mut Vec<u8>) {
+        text.extend_from_slice(b"\n],\n\"edges\": [");
+    }
+
+    fn edge(&self, text: &mut Vec<u8>, edge: Edge) {
+        text.extend_from_slice(if edge.is_first {
+            b"\n{\"source\": "
+        } else {
+            b",\n{\"source\": "
+        });
+        self.push_id(text, edge.source);
+        text.extend_from_slice(b", \"target\": ");
+        self.push_id(text, edge.target);
+        if let Some(weight) = edge.weight {
+            text.extend_from_slice(b", \"weight\": ");
+            push_weight(text, weight);
+        }
+        text.push(b'}');
+    }
+
+    fn end(&self, text: &mut Vec<u8>) {
+        text.extend_from_slice(b"\n]}\n");
+    }
+}
+
+fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
+    match value {
+        Value::Integer(value) => push_integer(text, *value),
+        Value::Text(value) => push_escaped(text, value),
+    }
+}
+
+/// Appends a text between quotes.
+fn push_escaped(text: &mut Vec<u8>, value: &str) {
+    text.push(b'"');
+    for byte in value.bytes() {
+        match byte {
+            b'"' | b'\\' => text.extend_from_slice(&[b'\\', byte]),
+            byte if byte < b' ' => {
+                let _ = write!(text, "\\u{byte:04x}");
+            }
+            byte => text.push(byte),
+        }
+    }
+    text.push(b'"');
+}

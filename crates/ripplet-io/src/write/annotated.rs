@@ -1,0 +1,250 @@
+//! Communities out as attributes of the graph's vertices, in a format that holds the whole graph.
+
+use super::communities::{Called, Communities, Naming, check_communities, write_communities};
+use super::{refused, whole_file};
+use crate::exchange::{self, Attribute, AttributeKind, Value};
+use crate::labels::shown;
+use crate::{Compression, Format, WriteError};
+use rayon::prelude::*;
+use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::{ExternalId, Graph, VertexId, VertexIds};
+use std::io;
+use std::path::Path;
+
+/// What stands between the communities of a vertex that has several.
+const BETWEEN: char = '|';
+
+/// Whether communities go to a file of this name as the graph with attributes, and not as a table: `.graphml`,
+/// `.gexf`, `.gml`, `.json`, `.dot` and `.gv`, each also `.gz` or `.zst`.
+pub fn is_graph(path: &Path) -> bool {
+    format_of(path).is_some()
+}
+
+fn format_of(path: &Path) -> Option<(Format, Compression)> {
+    // Pajek's networks have no attributes.
+    Format::of_path(path).filter(|(format, _)| format.is_exchange() && *format != Format::Pajek)
+}
+
+/// Checks what can be checked before there are communities: as [`check_communities`], or where the name is that of a
+/// graph, that its format can hold the ids.
+///
+/// # Errors
+/// As [`write_communities_or_graph`].
+pub fn check_communities_or_graph(path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
+    let refuse = |source| WriteError { path: path.into(), source };
+    match format_of(path) {
+        Some((format, _)) => exchange::check(format, ids, "vertex").map_err(refuse),
+        None if Format::of_path(path).is_some_and(|(format, _)| format == Format::Pajek) => {
+            Err(refuse(refused(
+                "a Pajek network holds no communities: write .graphml, .gexf, .gml, .json or .dot, or a table such \
+                 as .csv",
+            )))
+        }
+        None => check_communities(path, ids),
+    }
+}
+
+/// Writes communities as [`write_communities`] does, or where the name is that of a graph ([`is_graph`]), the graph with
+/// `community` and `degree` as attributes of the vertices and `weight` of the edges; whole or not at all.
+///
+/// A vertex of several communities has their names in one text, with `|` between them. One that is in none has no
+/// attribute `community`. The degree is the number of arcs that touch the vertex.
+///
+/// Memory: 12 bytes a row of `communities`, where rows name their vertices.
+///
+/// # Errors
+/// Those of [`write_communities`], and where a format cannot hold a name, or a vertex is in several communities of which
+/// one has `|` in its name.
+pub fn write_communities_or_graph(
+    path: &Path,
+    graph: &Graph,
+    communities: &Communities<'_>,
+    naming: Naming<'_>,
+) -> Result<(), WriteError> {
+    let ids = graph.ids();
+    let Some((format, compression)) = format_of(path) else {
+        return write_communities(path, ids, communities, naming);
+    };
+    let refuse = |source| WriteError { path: path.into(), source };
+    let attribute = || {
+        exchange::check(format, ids, "vertex")?;
+        communities.check(ids)?;
+        if let Naming::Given { names, .. } = naming {
+            exchange::check(format, names, "community")?;
+        }
+        CommunityOf::new(communities, Called::of(communities, ids, naming)?, ids.len())
+    };
+    let community = attribute().map_err(refuse)?;
+    let degree = DegreeOf(graph);
+    whole_file(path, |out| exchange::write(out, graph, &[&community, &degree], format, compression))
+}
+
+/// The number of arcs that touch a vertex.
+struct DegreeOf<'a>(&'a Graph);
+
+impl Attribute for DegreeOf<'_> {
+    fn name(&self) -> &'static str {
+        "degree"
+    }
+
+    fn kind(&self) -> AttributeKind {
+        AttributeKind::Integer
+    }
+
+    fn value(&self, vertex: VertexId) -> Option<Value<'_>> {
+        Some(Value::Integer(self.0.degree(vertex).into()))
+    }
+}
+
+/// The communities of a vertex.
+struct CommunityOf<'a> {
+    communities: &'a Communities<'a>,
+    called: Called<'a>,
+    /// The rows of each vertex, where they name their vertices: those of `v` are `rows[begin[v]..begin[v + 1]]`.
+    grouped: Option<(Vec<u32>, Vec<u32>)>,
+    kind: AttributeKind,
+}
+
+impl<'a> CommunityOf<'a> {
+    fn new(
+        communities: &'a Communities<'a>,
+        called: Called<'a>,
+        vertices: usize,
+    ) -> io::Result<CommunityOf<'a>> {
+        if u32::try_from(communities.rows()).is_err() {
+            return Err(refused(
+                "more than 4,294,967,295 rows: write them as a table, such as .parquet",
+            ));
+        }
+        let no_memory = |refused: OutOfMemory| io::Error::new(io::ErrorKind::OutOfMemory, refused);
+        let grouped = communities.vertices.map(|of| grouped(of, vertices)).transpose();
+        let grouped = grouped.map_err(no_memory)?;
+        let kind = match &called {
+            Called::Ids(ids) => AttributeKind::of(ids),
+            Called::Numbers(_) => AttributeKind::Integer,
+            Called::Names { names, .. } => AttributeKind::of(names),
+        };
+        let community = CommunityOf { communities, called, grouped, kind };
+        match community.is_overlapping() {
+            false => Ok(community),
+            true => {
+                community.check_names(vertices)?;
+                Ok(CommunityOf { kind: AttributeKind::Text, ..community })
+            }
+        }
+    }
+
+    fn is_overlapping(&self) -> bool {
+        self.grouped
+            .as_ref()
+            .is_some_and(|(begin, _)| begin.par_windows(2).any(|pair| pair[1] - pair[0] > 1))
+    }
+
+    /// Refuses names that could not be told apart again in a list.
+    fn check_names(&self, vertices: usize) -> io::Result<()> {
+        let bad = (0..vertices as VertexId).into_par_iter().find_map_first(|vertex| {
+            let rows = self.rows(vertex);
+            let split = |row: &u32| match self.name(*row) {
+                Value::Text(name) => name.contains(BETWEEN),
+                Value::Integer(_) => false,
+            };
+            rows.iter().find(|row| rows.len() > 1 && split(row)).copied()
+        });
+        match bad.map(|row| self.name(row)) {
+            Some(Value::Text(name)) => Err(refused(format!(
+                "the community \"{}\" has `{BETWEEN}` in its name, which parts the communities of a vertex: write a \
+                 table such as .csv, or number them by --consecutive",
+                shown(ExternalId::Name(&name))
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The rows of a vertex, where rows name their vertices.
+    fn rows(&self, vertex: VertexId) -> &[u32] {
+        let vertex = vertex as usize;
+        self.grouped
+            .as_ref()
+            .map_or(&[], |(begin, rows)| &rows[begin[vertex] as usize..begin[vertex + 1] as usize])
+    }
+
+    /// What the community of a row is called.
+    fn name(&self, row: u32) -> Value<'_> {
+        let label = self.communities.communities[row as usize];
+        match &self.called {
+            Called::Ids(ids) => ids.get(label).into(),
+            Called::Numbers(numbers) => Value::Integer(numbers[row as usize].into()),
+            Called::Names { names, of } => names.get(of[label as usize]).into(),
+        }
+    }
+
+    /// A value of the attribute's kind.
+    fn of_kind<'v>(&self, value: Value<'v>) -> Value<'v> {
+        match value {
+            Value::Integer(number) if self.kind == AttributeKind::Text => {
+                Value::Text(number.to_string().into())
+            }
+            value => value,
+        }
+    }
+}
+
+impl Attribute for CommunityOf<'_> {
+    fn name(&self) -> &'static str {
+        "community"
+    }
+
+    fn kind(&self) -> AttributeKind {
+        self.kind
+    }
+
+    fn value(&self, vertex: VertexId) -> Option<Value<'_>> {
+        if self.grouped.is_none() {
+            return Some(self.of_kind(self.name(vertex)));
+        }
+        match self.rows(vertex) {
+            [] => None,
+            &[row] => Some(self.of_kind(self.name(row))),
+            rows => {
+                let mut all = String::new();
+                for (at, &row) in rows.iter().enumerate() {
+                    if at > 0 {
+                        all.push(BETWEEN);
+                    }
+                    match self.name(row) {
+                        Value::Integer(number) => all.push_str(&number.to_string()),
+                        Value::Text(name) => all.push_str(&name),
+                    }
+                }
+                Some(Value::Text(all.into()))
+            }
+        }
+    }
+}
+
+/// Rows by their vertices, each vertex's in their order: where those of a vertex begin, and all of them.
+fn grouped(of: &[VertexId], vertices: usize) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
+    let mut begin = memory::zeros::<u32>(vertices + 1)?;
+    of.iter().for_each(|&vertex| begin[vertex as usize + 1] += 1);
+    (0..vertices).for_each(|vertex| begin[vertex + 1] += begin[vertex]);
+    let mut next = memory::copied(&begin)?;
+    let mut rows = memory::zeros::<u32>(of.len())?;
+    for (row, &vertex) in (0..).zip(of) {
+        let place = &mut next[vertex as usize];
+        rows[*place as usize] = row;
+        *place += 1;
+    }
+    Ok((begin, rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stay_in_order_within_a_vertex() {
+        let (begin, rows) = grouped(&[2, 0, 2, 2], 4).unwrap();
+        assert_eq!(begin, [0, 1, 1, 4, 4]);
+        assert_eq!(rows, [1, 0, 2, 3]);
+    }
+}
