@@ -189,6 +189,12 @@ pub fn load_with<G>(
     if let Some(summary) = &summary {
         console.say(&summary.to_string());
         summary.notes.iter().for_each(|note| console.remark(note));
+        if summary.directed && options.direction == Direction::Undirected {
+            let path = path.display();
+            console.remark(&format!(
+                "{path} says that its edges have a direction: --directed keeps it"
+            ));
+        }
     }
     console.stage("building the graph");
     let start = Instant::now();

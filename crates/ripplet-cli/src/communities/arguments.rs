@@ -18,15 +18,16 @@ use std::path::PathBuf;
 /// Find the communities of a graph, or of each graph of a batch.
 ///
 /// INPUT is an edge list (.txt, .el, .tsv, .csv), LDBC (.e with its .v beside it), MatrixMarket
-/// (.mtx), METIS (.graph), WebGraph's BV (.graph with its .properties beside it), GML (.gml),
-/// Parquet, Arrow, or ripplet's own .rg and .rgz; the text ones also as .gz or .zst; `-` is standard
+/// (.mtx), METIS (.graph), WebGraph's BV (.graph with its .properties beside it), GraphML
+/// (.graphml), GEXF (.gexf), GML (.gml), Pajek (.net), node-link JSON (.json), Parquet, Arrow, or ripplet's own .rg and .rgz; the text ones also as .gz or .zst; `-` is standard
 /// input. A batch is a folder or an archive of such files, a TU data set,
 /// a .swarm or, with --batch, a table.
 ///
 /// OUT has a line or a row a vertex, its id and its community, which is called by the id of one of
 /// its vertices; `--program slpa` and `seeded` add a strength, and a vertex may have several rows or
 /// none; of a batch, the first column is `graph`. It is .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow; `-` is
-/// standard output. It appears whole or not at all.
+/// standard output. As .graphml, .gexf, .gml, .json (node-link) or .dot (each also .gz or .zst), it is the graph, and the
+/// community and degree are attributes of its vertices. It appears whole or not at all.
 #[derive(Args)]
 pub struct Arguments {
     /// The graph.

@@ -12,7 +12,7 @@ use ripplet::analytics::RunError;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
 use ripplet::graph::{OutOfMemory, VertexId, memory};
 use ripplet::io::WriteError;
-use ripplet::io::write::{ColumnKind, Rows, TableShape};
+use ripplet::io::write::{ColumnKind, Rows, TableShape, is_graph};
 use ripplet::jit::CompiledProgram;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::swarm::{Answer, Column, CommunitiesWorker, Report, SwarmError};
@@ -76,6 +76,12 @@ fn check(job: &Job<'_>) -> Result<(), Failure> {
         (job.small.is_some(), "--min-size is about the communities of one graph", "min-size"),
         (job.top.is_some(), "--top is a table of one graph's communities", "top"),
     ];
+    if let Some(output) = job.output.as_deref().filter(|output| is_graph(output)) {
+        return Err(Failure::refused(
+            format!("{} would be one graph, but the input is a batch", output.display()),
+            "name a table, such as .csv or .parquet",
+        ));
+    }
     if let Some((_, sentence, flag)) = flags.iter().find(|(is_given, ..)| *is_given) {
         return Err(refused(sentence, flag));
     }

@@ -11,6 +11,7 @@ use crate::output::is_standard;
 use crate::size::Size;
 use crate::stats::Choices;
 use crate::threads::ThreadArguments;
+use ripplet::io::write::is_graph;
 use ripplet::lp::programs::Guard;
 use ripplet::lp::{Counter, Order, Settings};
 use ripplet::{LoadOptions, Storage};
@@ -102,7 +103,7 @@ impl Arguments {
             settings,
             finds_counter: choices.counter == Some(CounterChoice::Auto),
             program,
-            storage: choices.storage.map(Storage::from),
+            storage: self.storage()?,
             device: &choices.device,
             host_memory: choices.host_memory,
             threads: &self.threads,
@@ -136,6 +137,24 @@ impl Arguments {
             ));
         }
         Ok(())
+    }
+
+    /// How the graph's lists are kept: plain where the graph is written, too.
+    fn storage(&self) -> Result<Option<Storage>, Failure> {
+        let asked = self.choices.storage.map(Storage::from);
+        let Some(output) = self.output.as_deref().filter(|output| is_graph(output)) else {
+            return Ok(asked);
+        };
+        match asked {
+            Some(Storage::Compressed) => Err(Failure::refused(
+                format!(
+                    "{} is the whole graph, which is written from plain lists",
+                    output.display()
+                ),
+                "leave --storage out, or name a table, such as .csv or .parquet",
+            )),
+            Some(Storage::Plain) | None => Ok(Some(Storage::Plain)),
+        }
     }
 
     /// The program and how it is run.

@@ -72,7 +72,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     })?;
     let graph = loaded.graph.view();
     if let Some(output) = &job.output {
-        write::check_communities(output, graph.ids()).map_err(Failure::Place)?;
+        write::check_communities_or_graph(output, graph.ids()).map_err(Failure::Place)?;
     }
     if let Some(labels) = &job.labels {
         console.stage(format!("reading {}", labels.display()));
@@ -120,7 +120,7 @@ fn check_places(job: &Job) -> Result<(), Failure> {
     others.extend(reads);
     let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
     if let Some(output) = &job.output {
-        write::check_communities(output, &no_ids).map_err(Failure::Place)?;
+        write::check_communities_or_graph(output, &no_ids).map_err(Failure::Place)?;
         check_place(output, &others)?;
         others.push(output);
     }
@@ -394,7 +394,7 @@ impl Work<'_> {
         if is_standard(path) {
             self.console.close();
         }
-        rows.write(path, self.graph.ids(), self.job.names)?;
+        rows.write(path, self.graph, self.job.names)?;
         Ok(start.elapsed().as_secs_f64())
     }
 

@@ -4,7 +4,7 @@ use super::arguments::Names;
 use crate::failure::Failure;
 use crate::output::written;
 use ripplet::graph::{GraphView, OutOfMemory, VertexId, VertexIds, memory};
-use ripplet::io::write::{Communities, Naming, write_communities};
+use ripplet::io::write::{Communities, Naming, write_communities, write_communities_or_graph};
 use ripplet::lp::{NO_LABEL, Outcome};
 use std::borrow::Cow;
 use std::path::Path;
@@ -105,8 +105,9 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Writes them, whole or not at all.
-    pub fn write(&self, path: &Path, ids: &VertexIds, names: Names) -> Result<(), Failure> {
+    /// Writes them, whole or not at all: as a table, or where the name is that of a graph, as attributes of the
+    /// vertices of `graph`, whose lists must then be plain.
+    pub fn write(&self, path: &Path, graph: GraphView<'_>, names: Names) -> Result<(), Failure> {
         let communities = Communities {
             vertices: self.vertices.as_deref(),
             communities: &self.communities,
@@ -117,6 +118,11 @@ impl Rows<'_> {
             Some((names, of)) => Naming::Given { names, of },
             None => Naming::VertexId,
         };
-        written(write_communities(path, ids, &communities, naming))
+        written(match graph {
+            GraphView::Plain(graph) => {
+                write_communities_or_graph(path, graph, &communities, naming)
+            }
+            GraphView::Compressed(_) => write_communities(path, graph.ids(), &communities, naming),
+        })
     }
 }

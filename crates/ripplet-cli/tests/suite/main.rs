@@ -13,6 +13,7 @@ mod documents;
 mod draw;
 #[cfg(target_os = "linux")]
 mod driver;
+mod exchange;
 #[cfg(target_os = "linux")]
 mod faults;
 mod flow;

@@ -12,8 +12,8 @@
 //!
 //! A vertex is called by its label where every node has one, no two have the same, and none is empty;
 //! else by its id. Labels that are all integers as they print are integers. With
-//! [`IdKind::Unsigned`] or [`IdKind::Signed`] the ids are read, whatever the labels are. Vertices are all
-//! nodes of the file, with edges or without.
+//! [`IdKind::Unsigned`] or [`IdKind::Signed`], it is called by its id where labels are not all such integers. Vertices
+//! are all nodes of the file, with edges or without.
 //!
 //! A weight is the value of `weight` (or what [`crate::Columns`] calls it), or failing that of `value`.
 //! All other keys are passed over, with lists of any depth in them. In strings, `&quot;`, `&amp;`, `&lt;`, `&gt;`, `&apos;` and
@@ -296,15 +296,17 @@ impl<'o> Parser<'o> {
         Ok(())
     }
 
-    /// Keeps a label, where labels call vertices.
+    /// Keeps a label.
     fn set_label(&mut self, label: &[u8]) -> Result<(), ReadErrorKind> {
-        if !matches!(self.network.options().ids, IdKind::Auto | IdKind::Names) {
-            return Ok(());
-        }
-        let label = std::str::from_utf8(label)
-            .map_err(|_| format!("the label `{}` is not UTF-8: convert the file", show(label)))?;
         self.label.clear();
-        self.label.push_str(label);
+        match std::str::from_utf8(label) {
+            Ok(label) => self.label.push_str(label),
+            Err(_) if matches!(self.network.options().ids, IdKind::Unsigned | IdKind::Signed) => {}
+            Err(_) => {
+                let label = show(label);
+                return Err(format!("the label `{label}` is not UTF-8: convert the file").into());
+            }
+        }
         Ok(())
     }
 

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! A vertex is called by its id. Where the ids are `n0`, `n1`, … in the order of the nodes, and every node has an
-//! attribute `name` of its own, it is called by that: igraph writes names so.
+//! attribute `name` of its own, it is called by that: igraph writes names so. Written, ids that are names are attributes
+//! `name`, too, as that is what igraph and Cytoscape call vertices by.
 //!
 //! A weight is the edge's attribute `weight` (or what [`crate::Columns`] calls it), or the default of that. Graphs in
 //! a node, a second graph, and edges with more than two ends are refused.
@@ -26,7 +27,7 @@ use super::xml::{Values, Xml, push_escaped};
 use crate::ReadOptions;
 use crate::text::{Fault, Text, token};
 use crate::write::text::{push_integer, push_weight};
-use ripplet_graph::{Direction, VertexId};
+use ripplet_graph::{Direction, VertexId, VertexIds};
 use std::io::Write as _;
 
 /// Reads a graph.
@@ -215,6 +216,9 @@ impl Syntax for GraphMl<'_> {
                 "  <key id=\"{name}\" for=\"{of}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>"
             );
         };
+        if self.is_named() {
+            key("node", "name", "string");
+        }
         attributes.iter().for_each(|of| key("node", of.name(), of.kind().of_xml()));
         if graph.is_weighted() {
             key("edge", "weight", "double");
@@ -230,14 +234,21 @@ impl Syntax for GraphMl<'_> {
         text.extend_from_slice(b"    <node id=\"");
         self.push_id(text, vertex);
         let mut is_open = true;
-        for attribute in self.0.attributes {
-            let Some(value) = attribute.value(vertex) else { continue };
+        let mut data = |name: &str, value: &Value<'_>| {
             text.extend_from_slice(if is_open { b"\"><data key=\"" } else { b"<data key=\"" });
             is_open = false;
-            text.extend_from_slice(attribute.name().as_bytes());
+            text.extend_from_slice(name.as_bytes());
             text.extend_from_slice(b"\">");
-            push_value(text, &value);
+            push_value(text, value);
             text.extend_from_slice(b"</data>");
+        };
+        if self.is_named() {
+            data("name", &self.0.id(vertex));
+        }
+        for attribute in self.0.attributes {
+            if let Some(value) = attribute.value(vertex) {
+                data(attribute.name(), &value);
+            }
         }
         text.extend_from_slice(if is_open { b"\"/>\n" } else { b"</node>\n" });
     }
@@ -263,6 +274,10 @@ impl Syntax for GraphMl<'_> {
 }
 
 impl GraphMl<'_> {
+    fn is_named(&self) -> bool {
+        matches!(self.0.graph.ids(), VertexIds::Names(_))
+    }
+
     fn push_id(&self, text: &mut Vec<u8>, vertex: VertexId) {
         push_value(text, &self.0.id(vertex));
     }

@@ -21,7 +21,7 @@ pub(super) struct Found {
 pub(super) enum Calls {
     /// None.
     ById,
-    /// The names, unless the ids are to be integers.
+    /// The names, unless vertices are to be integers and these are not.
     ByName,
     /// The names, where the ids are `n0`, `n1`, … in the order of the nodes: those that igraph makes up.
     ByNameInsteadOfNumbers,
@@ -215,7 +215,7 @@ impl<'o> Network<'o> {
         let count = self.nodes.len() as u32;
         let wanted = match self.calls {
             Calls::ById => false,
-            Calls::ByName => matches!(kind, IdKind::Auto | IdKind::Names),
+            Calls::ByName => true,
             Calls::ByNameInsteadOfNumbers => (0..count).all(|node| {
                 let number = self.id(node).strip_prefix('n').map(|number| as_printed(number));
                 number == Some(Some(u64::from(node)))
@@ -224,9 +224,10 @@ impl<'o> Network<'o> {
         let is_named = |node: u32| !self.names.get(node as usize).is_empty();
         if wanted && (0..count).all(is_named) {
             let name = |node: u32| self.names.get(node as usize);
-            let by_name = called(count, &name, kind);
-            if let Some(called) = by_name.map_err(|why| self.uncalled(why, name, lines))? {
-                return Ok(called);
+            match called(count, &name, kind) {
+                Ok(Some(called)) => return Ok(called),
+                Ok(None) | Err(Uncalled::NoInteger(_)) => {}
+                Err(Uncalled::Memory(refused)) => return Err(refused.into()),
             }
         }
         let id = |node: u32| self.id(node);

@@ -8,7 +8,7 @@
 //!
 //! The edges are those of `edges`, or of `links`. A vertex is called by its `id`, a text or an integer; the text
 //! `"7"` and the integer 7 are the same id. A weight is the edge's `weight`, or what [`crate::Columns`] calls it. All
-//! other keys are passed over, with values of any length and up to 120 levels.
+//! other keys are passed over, with values of up to 256 MiB.
 //!
 //! Written, ids are integers where all are integers that a double tells apart, else texts.
 //!
@@ -58,7 +58,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
 /// What is wrong with a text that is not what was expected.
 fn refused(meter: &Meter, error: &serde_json::Error) -> Fault {
     if meter.is_used_up() {
-        let sentence = "a node or an edge of more than 1 MiB: this is no file of a graph";
+        let sentence = "a node or an edge of more than 1 MiB, or another value of more than 256 MiB: this is no file of a graph";
         return Fault::line(meter.line(), sentence);
     }
     let sentence = error.to_string();
@@ -169,7 +169,7 @@ fn next_key<'de, A: MapAccess<'de>>(
     map.next_key()
 }
 
-/// Passes over a value, which may have any length, as none of it is kept.
+/// Passes over a value, which may be long, as little of it is kept.
 fn pass_over<'de, A: MapAccess<'de>>(reader: &Reader<'_, '_>, map: &mut A) -> Result<(), A::Error> {
     reader.meter.release();
     map.next_value::<IgnoredAny>()?;
@@ -282,7 +282,6 @@ fn edge<'de, A: MapAccess<'de>>(reader: &mut Reader<'_, '_>, mut map: A) -> Resu
             Field::Weight => {
                 let value: f64 = map.next_value()?;
                 if !value.is_finite() || value < 0.0 {
-                    let line = reader.meter.line();
                     let sentence =
                         format!("`{value}` is not a weight: expected a finite number, 0 or above");
                     return Err(reader.fault(line, &sentence));

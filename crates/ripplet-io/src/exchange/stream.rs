@@ -7,6 +7,9 @@ use std::io::{self, BufRead, Read};
 /// The longest piece of a text that a parser holds at a time: a tag, a text, a comment, an element of a list.
 pub(super) const LONGEST_PIECE: usize = 1 << 20;
 
+/// The longest piece that a parser passes over. Of a list in a list in a list, it keeps a byte for each.
+const LONGEST_PASSED_OVER: usize = 256 << 20;
+
 /// Where a stream is, and how much more a parser may take in one piece.
 #[derive(Debug)]
 pub(super) struct Meter {
@@ -30,9 +33,9 @@ impl Meter {
         self.room.set(LONGEST_PIECE);
     }
 
-    /// Begins a piece of which the parser keeps nothing, and which may have any length.
+    /// Begins a piece of which the parser keeps only how deep it is.
     pub(super) fn release(&self) {
-        self.room.set(usize::MAX);
+        self.room.set(LONGEST_PASSED_OVER);
     }
 
     /// Whether the parser was refused more of a piece.

@@ -64,7 +64,7 @@ fn vertices_are_called_by_their_labels() {
     assert_eq!(parse(EXAMPLE).unwrap().weights(), None);
     let columns = Columns { weight: "value".into(), ..Columns::default() };
     let error = parse_with(EXAMPLE, &ReadOptions { columns, ..weighted() }).unwrap_err();
-    assert!(error.to_string().contains(":17: the edge of line 17 has no weight"), "{error}");
+    assert!(error.to_string().contains(":17: the edge has no weight: expected `value`"), "{error}");
 }
 
 #[test]
@@ -93,6 +93,12 @@ fn ids_call_vertices_where_labels_do_not() {
     assert_eq!(edges(&integers), pairs(&[("10", "9")]));
     let names = parse_with(&text, &of_kind(IdKind::Names)).unwrap();
     assert_eq!(*names.ids(), VertexIds::Names(Names::new(["10", "9"])));
+    let unsigned = parse_with(&text, &of_kind(IdKind::Unsigned)).unwrap();
+    assert_eq!(edges(&unsigned), pairs(&[("10", "9")]), "labels that are such integers");
+    let negative = graph("node [ id 20 label \"-9\" ] node [ id 3 label \"10\" ]");
+    assert_eq!(*parse(&negative).unwrap().ids(), VertexIds::Signed(vec![-9, 10].into()));
+    let unsigned = parse_with(&negative, &of_kind(IdKind::Unsigned)).unwrap();
+    assert_eq!(edges(&unsigned), pairs(&[("3", "20")]), "labels that are others");
     let zeros = graph("node [ id 20 label \"09\" ] node [ id 3 label 10 ]");
     assert_eq!(*parse(&zeros).unwrap().ids(), VertexIds::Names(Names::new(["09", "10"])));
 }
@@ -146,6 +152,7 @@ fn what_is_wrong_has_its_line() {
         ),
         ("graph [\nnode [ id 1 label \"a\n\n", "(bytes):3: the file ends within a string"),
         ("1 2\n", "(bytes):1: expected a key, found `1`"),
+        ("graph [\ndirected [ ]\n]", "(bytes):2: a list where a number was expected"),
         ("graph", "ends within a list or before a key's value"),
     ] {
         let error = parse(text).unwrap_err().to_string();

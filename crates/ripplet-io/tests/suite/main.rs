@@ -5,6 +5,7 @@ mod batch;
 mod bv;
 mod checkpoint;
 mod columnar;
+mod exchange;
 mod gml;
 mod graphs;
 mod headers;

@@ -37,7 +37,7 @@ fn edges_of(graph: &Graph) -> Vec<(String, String, f64)> {
 }
 
 /// Reads a file as a graph that keeps everything.
-fn reread(path: &Path, like: &Graph) -> Graph {
+pub fn reread(path: &Path, like: &Graph) -> Graph {
     let ids = match like.ids() {
         VertexIds::Names(_) => IdKind::Names,
         VertexIds::Signed(_) => IdKind::Signed,
@@ -54,11 +54,11 @@ fn reread(path: &Path, like: &Graph) -> Graph {
 }
 
 /// Whether one of the ids is an empty name, which no text can hold.
-fn has_empty(ids: &VertexIds) -> bool {
+pub fn has_empty(ids: &VertexIds) -> bool {
     ids.find(ExternalId::Name("")).is_some()
 }
 
-fn check(path: &Path, graph: &Graph, shift: u64) -> Result<(), TestCaseError> {
+pub fn check(path: &Path, graph: &Graph, shift: u64) -> Result<(), TestCaseError> {
     let mut expected = edges_of(graph);
     if shift > 0 {
         let shifted = |id: &str| (id.parse::<u64>().unwrap() - (shift - 1)).to_string();
