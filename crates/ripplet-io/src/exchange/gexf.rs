@@ -62,7 +62,7 @@ impl<'o> Reader<'o> {
     fn new(options: &'o ReadOptions) -> Reader<'o> {
         let is_own = options.columns.weight == "weight";
         Reader {
-            network: Network::new(options, Calls::ById),
+            network: Network::new(options, Calls::Ids),
             weight_attribute: None,
             default_weight: is_own.then_some(1.0),
             has_graph: false,

@@ -178,7 +178,7 @@ struct Parser<'o> {
 impl<'o> Parser<'o> {
     fn new(options: &'o ReadOptions) -> Parser<'o> {
         Parser {
-            network: Network::new(options, Calls::ByName),
+            network: Network::new(options, Calls::Names),
             directed: None,
             within: Within::File,
             passed_over: 0,

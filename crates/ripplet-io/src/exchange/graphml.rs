@@ -68,7 +68,7 @@ struct Reader<'o> {
 impl<'o> Reader<'o> {
     fn new(options: &'o ReadOptions) -> Reader<'o> {
         Reader {
-            network: Network::new(options, Calls::ByNameInsteadOfNumbers),
+            network: Network::new(options, Calls::OfIgraph),
             name_key: None,
             weight_key: None,
             default_weight: None,

@@ -20,11 +20,11 @@ pub(super) struct Found {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Calls {
     /// None.
-    ById,
+    Ids,
     /// The names, unless vertices are to be integers and these are not.
-    ByName,
+    Names,
     /// The names, where the ids are `n0`, `n1`, … in the order of the nodes: those that igraph makes up.
-    ByNameInsteadOfNumbers,
+    OfIgraph,
 }
 
 /// Texts one behind the other.
@@ -112,7 +112,7 @@ impl<'o> Network<'o> {
         }
         self.node_lines[number] = line;
         memory::push(&mut self.nodes, number as u32)?;
-        if self.calls != Calls::ById {
+        if self.calls != Calls::Ids {
             self.names.push(name)?;
         }
         Ok(())
@@ -210,14 +210,14 @@ impl<'o> Network<'o> {
 
     /// What the vertices are called, and the nodes in their order; `lines` are those of the nodes, by the number of
     /// the id.
-    fn vertex_ids(&self, lines: &[u64]) -> Result<(VertexIds, Vec<u32>), Fault> {
+    fn vertex_ids(&self, lines: &[u64]) -> Result<Ordered<VertexIds>, Fault> {
         let kind = self.options.ids;
         let count = self.nodes.len() as u32;
         let wanted = match self.calls {
-            Calls::ById => false,
-            Calls::ByName => true,
-            Calls::ByNameInsteadOfNumbers => (0..count).all(|node| {
-                let number = self.id(node).strip_prefix('n').map(|number| as_printed(number));
+            Calls::Ids => false,
+            Calls::Names => true,
+            Calls::OfIgraph => (0..count).all(|node| {
+                let number = self.id(node).strip_prefix('n').map(as_printed);
                 number == Some(Some(u64::from(node)))
             }),
         };
@@ -245,6 +245,9 @@ impl<'o> Network<'o> {
         }
     }
 }
+
+/// Values in ascending order, and the vertices (in the order of the file) that they are of.
+pub(super) type Ordered<T> = (T, Vec<u32>);
 
 /// Why texts do not call vertices.
 #[derive(Clone, Copy, Debug)]
@@ -280,7 +283,7 @@ pub(super) fn called<'a>(
     count: u32,
     text: &(impl Fn(u32) -> &'a str + Sync),
     kind: IdKind,
-) -> Result<Option<(VertexIds, Vec<u32>)>, Uncalled> {
+) -> Result<Option<Ordered<VertexIds>>, Uncalled> {
     let unfit = |fits: fn(&str) -> bool| {
         (0..count).into_par_iter().find_first(|&vertex| !fits(text(vertex)))
     };
@@ -318,7 +321,7 @@ pub(super) fn called<'a>(
 fn ascending<K: Ord + Copy + Send + Sync>(
     count: u32,
     value: impl Fn(u32) -> K + Sync,
-) -> Result<Option<(Vec<K>, Vec<u32>)>, OutOfMemory> {
+) -> Result<Option<Ordered<Vec<K>>>, OutOfMemory> {
     let mut pairs = memory::with_room(count as usize)?;
     (0..count).into_par_iter().map(|vertex| (value(vertex), vertex)).collect_into_vec(&mut pairs);
     pairs.par_sort_unstable();

@@ -33,7 +33,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
     let mut stream = Stream::new(text, &meter);
     let mut reader = Reader {
         meter: &meter,
-        network: Network::new(options, Calls::ById),
+        network: Network::new(options, Calls::Ids),
         fault: None,
         directed: None,
         has_nodes: false,

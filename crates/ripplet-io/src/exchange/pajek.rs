@@ -20,7 +20,7 @@
 //!
 //! Reference: Mrvar, Batagelj, *Pajek: Reference Manual*, 2022.
 
-use super::network::{Found, Texts, Uncalled, called, found, no_integer};
+use super::network::{Found, Ordered, Texts, Uncalled, called, found, no_integer};
 use super::stream::LONGEST_PIECE;
 use super::write::{Edge, Graphs, Syntax, Value};
 use crate::text::token::{self, show};
@@ -221,21 +221,27 @@ impl Reader<'_> {
             return Err(Fault::whole("the file has no vertices: expected `*Vertices n`"));
         };
         self.check_repeated()?;
-        let (ids, order) = match self.names(vertices)? {
-            Some(named) => named,
-            None => (self.numbers(vertices)?, None),
-        };
-        if let Some(order) = order {
-            let mut rank = memory::zeros::<VertexId>(order.len())?;
-            (0..).zip(&order).for_each(|(vertex, &place)| {
-                rank[self.labels[place as usize].0 as usize] = vertex;
-            });
-            for column in [&mut self.sources, &mut self.targets] {
-                column.iter_mut().for_each(|vertex| *vertex = rank[*vertex as usize]);
+        let ids = match self.names(vertices)? {
+            None => self.numbers(vertices)?,
+            Some((ids, order)) => {
+                self.reorder(&order)?;
+                ids
             }
-        }
+        };
         let weights = self.options.weighted.then_some(self.weights);
         found(ids, self.sources, self.targets, weights, self.directed)
+    }
+
+    /// Brings the ends of the edges into the order of the labels.
+    fn reorder(&mut self, order: &[u32]) -> Result<(), Fault> {
+        let mut rank = memory::zeros::<VertexId>(order.len())?;
+        (0..).zip(order).for_each(|(vertex, &place)| {
+            rank[self.labels[place as usize].0 as usize] = vertex;
+        });
+        for column in [&mut self.sources, &mut self.targets] {
+            column.iter_mut().for_each(|vertex| *vertex = rank[*vertex as usize]);
+        }
+        Ok(())
     }
 
     /// Refuses a vertex that has two lines.
@@ -253,15 +259,14 @@ impl Reader<'_> {
     }
 
     /// The labels as ids, and the places of their lines in the order of the ids, where labels call the vertices.
-    #[expect(clippy::type_complexity, reason = "ids and their order, as `called` has them")]
-    fn names(&self, vertices: u32) -> Result<Option<(VertexIds, Option<Vec<u32>>)>, Fault> {
+    fn names(&self, vertices: u32) -> Result<Option<Ordered<VertexIds>>, Fault> {
         let count = self.labels.len() as u32;
         let text = |place: u32| self.texts.get(place as usize);
         if count < vertices || count == 0 || (0..count).any(|place| text(place).is_empty()) {
             return Ok(None);
         }
         match called(count, &text, self.options.ids) {
-            Ok(named) => Ok(named.map(|(ids, order)| (ids, Some(order)))),
+            Ok(named) => Ok(named),
             Err(Uncalled::Memory(refused)) => Err(refused.into()),
             Err(Uncalled::NoInteger(place)) => {
                 Err(Fault::line(self.labels[place as usize].1, no_integer(text(place))))
