@@ -11,7 +11,7 @@ use crate::stream::{Ended, Stream, StreamError, Taking};
 use crate::weights::{Weighing, WeightError};
 use crate::window::{Changed, Shape, Sliding, WindowError};
 use crate::{Entities, Mapping, Span, TimeRange, Timestamp, Window};
-use ripplet_graph::VertexId;
+use ripplet_graph::{Graph, VertexId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -210,6 +210,15 @@ impl Feed {
     /// The last window that was made.
     pub fn window(&self) -> Option<&Window> {
         self.sliding.window()
+    }
+
+    /// The graph of the last window with the number of transactions in place of weights; none where these are the
+    /// weights.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    pub fn counted(&self) -> Result<Option<Graph>, FeedError> {
+        Ok(self.sliding.counted()?)
     }
 
     /// The range of the window that ends with the last day.

@@ -20,7 +20,7 @@
 //! optional = true              # rows without one are welcome
 //!
 //! [weight]
-//! of = "ln(1.0 + amount) * powf(0.5, age / 7.0)"
+//! of = "count * powf(0.5, age / 90.0)"
 //! ```
 
 use crate::{Span, Timestamp};

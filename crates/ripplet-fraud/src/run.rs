@@ -25,6 +25,7 @@ use crate::seeds::{self, Holding, ListError, Listed};
 use crate::source::files::fingerprint;
 use crate::source::reader::{Input, Sources};
 use crate::stream::Counts;
+use crate::ties::Ties;
 use crate::window::{Changed, WindowError};
 use crate::{Entities, Findings, KnownBad, Timestamp, Trusted, Window};
 use ripplet_graph::OutOfMemory;
@@ -515,6 +516,11 @@ impl<E: Executor> Running<'_, E> {
         let ledger = DaysLedger::new(days(), feed.decimals());
         Chance::new(&window.graph, days(), entities, &ledger).judge(&mut findings);
         seconds.insert("score".into(), start.elapsed().as_secs_f64());
+        let weight_keeps = if window.index == 0 {
+            self.weight_keeps(feed, &detected, &held, &planned)?
+        } else {
+            None
+        };
         let record = WindowRecord {
             index: window.index,
             from: window.range.from.to_string(),
@@ -530,6 +536,7 @@ impl<E: Executor> Running<'_, E> {
             clusters: findings.clusters.len() as u64,
             members: findings.members.len() as u64,
             cut: feed.is_cut(),
+            weight_keeps,
             merged,
             warm,
             changed: match changed {
@@ -557,6 +564,26 @@ impl<E: Executor> Running<'_, E> {
             }
         }
         Ok(Kept { spread: detected.spread, tracker: record.1 })
+    }
+
+    /// How much of the signal of plain counts the weight keeps: see [`WindowRecord::weight_keeps`].
+    fn weight_keeps(
+        &self,
+        feed: &Feed,
+        detected: &Detected,
+        held: &Held,
+        planned: &BTreeMap<String, u64>,
+    ) -> Result<Option<f64>, RunError> {
+        // A copy of the graph, and as much again for its ties.
+        let graph = feed.window().map_or(0, |window| window.graph.bytes());
+        let needed = planned.values().sum::<u64>() + 4 * graph;
+        if self.options.memory.is_some_and(|allowed| allowed < needed) {
+            return Ok(None);
+        }
+        let Some(counted) = feed.counted()? else { return Ok(None) };
+        let rule = self.options.detection.ties;
+        let ties = Ties::of(&counted, rule, &held.trusted.vertices).map_err(DetectError::from)?;
+        Ok(ties.share_kept_by(&detected.ties))
     }
 
     /// What is kept, and what detection takes beside; an error where that is more than is allowed.
@@ -664,6 +691,9 @@ pub fn write_page(folder: &RunFolder) -> Result<PathBuf, RunError> {
     Ok(path)
 }
 
+/// A weight that keeps less of the ties that counts find takes most of the signal.
+const ENOUGH_KEPT: f64 = 0.5;
+
 /// What a reader of the results should know.
 pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     let mut notes = Vec::new();
@@ -689,6 +719,19 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         "transactions lie behind the end of the last window and are in none: without --full-slides (and --follow), a last \
          window ends with the last day",
     );
+    let keeps = windows.first().and_then(|window| window.weight_keeps);
+    if let Some(keeps) = keeps.filter(|&keeps| keeps < ENOUGH_KEPT) {
+        notes.push(format!(
+            "the weight of the mapping takes most of the signal: of the ties that plain counts of transactions have beyond \
+             chance, it keeps {:.0} %. Leave [weight] out, or compare both by `ripplet fraud evaluate`",
+            100.0 * keeps
+        ));
+    }
+    let mut say = |count: u64, what: &str| {
+        if count > 0 {
+            notes.push(format!("{count} {what}"));
+        }
+    };
     let repeated = manifest.inputs.iter().filter(|input| input.repeats.is_some()).count();
     say(repeated as u64, "files were passed over: others with the same content were read before");
     let warm = windows.iter().filter(|window| window.warm).count();

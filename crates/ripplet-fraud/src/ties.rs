@@ -156,6 +156,19 @@ impl Ties {
         self.kept
     }
 
+    /// The share of the ties that are kept here which others, of the same graph with other weights, keep too; none
+    /// where none is kept.
+    pub fn share_kept_by(&self, others: &Ties) -> Option<f64> {
+        let shards = self.graph.shards().par_iter().zip(others.graph.shards());
+        let both = |(here, there): (&Shard, &Shard)| {
+            let [here, there] = [here, there].map(|shard| shard.out().weights().unwrap_or(&[]));
+            let all = here.iter().zip(there).filter(|(q, _)| Ties::is_kept(**q));
+            all.fold((0, 0), |(kept, of), (_, q)| (kept + u64::from(Ties::is_kept(*q)), of + 1))
+        };
+        let (kept, of) = shards.map(both).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        (of > 0).then(|| kept as f64 / of as f64)
+    }
+
     /// Whether a tie of this stored q is kept.
     #[inline]
     pub fn is_kept(stored: u32) -> bool {

@@ -140,6 +140,24 @@ impl Sums {
         Sums { weighing, unit_value, counts: Vec::new(), amounts: Vec::new() }
     }
 
+    /// A window's graph with the number of transactions in place of weights; none where these are the weights.
+    pub(super) fn counted(&self, graph: &Graph) -> Result<Option<Graph>, WindowError> {
+        let Some(shard) = graph.shards().first().filter(|_| !self.weighing.is_count()) else {
+            return Ok(None);
+        };
+        let out = shard.out();
+        let counts = memory::copied(&self.counts[..out.neighbors().len()])?;
+        let offsets = memory::copied(out.offsets())?;
+        let lists = Adjacency::new(
+            offsets.into(),
+            memory::copied(out.neighbors())?.into(),
+            Some(counts.into()),
+        );
+        let shards = vec![Shard::new(shard.vertices(), lists, None)];
+        let (ids, scale) = (graph.ids().clone(), ripplet_graph::WeightScale::ONE);
+        Ok(Some(Graph::from_shards(ids, Direction::Undirected, scale, shards)?))
+    }
+
     /// Whether amounts make weights.
     pub(super) fn needs_amounts(&self) -> bool {
         !self.weighing.is_count()

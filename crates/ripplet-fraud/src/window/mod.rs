@@ -361,6 +361,15 @@ impl Sliding {
         Timestamp(unit.saturating_mul(self.shape.unit().micros()))
     }
 
+    /// The graph of the last window with the number of transactions in place of weights; none where these are the
+    /// weights.
+    ///
+    /// # Errors
+    /// Where memory is refused.
+    pub fn counted(&self) -> Result<Option<Graph>, WindowError> {
+        self.window.as_ref().map_or(Ok(None), |window| self.sums.counted(&window.graph))
+    }
+
     /// The last window.
     pub fn window(&self) -> Option<&Window> {
         self.window.as_ref()

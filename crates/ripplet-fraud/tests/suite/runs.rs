@@ -647,6 +647,29 @@ fn clusters_have_a_chance_and_a_sentence() {
     assert!(matches!(refused, RunError::Noise(_)), "{refused:?}");
 }
 
+/// The signal of the example is in repeated transactions: amounts that fade drown it, counts to a power do not.
+#[test]
+fn a_weight_that_takes_most_of_the_signal_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(example("mapping.toml")).unwrap();
+    for (at, weight, told) in [
+        (0, "count", false),
+        (1, "powf(count, 1.2)", false),
+        (2, "ln(1.0 + amount) * powf(0.5, age / 7.0)", true),
+    ] {
+        let text = text.replace("of = \"count\"", &format!("of = \"{weight}\""));
+        let mut options = options(&[&example("transactions.csv.gz")], &text, &example("known.csv"));
+        let days = |days: i64| ripplet_fraud::Span::of_days(days).unwrap();
+        options.feed.shape = Shape::new(days(45), days(45)).unwrap();
+        let out = folder.path().join(at.to_string());
+        let manifest = run_into(&options, &out, false).unwrap();
+        let keeps = manifest.windows[0].weight_keeps;
+        assert_eq!(keeps.is_some(), weight != "count", "{keeps:?}");
+        let notes = run::notes(&manifest, &manifest.windows).join("\n");
+        assert_eq!(notes.contains("takes most of the signal"), told, "{weight}: {keeps:?} {notes}");
+    }
+}
+
 #[test]
 fn options_are_told_in_words() {
     let days = Days::new(4);
