@@ -27,7 +27,7 @@ use crate::communities::split_disconnected;
 use modularity::Flows;
 use partition::Partition;
 use rayon::prelude::*;
-use ripplet_graph::GraphView;
+use ripplet_graph::{GraphView, OutOfMemory};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -100,6 +100,12 @@ pub enum QualityError {
         /// What was asked for.
         bytes: u64,
     },
+}
+
+impl From<OutOfMemory> for QualityError {
+    fn from(OutOfMemory { bytes }: OutOfMemory) -> QualityError {
+        QualityError::OutOfMemory { bytes }
+    }
 }
 
 /// The two figures that every run reports; far cheaper than [`Quality`].

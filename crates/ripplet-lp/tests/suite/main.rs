@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod conformance;
+mod cover_oracle;
 mod covers;
 mod graphs;
 mod ldbc;
