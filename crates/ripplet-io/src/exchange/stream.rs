@@ -84,6 +84,7 @@ impl BufRead for Stream<'_, '_> {
         Ok(&bytes[..bytes.len().min(room)])
     }
 
+    #[inline]
     fn consume(&mut self, bytes: usize) {
         self.text.skip_bytes(bytes);
         self.meter.line.set(self.text.line() + 1);
@@ -92,8 +93,15 @@ impl BufRead for Stream<'_, '_> {
 }
 
 impl Read for Stream<'_, '_> {
+    /// A parser of JSON takes a byte at a time.
+    #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.fill_buf()?;
+        if let ([place], Some(&byte)) = (&mut *buffer, bytes.first()) {
+            *place = byte;
+            self.consume(1);
+            return Ok(1);
+        }
         let length = bytes.len().min(buffer.len());
         buffer[..length].copy_from_slice(&bytes[..length]);
         self.consume(length);

@@ -165,7 +165,10 @@ impl<'a> Text<'a> {
     /// Passes over the first of the bytes that come next, and counts the lines that they end.
     pub(crate) fn skip_bytes(&mut self, bytes: usize) {
         let passed = &self.buffer[self.start..self.start + bytes];
-        self.line += memchr_iter(b'\n', passed).count() as u64;
+        self.line += match passed {
+            [byte] => u64::from(*byte == b'\n'),
+            bytes => memchr_iter(b'\n', bytes).count() as u64,
+        };
         self.start += bytes;
     }
 
