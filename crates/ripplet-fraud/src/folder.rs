@@ -7,7 +7,7 @@
 //!   windows/
 //!     0000-2024-05-31/         the window that ends at the end of 2024-05-30, UTC; all of it, or nothing
 //!       window.json            its figures
-//!       clusters, members, edges, transactions, ended (.parquet)
+//!       clusters, members, edges, transactions, known_bad, ended (.parquet)
 //!       graph.npz          arrays for graph neural networks
 //!       report.json            its part of the report
 //!       labels.checkpoint      where labels came, and …

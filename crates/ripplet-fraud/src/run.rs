@@ -15,7 +15,7 @@ use crate::feed::{Advance, Feed, FeedError, FeedOptions};
 use crate::folder::{FolderError, Kept, Manifest, RunFolder, WindowRecord, read_json, write_json};
 use crate::output::{
     DaysLedger, GnnScope, WindowFindings, write_clusters, write_edges, write_ended, write_gnn,
-    write_members, write_transactions,
+    write_known_bad, write_members, write_transactions,
 };
 use crate::report::{
     PageLimits, ReportBuilder, ReportLimits, Run as ReportRun, WindowReport, write_report,
@@ -638,6 +638,7 @@ impl<E: Executor> Running<'_, E> {
             write_members(&folder.join("members.parquet"), in_window)?;
             write_edges(&folder.join("edges.parquet"), in_window)?;
             write_transactions(&folder.join("transactions.parquet"), in_window)?;
+            write_known_bad(&folder.join("known_bad.parquet"), in_window)?;
             write_ended(&folder.join("ended.parquet"), in_window)?;
             if let Some(scope) = self.options.arrays {
                 write_gnn(&folder.join("graph.npz"), in_window, scope)?;

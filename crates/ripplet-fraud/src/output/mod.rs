@@ -1,7 +1,7 @@
 //! What a run writes about a window, beside the report: tables, and arrays for graph neural networks.
 //!
 //! ```text
-//! window, findings, known bad ─▶ clusters, members, ended, edges, transactions   .parquet .arrow .csv .tsv
+//! window, findings, known bad ─▶ clusters, members, ended, edges, transactions, known_bad   .parquet .arrow .csv .tsv
 //!                             └▶ gnn                               .npz; as tables: nodes, arcs
 //! ```
 //!
@@ -11,14 +11,18 @@
 
 mod edges;
 mod gnn;
+mod known;
 mod ledger;
 mod tables;
 mod why;
 
 pub use edges::{Edge, edges_among};
 pub use gnn::{GnnScope, Split, write_arcs, write_gnn, write_nodes};
+pub use known::Whereabouts;
 pub use ledger::{DaysLedger, Flow, Ledger, Payment};
-pub use tables::{write_clusters, write_edges, write_ended, write_members, write_transactions};
+pub use tables::{
+    write_clusters, write_edges, write_ended, write_known_bad, write_members, write_transactions,
+};
 
 pub(crate) use edges::neighbors_among;
 

@@ -115,6 +115,27 @@ pub fn write_ended(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
     table.finish()
 }
 
+/// Writes the table of the known bad: who, and in which cluster, or that it is in none.
+///
+/// # Errors
+/// As [`write_clusters`].
+pub fn write_known_bad(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteError> {
+    let Window { index, .. } = Window::of(found);
+    let entities = found.entities;
+    let mut table = Table::create(path, &KNOWN_BAD)?;
+    for known in found.known_bad_places().chunks(ROWS) {
+        let clusters = known.iter().map(|(_, place)| place.cluster().map(|id| id.to_string()));
+        table.append(vec![
+            numbers(known.iter().map(|_| index)),
+            names(known.iter().map(|(vertex, _)| entities.kind_name_of(*vertex))),
+            names(known.iter().map(|(vertex, _)| entities.id_of(*vertex))),
+            names(known.iter().map(|(_, place)| place.name())),
+            Arc::new(clusters.collect::<StringArray>()),
+        ])?;
+    }
+    table.finish()
+}
+
 /// Writes the table of who paid whom among the members of each cluster: by the clusters' ranks, then by pair.
 ///
 /// # Errors
@@ -289,6 +310,14 @@ const MEMBERS: [(&str, Kind, bool); 11] = [
 
 const ENDED: [(&str, Kind, bool); 3] =
     [("window", Kind::Number, false), ("cluster", Kind::Name, false), ("into", Kind::Name, true)];
+
+const KNOWN_BAD: [(&str, Kind, bool); 5] = [
+    ("window", Kind::Number, false),
+    ("kind", Kind::Name, false),
+    ("id", Kind::Name, false),
+    ("place", Kind::Name, false),
+    ("cluster", Kind::Name, true),
+];
 
 /// Digits that any amount has at most: those of 64 bits, and some to spare for who adds up.
 const DIGITS: u8 = 38;

@@ -5,7 +5,7 @@
 
 use super::events::{EVENTS, Event};
 use super::page::Run;
-use super::window_report::{ClusterReport, Evidence, MemberReport, WindowReport};
+use super::window_report::{ClusterReport, Evidence, MemberReport, OtherReport, WindowReport};
 use crate::evolution::OVERLAP_RULE;
 use crate::scores::{BESIDE, CHANCE, Definition, OF_CLUSTERS, OF_MEMBERS};
 use hashbrown::HashMap;
@@ -14,8 +14,8 @@ use serde::{Serialize, Serializer};
 /// How large a page may be.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLimits {
-    /// Bytes of its data. Rows of clusters and single transactions take a quarter of it each at most, members and
-    /// edges the rest.
+    /// Bytes of its data. Rows of clusters and who can be searched take a quarter of it each at most, single transactions
+    /// an eighth, members and edges the rest.
     pub bytes: u64,
 }
 
@@ -33,6 +33,7 @@ pub struct ReportBuilder {
     of_rows: u64,
     of_details: u64,
     of_transactions: u64,
+    of_search: u64,
     left_out: LeftOut,
 }
 
@@ -42,6 +43,8 @@ struct LeftOut {
     listed: u64,
     unlisted: u64,
     without_detail: u64,
+    /// Entities of windows that cannot be searched, or, of the known bad, are not listed.
+    unsearched: u64,
     /// Edges whose single transactions are not there.
     without_transactions: u64,
 }
@@ -87,6 +90,27 @@ struct WindowColumns {
     noise: f64,
     events: Vec<u64>,
     listed: ClusterColumns,
+    search: SearchColumns,
+    known: KnownColumns,
+    known_unseen: u64,
+}
+
+/// Who is found in a window.
+#[derive(Debug, Default, Serialize)]
+struct SearchColumns {
+    /// Members of clusters, and the clusters' ids.
+    member: Vec<u32>,
+    cluster: Vec<String>,
+    /// Those in no cluster.
+    other: Vec<u32>,
+}
+
+/// Who was known bad.
+#[derive(Debug, Default, Serialize)]
+struct KnownColumns {
+    entity: Vec<u32>,
+    cluster: Vec<Option<String>>,
+    deals: Vec<u8>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -170,6 +194,7 @@ impl ReportBuilder {
             of_rows: 0,
             of_details: 0,
             of_transactions: 0,
+            of_search: 0,
             left_out: LeftOut::default(),
         }
     }
@@ -194,6 +219,8 @@ impl ReportBuilder {
             let detail = self.detail(&cluster.evidence, &kinds, report.from);
             listed.push(cluster, detail);
         }
+        let known = self.known(&report, &kinds);
+        let search = self.search(&report, &kinds);
         let rows = listed.id.len() as u64;
         self.left_out.listed += rows;
         self.left_out.unlisted += report.clusters.saturating_sub(rows);
@@ -211,6 +238,9 @@ impl ReportBuilder {
             noise: report.noise,
             events: report.events,
             listed,
+            search,
+            known,
+            known_unseen: report.known_unseen,
         });
     }
 
@@ -226,7 +256,7 @@ impl ReportBuilder {
 
     /// Keeps what is known of a cluster, where there is room, and tells where.
     fn detail(&mut self, evidence: &Evidence, kinds: &[u8], from: i64) -> Option<usize> {
-        let room = self.limits.bytes / 2;
+        let room = self.limits.bytes / 8 * 3;
         let new = |member: &&MemberReport| !self.place_of.contains_key(&key(member, kinds));
         let names: u64 = evidence.members.iter().filter(new).map(|m| bytes_of(&m.id) + 3).sum();
         let cost =
@@ -244,9 +274,58 @@ impl ReportBuilder {
         Some(self.details.len() - 1)
     }
 
+    /// Takes room for an entity among those that can be searched; nothing where there is none.
+    fn searched(&mut self, kind: u8, id: &str) -> Option<u32> {
+        let key = (kind, id.to_owned());
+        let cost = if self.place_of.contains_key(&key) { 8 } else { bytes_of(&id) + 11 };
+        if self.of_search + cost > self.limits.bytes / 4 {
+            self.left_out.unsearched += 1;
+            return None;
+        }
+        self.of_search += cost;
+        Some(self.place(key))
+    }
+
+    /// Who was known bad in a window, as far as there is room.
+    fn known(&mut self, report: &WindowReport, kinds: &[u8]) -> KnownColumns {
+        let mut known = KnownColumns::default();
+        for OtherReport { kind, id, cluster, deals } in &report.known {
+            let Some(entity) = self.searched(kind_at(kinds, *kind), id) else { continue };
+            known.entity.push(entity);
+            known.cluster.push(cluster.clone());
+            known.deals.push(u8::from(*deals));
+        }
+        self.left_out.unsearched += report.known_bad.saturating_sub(report.known.len() as u64);
+        known
+    }
+
+    /// Who is found in a window, as far as there is room: members first.
+    fn search(&mut self, report: &WindowReport, kinds: &[u8]) -> SearchColumns {
+        let mut search = SearchColumns::default();
+        for cluster in &report.listed {
+            for member in cluster.evidence.members.iter().filter(|member| !member.outside) {
+                let entity = self.searched(kind_at(kinds, member.kind), &member.id);
+                search.member.extend(entity);
+                search.cluster.extend(entity.map(|_| cluster.id.clone()));
+            }
+        }
+        for OtherReport { kind, id, cluster, .. } in &report.others {
+            let Some(entity) = self.searched(kind_at(kinds, *kind), id) else { continue };
+            match cluster {
+                Some(cluster) => {
+                    search.member.push(entity);
+                    search.cluster.push(cluster.clone());
+                }
+                None => search.other.push(entity),
+            }
+        }
+        self.left_out.unsearched += report.others_total.saturating_sub(report.others.len() as u64);
+        search
+    }
+
     /// Adds the single transactions of edges, where there is room.
     fn add_transactions(&mut self, detail: &mut Detail, evidence: &Evidence, from: i64) {
-        let room = self.limits.bytes / 4;
+        let room = self.limits.bytes / 8;
         for edge in &evidence.edges {
             let newest: Vec<(f64, Option<u64>)> =
                 edge.newest.iter().map(|&(time, units)| (seconds(time, from), units)).collect();
@@ -262,8 +341,13 @@ impl ReportBuilder {
     }
 
     fn entity(&mut self, member: &MemberReport, kinds: &[u8]) -> u32 {
+        self.place(key(member, kinds))
+    }
+
+    /// The place of an entity among the page's.
+    fn place(&mut self, key: (u8, String)) -> u32 {
         let EntityColumns { kind, id } = &mut self.entities;
-        *self.place_of.entry(key(member, kinds)).or_insert_with_key(|(of, name)| {
+        *self.place_of.entry(key).or_insert_with_key(|(of, name)| {
             kind.push(*of);
             id.push(name.clone());
             (id.len() - 1) as u32
@@ -293,7 +377,12 @@ impl ReportBuilder {
 
 /// A member's place in the look-up: ids of different kinds are different entities.
 fn key(member: &MemberReport, kinds: &[u8]) -> (u8, String) {
-    (kinds.get(usize::from(member.kind)).copied().unwrap_or(u8::MAX), member.id.clone())
+    (kind_at(kinds, member.kind), member.id.clone())
+}
+
+/// The page's number of a window's kind.
+fn kind_at(kinds: &[u8], kind: u8) -> u8 {
+    kinds.get(usize::from(kind)).copied().unwrap_or(u8::MAX)
 }
 
 impl LeftOut {
@@ -314,6 +403,13 @@ impl LeftOut {
                  {} rows of clusters, those of older windows and lower ranks first; the run’s tables have \
                  them.",
                 self.without_detail, self.listed
+            ));
+        }
+        if self.unsearched > 0 {
+            sentences.push(format!(
+                "{} times an entity of a window is not in this file’s search or list of known bad, those of older windows \
+                 first; the run’s members.parquet and known_bad.parquet have those that matter.",
+                self.unsearched
             ));
         }
         if self.without_transactions > 0 {

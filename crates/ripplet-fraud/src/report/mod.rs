@@ -23,5 +23,6 @@ pub use crate::output::WindowFindings;
 pub use document::{PageLimits, ReportBuilder};
 pub use page::{Run, write_report};
 pub use window_report::{
-    ClusterReport, EdgeReport, Evidence, MemberReport, ReportLimits, Standing, WindowReport,
+    ClusterReport, EdgeReport, Evidence, MemberReport, OtherReport, ReportLimits, Standing,
+    WindowReport,
 };

@@ -1,11 +1,12 @@
 //! A window's part of a report: what is kept of it when it is finished.
 
 use super::events::{DIED, EVENTS, event_of};
-use crate::output::{Edge, Payment, WindowFindings, edges_among, neighbors_among};
+use crate::output::{Edge, Payment, Whereabouts, WindowFindings, edges_among, neighbors_among};
 use crate::scores::{NO_SEED, beside};
-use crate::{Amount, Cluster, Member};
+use crate::{Amount, Cluster, KindId, Member};
 use ripplet_graph::VertexId;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// How much of a window is kept.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,10 @@ pub struct ReportLimits {
     pub transactions: usize,
     /// Single transactions of all edges of all clusters, by rank.
     pub all_transactions: usize,
+    /// Entities that can be searched, beside members that are listed.
+    pub others: usize,
+    /// Known bad entities that are listed.
+    pub known: usize,
 }
 
 /// What a report says about a window. Serialized, it is the window's `report.json`.
@@ -59,6 +64,27 @@ pub struct WindowReport {
     pub decimals: Option<u32>,
     /// The clusters that are listed, by rank.
     pub listed: Vec<ClusterReport>,
+    /// Who else deals with somebody in it.
+    pub others: Vec<OtherReport>,
+    /// How many these are, listed or not.
+    pub others_total: u64,
+    /// Who was known bad when it ended, and where that is.
+    pub known: Vec<OtherReport>,
+    /// Entries of the list that hold then and name nobody who was seen.
+    pub known_unseen: u64,
+}
+
+/// An entity beside the listed members of clusters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OtherReport {
+    /// The number of its kind.
+    pub kind: u8,
+    /// Its id.
+    pub id: String,
+    /// Its cluster, if it is in one.
+    pub cluster: Option<String>,
+    /// Whether it has transactions in the window.
+    pub deals: bool,
 }
 
 /// What a report says about a cluster.
@@ -165,6 +191,8 @@ impl Default for ReportLimits {
             outsiders: 50,
             transactions: 100,
             all_transactions: 200_000,
+            others: 100_000,
+            known: 100_000,
         }
     }
 }
@@ -189,7 +217,20 @@ impl WindowReport {
             left.all_transactions -= edges.iter().map(|edge| edge.newest.len()).sum::<usize>();
             report
         });
+        let listed: Vec<ClusterReport> = listed.collect();
+        let (others, others_total) = found.others(&listed, limits.others);
+        let known = found.known_bad_places().into_iter().take(limits.known);
+        let known = known.map(|(vertex, place)| OtherReport {
+            kind: found.entities.kind_of(vertex).0,
+            id: found.entities.id_of(vertex).into(),
+            cluster: place.cluster().map(|id| id.to_string()),
+            deals: place != Whereabouts::NoTransactions,
+        });
         WindowReport {
+            others,
+            others_total,
+            known: known.collect(),
+            known_unseen: found.known_bad.unseen,
             index: window.index,
             from: window.range.from.0,
             until: window.range.until.0,
@@ -205,12 +246,37 @@ impl WindowReport {
             kinds: found.entities.kinds().to_vec(),
             noise: found.noise,
             decimals: found.ledger.decimals(),
-            listed: listed.collect(),
+            listed,
         }
     }
 }
 
 impl WindowFindings<'_> {
+    /// Who deals with somebody and is no member that is listed, by number; and how many these are.
+    fn others(&self, listed: &[ClusterReport], most: usize) -> (Vec<OtherReport>, u64) {
+        let members = listed.iter().flat_map(|cluster| &cluster.evidence.members);
+        let inside = members.filter(|member| !member.outside);
+        let entities = self.entities;
+        let inside = inside.filter_map(|m| entities.find(KindId(m.kind), &m.id));
+        let inside: BTreeSet<VertexId> = inside.collect();
+        let clusters = self.cluster_of_members();
+        let graph = &self.window.graph;
+        let others = || {
+            let dealing = (0..graph.vertices()).filter(|&vertex| graph.degree(vertex) > 0);
+            dealing.filter(|vertex| !inside.contains(vertex))
+        };
+        let report = |vertex| OtherReport {
+            kind: entities.kind_of(vertex).0,
+            id: entities.id_of(vertex).into(),
+            cluster: clusters.get(&vertex).map(ToString::to_string),
+            deals: true,
+        };
+        // Members of clusters that are not listed first.
+        let (first, last): (Vec<_>, Vec<_>) = others().partition(|v| clusters.contains_key(v));
+        let total = (first.len() + last.len()) as u64;
+        (first.into_iter().chain(last).take(most).map(report).collect(), total)
+    }
+
     fn cluster(
         &self,
         cluster: &Cluster,

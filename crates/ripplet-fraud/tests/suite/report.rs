@@ -658,6 +658,95 @@ fn noise_is_not_coloured() {
     assert_eq!(page.complaints(), NOTHING);
 }
 
+/// Also of other windows than the chosen one, of no cluster, and known bad or not.
+#[test]
+fn search_finds_everybody_and_says_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut windows = market(20, 4);
+    // A cluster is dissolved in the last window: its members deal, and are in no cluster.
+    let last = windows.last_mut().unwrap();
+    let gone = last.findings.clusters.pop().unwrap().id;
+    let (left, members): (Vec<_>, Vec<_>) =
+        last.findings.members.drain(..).partition(|member| member.cluster != gone);
+    last.findings.members = left;
+    let known = members.iter().find(|member| member.known_bad).unwrap().vertex;
+    let unknown = members.iter().find(|member| !member.known_bad).unwrap().vertex;
+    let Some(mut page) = opened(&windows, folder.path()) else { return };
+    let name = |vertex| windows[0].entities.id_of(vertex).to_owned();
+    for (vertex, bad) in [(known, true), (unknown, false)] {
+        page.value(&format!(
+            "(() => {{ const search = document.getElementById('search'); search.value = '{}'; \
+            search.dispatchEvent(new Event('input')); }})()",
+            name(vertex)
+        ));
+        let found = page.text("document.querySelector('#found li').textContent");
+        assert!(found.starts_with(&name(vertex)), "{found}");
+        assert_eq!(found.contains("known bad"), bad, "{found}");
+        assert!(found.contains("window 4: in no cluster"), "{found}");
+        for (at, found_in) in windows.iter().enumerate().take(3) {
+            let member = found_in.findings.members.iter().find(|member| member.vertex == vertex);
+            let Some(member) = member else { continue };
+            assert!(found.contains(&member.cluster.to_string()), "{at}: {found}");
+        }
+    }
+    // A click leads to the cluster in its window.
+    page.click("#found button");
+    let (window, cluster) = (
+        page.text("document.getElementById('which').textContent"),
+        page.text("document.getElementById('cluster-id').textContent"),
+    );
+    assert!(window != "Window 4 of 4" && cluster.starts_with('c'), "{window} {cluster}");
+    page.value("(() => { const search = document.getElementById('search'); search.value = 'nobody-at-all'; \
+        search.dispatchEvent(new Event('input')); })()");
+    assert!(
+        page.text("document.getElementById('found').textContent")
+            .starts_with("Nobody of any window")
+    );
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+#[test]
+fn all_known_bad_are_listed_with_where_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut windows = market(12, 2);
+    let last = windows.last_mut().unwrap();
+    let idle = (0..last.entities.len()).find(|&v| last.window.graph.degree(v) == 0).unwrap();
+    last.known_bad.vertices.push(idle);
+    last.known_bad.vertices.sort_unstable();
+    last.known_bad.unseen = 3;
+    let gone = last.findings.clusters.pop().unwrap().id;
+    last.findings.members.retain(|member| member.cluster != gone);
+    let expected: Vec<(String, String)> = last
+        .known_bad
+        .vertices
+        .iter()
+        .map(|&vertex| {
+            let member = last.findings.members.iter().find(|member| member.vertex == vertex);
+            let place = match member {
+                Some(member) => member.cluster.to_string(),
+                None if vertex == idle => "no transactions in this window".into(),
+                None => "in no cluster".into(),
+            };
+            (last.entities.id_of(vertex).to_owned(), place)
+        })
+        .collect();
+    assert!(expected.iter().any(|(_, place)| place == "in no cluster"));
+    let Some(mut page) = opened(&windows, folder.path()) else { return };
+    page.click("#open-known");
+    let ids = column(&mut page, "#known-list", 1);
+    let places = column(&mut page, "#known-list", 3);
+    let mut shown: Vec<_> = ids.into_iter().zip(places).collect();
+    let mut expected = expected;
+    shown.sort();
+    expected.sort();
+    assert_eq!(shown, expected);
+    let line = page.text("document.getElementById('known-line').textContent");
+    assert!(line.ends_with("3 on the list name nobody who was seen."), "{line}");
+    page.click("#known-list tbody tr[data-key] td");
+    assert_eq!(page.value("document.getElementById('known').open"), json!(false));
+    assert_eq!(page.complaints(), NOTHING);
+}
+
 /// Pictures for people, where `RIPPLET_SCREENSHOTS` names a folder.
 #[test]
 fn pictures() {

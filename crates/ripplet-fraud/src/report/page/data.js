@@ -98,6 +98,40 @@ function clustersWith(window, text) {
   return found;
 }
 
+/** Who deals with somebody in a window: the id of the cluster of each, null of who is in none. */
+const foundIn = memoized((window) => {
+  const { member, cluster, other } = doc.windows[window].search;
+  const found = new Map(other.map((entity) => [entity, null]));
+  member.forEach((entity, at) => {
+    if (!found.get(entity)) found.set(entity, cluster[at]);
+  });
+  return found;
+});
+
+const knownIn = memoized((window) => new Set(doc.windows[window].known.entity));
+
+/** The first entities whose id contains a text, those whose id it is first, and how many there are. */
+function entitiesWith(text, most) {
+  const names = namesInLowerCase();
+  const all = names.map((_, entity) => entity).filter((entity) => names[entity].includes(text));
+  all.sort((a, b) => (names[b] === text) - (names[a] === text) || a - b);
+  return { first: all.slice(0, most), count: all.length };
+}
+
+/** Where an entity is in each window that has it, newest first: neighbouring windows alike are one stretch. */
+function stretchesOf(entity) {
+  const stretches = [];
+  for (let window = doc.windows.length - 1; window >= 0; window -= 1) {
+    const known = knownIn(window).has(entity);
+    if (!foundIn(window).has(entity) && !known) continue;
+    const cluster = foundIn(window).has(entity) ? foundIn(window).get(entity) : undefined;
+    const last = stretches.at(-1);
+    if (last && last.from === window + 1 && last.cluster === cluster && last.known === known) last.from = window;
+    else stretches.push({ from: window, until: window, cluster, known });
+  }
+  return stretches;
+}
+
 const namesInLowerCase = memoized(() => doc.entities.id.map((name) => name.toLowerCase()));
 
 function memoized(make) {

@@ -73,6 +73,33 @@ function showRanking() {
   byId('listed').textContent = `${grouped.format(rows.length)} of ${counted(clusters, 'cluster')}${less}`;
 }
 
+const FOUND = 12;
+
+/** Lists the entities of any window that the search finds, with their windows and clusters. */
+function showFound(text) {
+  const host = byId('found');
+  const { first, count } = text ? entitiesWith(text, FOUND) : { first: [], count: 0 };
+  const windows = ({ from, until }) => (from === until ? `window ${from + 1}` : `windows ${from + 1} to ${until + 1}`);
+  const stretch = (one) => {
+    if (!one.cluster) return make('span', {}, `${windows(one)}: ${one.cluster === null ? 'in no cluster' : 'no transactions'}`);
+    const listed = clusterIn(one.until, one.cluster) !== null;
+    const words = `${windows(one)}: ${one.cluster}`;
+    return listed
+      ? make('button', { type: 'button', class: 'link', onclick: () => chooseCluster(one.cluster, one.until) }, words)
+      : make('span', {}, words);
+  };
+  const entry = (entity) => {
+    const stretches = stretchesOf(entity);
+    const known = stretches.some((one) => one.known) ? make('span', { class: 'standing standing-1' }, 'known bad') : null;
+    const where = stretches.slice(0, FOUND).flatMap((one, at) => (at === 0 ? [stretch(one)] : [', ', stretch(one)]));
+    return make('li', {}, idText(doc.entities.id[entity]), ` ${kindOf(doc.entities.kind[entity])} `, known, ...where);
+  };
+  const more = count > first.length ? [make('li', {}, `and ${counted(count - first.length, 'other')}`)] : [];
+  host.replaceChildren(...first.map(entry), ...more);
+  host.hidden = !text;
+  if (text && count === 0) host.replaceChildren(make('li', {}, 'Nobody of any window in this file has such an id.'));
+}
+
 function listenToFilters() {
   const events = doc.events
     .map((event, at) => ({ ...event, at }))
@@ -94,6 +121,7 @@ function listenToFilters() {
   byId('search').oninput = ({ target }) => {
     state.query = target.value;
     showRanking();
+    showFound(state.query.trim().toLowerCase());
   };
   byId('search').onkeydown = (event) => {
     if (event.key === 'Enter' || event.key === 'ArrowDown') {
@@ -106,6 +134,7 @@ function listenToFilters() {
       event.preventDefault();
       byId('search').value = state.query = '';
       showRanking();
+      showFound('');
       byId('ranking').focus();
     }
   };

@@ -117,7 +117,7 @@ function placeFromAddress() {
 function listenToKeys() {
   document.addEventListener('keydown', (event) => {
     const typing = event.target.closest('input, select, textarea');
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || byId('about').open || byId('keys').open) return;
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || byId('about').open || byId('keys').open || byId('known').open) return;
     const acts = {
       '/': () => byId('search').focus(),
       '[': () => chooseWindow(Math.max(0, state.window - 1)),
@@ -152,6 +152,42 @@ function listenToPrinter() {
     fitGraph();
     graph.motion.moveTo(view);
   });
+}
+
+/** All who were known bad when the chosen window ended, and where each is. */
+function showKnown() {
+  const window = doc.windows[state.window];
+  const { entity, cluster, deals } = window.known;
+  const place = (at) => cluster[at] ?? (deals[at] ? 'in no cluster' : 'no transactions in this window');
+  const rows = entity.map((number, at) => ({
+    at,
+    name: doc.entities.id[number],
+    kind: kindOf(doc.entities.kind[number]),
+    cluster: cluster[at],
+    place: place(at),
+  }));
+  tables.known ??= new LongTable({
+    host: byId('known-list'),
+    label: 'Known bad',
+    keyOf: ({ at }) => String(at),
+    sort: { key: 'place', direction: 'up' },
+    chosen: (row) => {
+      if (row.cluster === null || clusterIn(state.window, row.cluster) === null) return;
+      byId('known').close();
+      chooseCluster(row.cluster);
+    },
+    empty: 'Nobody was known bad when this window ended.',
+    columns: [
+      { key: 'id', title: 'Entity', hint: 'Its id in the data', value: ({ name }) => name, cell: ({ name }) => idText(name) },
+      { key: 'kind', title: 'Kind', hint: 'What it is', value: ({ kind }) => kind, cell: ({ kind }) => kind },
+      { key: 'place', title: 'Where', hint: 'Its cluster, or that it is in none', value: (row) => row.place, cell: (row) => row.place },
+    ],
+  });
+  const inClusters = rows.filter((row) => row.cluster !== null).length;
+  const unseen = window.known_unseen ? ` ${grouped.format(window.known_unseen)} on the list name nobody who was seen.` : '';
+  byId('known-line').textContent = `${rangeOf(window)}: ${grouped.format(inClusters)} of ${grouped.format(window.known_bad)} are in a cluster.${unseen}`;
+  byId('known').showModal();
+  tables.known.show(rows);
 }
 
 function showAbout() {
@@ -195,6 +231,7 @@ function start() {
   listenToKeys();
   listenToTheme(byId('theme'));
   listenToPrinter();
+  byId('open-known').onclick = showKnown;
   byId('save').onclick = saveTable;
   byId('before').onclick = () => chooseWindow(state.window - 1);
   byId('after').onclick = () => chooseWindow(state.window + 1);
