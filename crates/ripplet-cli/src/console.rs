@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::message::{lines, one_line};
 use crate::standard_streams;
 use indicatif::{ProgressBar, ProgressStyle};
-use ripplet::lp::{Keeper, Observer, Round};
+use ripplet::lp::{Keeper, Observer, Round, Stop};
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -19,12 +19,13 @@ static LINE: OnceLock<ProgressBar> = OnceLock::new();
 /// Standard error, unless `--quiet`.
 pub struct Console {
     quiet: bool,
+    verbose: bool,
     line: Option<ProgressBar>,
 }
 
 impl Console {
     /// A console that shows what happens if standard error is a terminal.
-    pub fn new(quiet: bool) -> Console {
+    pub fn new(quiet: bool, verbose: bool) -> Console {
         let line = (!quiet && stderr().is_terminal()).then(|| {
             let line = ProgressBar::new_spinner();
             if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
@@ -32,7 +33,7 @@ impl Console {
             }
             LINE.get_or_init(|| line).clone()
         });
-        Console { quiet, line }
+        Console { quiet, verbose, line }
     }
 
     /// Whether only errors are said.
@@ -64,6 +65,13 @@ impl Console {
         }
     }
 
+    /// A line about what was chosen, for those who ask.
+    pub fn detail(&self, what: &str) {
+        if self.verbose {
+            self.note(what);
+        }
+    }
+
     /// A line about what else should be known; said even where only errors are.
     pub fn note(&self, what: &str) {
         let note = || {
@@ -85,7 +93,7 @@ impl Console {
 
     /// The watcher of a run: shows its rounds, and ends it at an interrupt.
     pub fn watch(&self) -> Watch<'_> {
-        Watch { console: self, keeper: None }
+        Watch { console: self, keeper: None, progress: Progress::default() }
     }
 }
 
@@ -108,12 +116,19 @@ pub fn print(text: &str) -> Result<(), Failure> {
 pub struct Watch<'a> {
     console: &'a Console,
     keeper: Option<&'a mut dyn Keeper>,
+    progress: Progress,
 }
 
 impl<'a> Watch<'a> {
     /// The same for a run whose states are kept.
     pub fn keeping(self, keeper: Option<&'a mut dyn Keeper>) -> Watch<'a> {
         Watch { keeper, ..self }
+    }
+
+    /// The same for a run that stops by this rule, on so many vertices.
+    pub fn until(self, stop: Stop, vertices: u32) -> Watch<'a> {
+        let progress = Progress { until: Some((stop, vertices)), ..Progress::default() };
+        Watch { progress, ..self }
     }
 
     /// What is being done now.
@@ -128,8 +143,7 @@ impl Observer for Watch<'_> {
     }
 
     fn on_round(&mut self, index: usize, round: &Round) {
-        let (round_number, changed) = (index + 1, round.changed);
-        self.console.stage(format!("round {round_number}: {changed} vertices changed"));
+        self.console.stage(self.progress.after(index, round));
     }
 
     fn keeper(&mut self) -> Option<&mut dyn Keeper> {
@@ -144,6 +158,46 @@ impl Observer for Watch<'_> {
     }
 }
 
+/// How far a run is.
+#[derive(Default)]
+struct Progress {
+    until: Option<(Stop, u32)>,
+    /// How many vertices changed in the round before.
+    before: Option<u64>,
+}
+
+impl Progress {
+    /// What is said after a round: its number, what it did and how fast, and about how long it will go on.
+    fn after(&mut self, index: usize, round: &Round) -> String {
+        let Round { changed, scanned, seconds, .. } = *round;
+        let of =
+            self.until.map_or_else(String::new, |(stop, _)| format!(" of {}", stop.max_rounds()));
+        let mut line = format!("round {}{of}: {changed} vertices changed", index + 1);
+        if seconds > 0.0 && scanned > 0 {
+            line += &format!(", {:.1} M arcs/s", scanned as f64 / seconds / 1e6);
+        }
+        if let Some(left) = self.rounds_left(index, changed) {
+            line += &format!(", about {:.0} s left", (left * seconds).ceil());
+        }
+        self.before = Some(changed);
+        line
+    }
+
+    /// About how many rounds are left, where each changes as much less than the one before as this one did, and at
+    /// most so many as are allowed.
+    fn rounds_left(&self, index: usize, changed: u64) -> Option<f64> {
+        let (stop, vertices) = self.until?;
+        let most = f64::from(stop.max_rounds()) - (index + 1) as f64;
+        let enough = (stop.tolerance().unwrap_or(0.0) * f64::from(vertices)).max(1.0);
+        let shrinks = self.before? as f64 / changed.max(1) as f64;
+        let left = match shrinks > 1.0 {
+            true => (changed as f64 / enough).max(1.0).ln() / shrinks.ln(),
+            false => most,
+        };
+        Some(left.min(most).max(0.0))
+    }
+}
+
 impl ripplet::analytics::Observer for Watch<'_> {
     fn on_stage(&mut self, name: &'static str) {
         self.console.stage(name);
@@ -155,5 +209,36 @@ impl ripplet::analytics::Observer for Watch<'_> {
 
     fn is_cancelled(&self) -> bool {
         interrupt::requested()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_says_how_far_the_run_is() {
+        let round = |changed, seconds| Round {
+            changed,
+            visited: 0,
+            scanned: 4_000_000,
+            nan_scores: 0,
+            fingerprint: None,
+            seconds,
+        };
+        let stop = Stop::default();
+        let most = stop.max_rounds();
+        let mut progress = Progress { until: Some((stop, 1_000_000)), before: None };
+        let first = format!("round 1 of {most}: 800000 vertices changed, 2.0 M arcs/s");
+        assert_eq!(progress.after(0, &round(800_000, 2.0)), first);
+        // Halving each time: log2 of what is left over the tolerance.
+        let enough = stop.tolerance().unwrap_or(0.0) * 1e6;
+        let seconds = ((400_000.0 / enough).log2() * 2.0).ceil();
+        let second = progress.after(1, &round(400_000, 2.0));
+        assert!(second.ends_with(&format!(", about {seconds:.0} s left")), "{second}");
+        // What does not shrink may take all rounds.
+        let third = progress.after(2, &round(400_000, 1.0));
+        assert!(third.ends_with(&format!(", about {} s left", most - 3)), "{third}");
+        assert_eq!(Progress::default().after(0, &round(5, 0.0)), "round 1: 5 vertices changed");
     }
 }

@@ -36,7 +36,7 @@ pub struct Arguments {
     #[command(flatten)]
     building: BuildArguments,
     /// The input's format, where its name does not tell.
-    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
+    #[arg(long, alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
     from: Option<Format>,
     /// The output's format, where its name does not tell.
     #[arg(long, value_name = "FORMAT", value_parser = format)]
@@ -55,7 +55,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let options = arguments.reading.options(input, arguments.from, &arguments.building)?;
     if batch.is_asked(input, &options.read) {
         let what = format!("the batch {}", input.display());
-        let convert = || arguments.convert_batch(&options, console);
+        let convert = || {
+            let converted = arguments.convert_batch(&options, console);
+            converted.map_err(|failure| arguments.batch.with_hint(failure, input))
+        };
         return within(arguments.memory.host_memory, &what, MORE, convert);
     }
     batch.check_unused()?;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Draw communities: circles for communities, lines for the edges between them.
 ///
 /// COMMUNITIES has a line or a row for each vertex of GRAPH, its id and its community, as `ripplet
-/// communities` writes it. A vertex without one is not drawn. A circle's area is its community's number of members, a line's width
+/// communities` writes it. A circle's area is its community's number of members, a line's width
 /// grows with the weight of the edges. In a page (.html) a click opens a community down to its
 /// members; the file needs no network.
 #[derive(Args)]
@@ -46,7 +46,7 @@ pub struct Arguments {
     #[command(flatten)]
     building: BuildArguments,
     /// The input's format, where its name does not tell.
-    #[arg(long, value_parser = format, help_heading = "Reading")]
+    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
     format: Option<Format>,
     #[command(flatten)]
     memory: MemoryArguments,
@@ -118,10 +118,6 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         Kind::Svg => write_svg(output, &picture),
     })?;
     let shown = picture.communities();
-    if shown.unassigned > 0 {
-        let (some, all) = (shown.unassigned, graph.vertices());
-        console.remark(&format!("{some} of {all} vertices have no community: they are not drawn"));
-    }
     let place =
         if is_standard(output) { String::new() } else { format!("; see {}", output.display()) };
     console.say(&format!(

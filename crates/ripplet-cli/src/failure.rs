@@ -70,6 +70,10 @@ pub enum Failure {
     #[error(transparent)]
     #[diagnostic(help("ask for fewer --threads"))]
     Threads(#[from] ThreadError),
+    /// A graph of a batch that cannot be read.
+    #[error(transparent)]
+    #[diagnostic(help("--on-error skip leaves such graphs out, and counts them"))]
+    BadGraph(ReadError),
     /// A GPU that is not there, does not work, or is too small.
     #[error("{sentence}")]
     #[diagnostic(help("{help}"))]
@@ -223,7 +227,7 @@ impl Failure {
             _ if self.is_out_of_memory() => ExitStatus::Failed,
             Failure::Refused { .. } | Failure::Text { .. } => ExitStatus::Wrong,
             Failure::Read(error) if is_of_system(error) => ExitStatus::Failed,
-            Failure::Read(_) | Failure::Place(_) => ExitStatus::Wrong,
+            Failure::Read(_) | Failure::BadGraph(_) | Failure::Place(_) => ExitStatus::Wrong,
             Failure::Program(_) | Failure::Compile(_) | Failure::Fraud { wrong: true, .. } => {
                 ExitStatus::Wrong
             }

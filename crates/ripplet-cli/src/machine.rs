@@ -186,7 +186,7 @@ impl DeviceArguments {
 
     /// Opens all GPUs that were asked for, each so many times, side by side; under `auto`, where one works.
     /// None for the CPU, and a sentence where that was not asked for.
-    pub fn open_all(&self, times: usize) -> Result<Result<Vec<Lane>, String>, Failure> {
+    pub fn open_all(&self, times: usize) -> Result<Result<Vec<Lane>, WhyCpu>, Failure> {
         let mut lanes = Vec::new();
         for &number in self.numbers() {
             for _ in 0..times {
@@ -200,17 +200,17 @@ impl DeviceArguments {
     }
 
     /// Why the CPU does what no GPU can, where it may.
-    fn why_not(&self, error: DeviceError) -> Result<String, Failure> {
+    fn why_not(&self, error: DeviceError) -> Result<WhyCpu, Failure> {
         if !self.is_auto() {
             return Err(error.into());
         }
-        let why = match error {
+        let (why, is_usual) = match error {
             // Nothing is amiss on a machine without a GPU: no more words than it takes.
-            DeviceError::NoLibrary => "there is no NVIDIA driver".into(),
-            error => error.to_string(),
+            DeviceError::NoLibrary => ("there is no NVIDIA driver".into(), true),
+            error => (error.to_string(), false),
         };
         match self.device_memory {
-            None => Ok(why),
+            None => Ok(WhyCpu { why, is_usual }),
             Some(_) => Err(Failure::refused(
                 format!("--device-memory is for a GPU, but no GPU can be used: {why}"),
                 "leave --device-memory out",
@@ -237,14 +237,32 @@ pub struct Lane {
     pub executor: DeviceExecutor<CudaDevice>,
 }
 
+/// Why the CPU does what was left open.
+pub struct WhyCpu {
+    /// A sentence.
+    why: String,
+    /// Whether nothing is amiss: there is no GPU, or it is no work for one.
+    is_usual: bool,
+}
+
+impl WhyCpu {
+    /// Work that no GPU does.
+    pub fn no_work_for_gpu(why: impl Into<String>) -> WhyCpu {
+        WhyCpu { why: why.into(), is_usual: true }
+    }
+
+    /// Says it: what is usual, to those who ask alone.
+    pub fn tell(&self, console: &Console) {
+        let note = format!("running on the CPU: {}", self.why);
+        if self.is_usual { console.detail(&note) } else { console.remark(&note) }
+    }
+}
+
 /// What was found before there is a graph.
 pub enum Opened {
     /// The CPU, whose threads start when there is a graph: they take memory from reading. `why` it is
     /// no GPU, where one was looked for.
-    Cpu {
-        /// A sentence.
-        why: Option<String>,
-    },
+    Cpu { why: Option<WhyCpu> },
     /// A GPU.
     Gpu(Machine),
 }
@@ -255,7 +273,7 @@ impl Opened {
         match self {
             Opened::Gpu(machine) => Ok(machine),
             Opened::Cpu { why } => {
-                why.iter().for_each(|why| console.remark(&format!("running on the CPU: {why}")));
+                why.iter().for_each(|why| why.tell(console));
                 Machine::cpu(threads)
             }
         }

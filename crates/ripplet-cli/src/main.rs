@@ -52,6 +52,9 @@ struct Ripplet {
     /// Say nothing but errors, and what was skipped.
     #[arg(short, long, global = true)]
     quiet: bool,
+    /// Also say what was chosen, such as why the CPU runs it.
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
 }
 
 #[derive(Subcommand)]
@@ -82,7 +85,7 @@ fn main() -> ExitCode {
     memory::speak_before_aborting();
     failure::leave_panics_of_table_crates_to_the_reader();
     interrupt::listen(console::clear);
-    let console = Console::new(arguments.quiet);
+    let console = Console::new(arguments.quiet, arguments.verbose);
     // Crates that read and write tables panic where memory is refused; what was unfinished is removed by then.
     let ended = catch_unwind(AssertUnwindSafe(|| run(arguments.command, &console)));
     let ended = ended.unwrap_or_else(|_| {

@@ -21,6 +21,9 @@ pub struct ReadArguments {
     /// Edges have a direction (an .rg or .rgz knows).
     #[arg(long)]
     pub directed: bool,
+    /// Edges have no direction, as is usual.
+    #[arg(long, conflicts_with = "directed")]
+    undirected: bool,
     /// Edges have weights: the third field of a line, the column `weight` of a table (an .rg or .rgz
     /// knows).
     #[arg(long)]
@@ -89,7 +92,7 @@ impl<G> Loaded<G> {
     }
 }
 
-/// The parser of a `--format` value.
+/// The parser of a `--from` value.
 pub fn format(name: &str) -> Result<Format, String> {
     Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names()))
 }

@@ -38,7 +38,7 @@ pub struct ValueArguments {
     #[command(flatten)]
     reading: ReadArguments,
     /// The input's format, where its name does not tell.
-    #[arg(long, value_parser = format, help_heading = "Reading")]
+    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
     format: Option<Format>,
     /// Write figures of the run (seconds, bytes, sums) to this JSON file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]

@@ -48,7 +48,7 @@ pub enum ReadErrorKind {
     OutOfMemory(#[from] OutOfMemory),
     /// The extension says no format that is known.
     #[error(
-        "the name does not tell the format; use --format with one of: {}",
+        "the name does not tell the format; use --from with one of: {}",
         crate::Format::names()
     )]
     UnknownFormat,

@@ -91,17 +91,17 @@ impl Format {
         NAMES.iter().find(of_extension).map(|&(format, ..)| (format, compression))
     }
 
-    /// The format of a `--format` value.
+    /// The format of a `--from` value.
     pub fn of_name(name: &str) -> Option<Format> {
         NAMES.iter().find(|(_, known, _)| *known == name).map(|&(format, ..)| format)
     }
 
-    /// The `--format` value of this format.
+    /// The `--from` value of this format.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(format, ..)| *format == self).map_or("", |&(_, name, _)| name)
     }
 
-    /// All `--format` values, for a message.
+    /// All `--from` values, for a message.
     pub fn names() -> String {
         NAMES.map(|(_, name, _)| name).join(", ")
     }

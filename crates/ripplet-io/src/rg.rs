@@ -8,13 +8,12 @@
 //! end - 4   CRC-32 of the checksums
 //!
 //! header    0 magic [u8; 8]  8 version u32      12 direction u32   16 data_end u64
-//!           24 vertices u32  28 kind of ids u32 32 first id u64    40 weight unit i32
+//!           24 vertices u32  28 kind of ids u32 32 first id u64    40 weight exponent i32
 //!           44 shards u32    48 sections u32    52 weighted u32    56 zero u64
 //! ```
 //!
 //! Numbers are little-endian. Direction is 0 (undirected) or 1 (directed). The ids are 0 consecutive
 //! (from `first id`), 1 unsigned, 2 signed, or 3 names, and have none, one, one or two sections. The
-//! weight unit is [`WeightScale::code`]: `e` for 2^-e, `4096 + d` for 10^-d. The
 //! sections' order is fixed: ids; then for each shard the offsets, neighbours and weights of its
 //! `out` lists, and on a directed graph of its `incoming` lists. A shard begins where the one before
 //! ends, and has one vertex fewer than offsets.

@@ -18,7 +18,7 @@
 //!           24 runs u32  28 repeats u32  32 weighted u32  36 zero u32
 //!
 //! footer    0 begin of the index u64  8 shards u64  16 vertices u32  20 kind of ids u32
-//!           24 first id u64  32 weight unit i32  36 direction u32  40 bytes of names u64
+//!           24 first id u64  32 weight exponent i32  36 direction u32  40 bytes of names u64
 //!           48 CRC-32 of header and index u32  52 CRC-32 of bytes 0 to 52 of the footer u32
 //!           56 magic [u8; 8]
 //! ```

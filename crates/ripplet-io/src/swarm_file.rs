@@ -21,7 +21,7 @@
 //! ```
 //!
 //! Numbers are little-endian; magic, direction, weights and ids are as in [`crate::rg`]. The sections'
-//! order is fixed: graph ids, where each graph's vertices begin, vertex ids, the units of weights ([`crate::rg`]);
+//! order is fixed: graph ids, where each graph's vertices begin, vertex ids, the exponents of weights;
 //! then of the `out` lists, and on directed graphs of the `incoming` lists, where each graph's arcs
 //! begin, offsets, neighbours and weights. What a part has not has no section. Graph ids are 0
 //! consecutive (from `first graph id`), 1 unsigned, 2 signed or 3 names; vertex ids are 0 consecutive

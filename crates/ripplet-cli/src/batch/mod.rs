@@ -12,8 +12,8 @@ use crate::failure::{Ending, Failure};
 use crate::reading::tell_weight_loss;
 use clap::{Args, ValueEnum};
 use ripplet::LoadOptions;
-use ripplet::io::ReadOptions;
 use ripplet::io::batch::{BatchOptions, BatchReader, OnError, is_batch};
+use ripplet::io::{ReadErrorKind, ReadOptions};
 use std::path::Path;
 
 /// What is done with many graphs.
@@ -66,6 +66,20 @@ impl BatchArguments {
     /// Whether the input is many graphs.
     pub fn is_asked(&self, input: &Path, read: &ReadOptions) -> bool {
         self.batch || is_batch(input, read)
+    }
+
+    /// A failure that says how to go on where it is of a single graph.
+    pub fn with_hint(&self, failure: Failure, input: &Path) -> Failure {
+        match failure {
+            Failure::Read(error)
+                if self.on_error.is_none()
+                    && error.path != input
+                    && matches!(error.kind, ReadErrorKind::Content(_)) =>
+            {
+                Failure::BadGraph(error)
+            }
+            failure => failure,
+        }
     }
 
     /// Refuses what one graph has no use for.

@@ -80,6 +80,7 @@ impl Source<'_> {
             let most = limit.map_or(HEAVIEST, |limit| limit / BYTES).min(HEAVIEST);
             work(Opened { reader, seconds, most, weight: self.weight, at_once })
         })
+        .map_err(|failure| self.batch.with_hint(failure, self.input))
     }
 }
 

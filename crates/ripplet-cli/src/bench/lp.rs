@@ -61,7 +61,7 @@ pub struct Arguments {
     #[command(flatten)]
     building: BuildArguments,
     /// The input's format, where its name does not tell.
-    #[arg(long, value_parser = format, help_heading = "Reading")]
+    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
     format: Option<Format>,
     #[command(flatten)]
     threads: ThreadArguments,

@@ -50,7 +50,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub batch: BatchArguments,
     /// The input's format, where its name does not tell.
-    #[arg(long, value_parser = format, help_heading = "Reading")]
+    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
     pub format: Option<Format>,
     /// Labels to begin with: a file as OUT is, one label for each vertex.
     #[arg(long, value_name = "FILE", help_heading = "Reading")]

@@ -6,6 +6,7 @@ use super::program::Program;
 use crate::batch::{BatchArguments, Done, Opened, PartNeeds, Source};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
+use crate::machine::WhyCpu;
 use crate::output::{begin_table, is_standard};
 use ripplet::Storage;
 use ripplet::analytics::RunError;
@@ -126,7 +127,7 @@ impl Work<'_> {
         };
         source.open(console, |mut batch| {
             if job.device.is_auto() {
-                console.remark(&format!("running on the CPU: {NO_GPU}"));
+                WhyCpu::no_work_for_gpu(NO_GPU).tell(console);
             }
             if let Some(form) = job.estimate {
                 let estimate = batch.estimate(choices, |part| needs(&worker, part))?;

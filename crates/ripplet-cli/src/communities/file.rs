@@ -11,7 +11,7 @@ use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
 use ripplet::io::{self, ReadOptions, ValueKind, VertexValues};
 use ripplet::jit::{CompiledProgram, Parameters, Visitor};
 use ripplet::lp::{ColumnKind, ColumnSpec, ColumnValues, Outcome, Program, Schedule, Settings};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A program from a file.
 #[derive(Clone, Debug)]
@@ -32,6 +32,7 @@ impl FileArguments {
     /// Reads and compiles the program of `--program-file`, where there is one.
     pub fn resolve(&self) -> Result<Option<FileJob>, Failure> {
         let Some(path) = &self.program_file else { return Ok(None) };
+        check_name(path)?;
         let text = io::read_small_text(path, io::LARGEST_TEXT, "the text of a program")?;
         let module = ripplet::read_program(&path.display().to_string(), &text)?;
         let mut parameters = Parameters::new();
@@ -42,6 +43,34 @@ impl FileArguments {
         let table = self.vertex_table.clone();
         let (name, schedule, columns) = program.visit(Ask);
         Ok(Some(FileJob { name, schedule, columns, program, table, columns_out: None }))
+    }
+}
+
+/// Refuses files that are programs in another language.
+fn check_name(path: &Path) -> Result<(), Failure> {
+    const OTHERS: [(&str, &str); 10] = [
+        ("py", "Python"),
+        ("ipynb", "a notebook"),
+        ("cu", "CUDA"),
+        ("c", "C"),
+        ("cpp", "C++"),
+        ("js", "JavaScript"),
+        ("java", "Java"),
+        ("r", "R"),
+        ("jl", "Julia"),
+        ("sql", "SQL"),
+    ];
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let other = OTHERS.iter().find(|(name, _)| extension.eq_ignore_ascii_case(name));
+    match other {
+        None => Ok(()),
+        Some((_, language)) => Err(Failure::refused(
+            format!(
+                "{} is {language} by its name: expected four hooks in a subset of Rust",
+                path.display()
+            ),
+            "docs/your-own-variant.md has a program to begin with; its file is called .rs",
+        )),
     }
 }
 

@@ -208,7 +208,8 @@ impl Work<'_> {
         }
         let start = Instant::now();
         let keeper = keeping.as_mut().map(|keeping| keeping as &mut dyn Keeper);
-        let watch = &mut self.console.watch().keeping(keeper);
+        let watch = self.console.watch().until(settings.stop, graph.vertices());
+        let watch = &mut watch.keeping(keeper);
         let outcome = machine.run(graph, program, &settings, watch)?;
         let all = start.elapsed().as_secs_f64();
         let mut seconds = Stages::default();

@@ -36,7 +36,11 @@ enum What {
 #[derive(Subcommand)]
 enum Generator {
     Planted(PlantedArguments),
+    /// The shape of a crawl of the web: pages of a site have neighbouring ids and link among themselves, and to few
+    /// hubs
     Web(WebArguments),
+    /// The shape of a social network: the graph of `web` with its ids drawn anew, so that neighbours are far apart
+    /// in memory
     Social(WebArguments),
     Road(RoadArguments),
     Rmat(RmatArguments),

@@ -35,7 +35,7 @@ pub struct Arguments {
     #[command(flatten)]
     reading: ReadArguments,
     /// The file's format, where its name does not tell.
-    #[arg(long, value_parser = format, help_heading = "Reading")]
+    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
     format: Option<Format>,
     #[command(flatten)]
     batch: BatchArguments,
@@ -81,7 +81,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     options.self_loops = ripplet::graph::SelfLoops::Keep;
     if arguments.batch.is_asked(file, &options.read) {
         let what = format!("the batch {}", file.display());
-        let show = || arguments.show_batch(&options, console);
+        let show = || {
+            let shown = arguments.show_batch(&options, console);
+            shown.map_err(|failure| arguments.batch.with_hint(failure, &arguments.file))
+        };
         return within(arguments.memory.host_memory, &what, MORE, show);
     }
     arguments.batch.check_unused()?;

@@ -56,7 +56,7 @@ fn values_that_are_not_there() {
         ("--host-memory lots", ["8GiB", "--host-memory"]),
         ("--columns a", ["SOURCE,TARGET", "--columns"]),
         ("--columns a,", ["empty", "--columns"]),
-        ("--format xlsx", ["edgelist", "--format"]),
+        ("--from xlsx", ["edgelist", "--from"]),
         ("--iterations 3 --tolerance 0.1", ["--iterations", "--tolerance"]),
         ("--iterations 3 --max-iterations 4", ["--iterations", "--max-iterations"]),
         ("--iterationz 3", ["--iterationz", "--iterations"]),

@@ -38,7 +38,7 @@ fn files_that_cannot_be_read() {
     // Folders are batches to those commands that take them.
     all_refuse(&sandbox, "folder.txt", "", &["folder.txt"]);
     all_refuse(&sandbox, "folder.rg", "", &["folder.rg"]);
-    all_refuse(&sandbox, "graph.xlsx", "", &["graph.xlsx: ", "--format", "edgelist"]);
+    all_refuse(&sandbox, "graph.xlsx", "", &["graph.xlsx: ", "--from", "edgelist"]);
     sandbox.write("lonely.e", "1 2\n");
     all_refuse(&sandbox, "lonely.e", "", &["lonely.e: ", "lonely.v is missing"]);
 }

@@ -56,7 +56,8 @@ fn auto_without_a_gpu_is_the_cpu_and_says_so() {
         ok(&sandbox, &format!("{command} graph.txt -o cpu.txt --device cpu"));
         for flags in ["", "--device auto"] {
             let run = format!("{command} graph.txt -o out.txt --stats stats.json {flags}");
-            let said = ok(&sandbox, &run);
+            assert!(!ok(&sandbox, &run).error.contains("CPU"), "{run}");
+            let said = ok(&sandbox, &format!("{run} -v"));
             let lines: Vec<&str> = said.error.lines().collect();
             assert_eq!(lines[1], "note: running on the CPU: there is no NVIDIA driver");
             assert_eq!(lines.len(), 3, "{said:?}");
@@ -257,7 +258,7 @@ fn a_market_is_drawn_on_the_cpu_where_no_gpu_can() {
         let said = ok(&sandbox, &format!("{DRAW} -o cpu.rg --device cpu"));
         assert!(!said.error.contains("note:") && !said.error.contains("drawn on"), "{said:?}");
         for flags in ["", "--device auto"] {
-            let said = ok(&sandbox, &format!("{DRAW} -o out.rg {flags}"));
+            let said = ok(&sandbox, &format!("{DRAW} -o out.rg -v {flags}"));
             let lines: Vec<&str> = said.error.lines().collect();
             assert_eq!(lines.len(), 2, "{said:?}");
             assert!(lines[0].starts_with("note: running on the CPU: ") && lines[0].contains(why));

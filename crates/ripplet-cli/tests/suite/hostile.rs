@@ -256,7 +256,7 @@ fn a_pipe_in_a_folder_is_refused_and_not_waited_for() {
     fifo("folder/b.txt");
     let start = Instant::now();
     let told = ["folder/b.txt", "a pipe, a socket, a device"];
-    sandbox.fails("info folder --format edgelist", 2, &told);
+    sandbox.fails("info folder --from edgelist", 2, &told);
     let said = sandbox.run("info folder --on-error skip");
     assert_eq!(said.code, Some(3), "{said:?}");
     assert!(said.error.contains("skipped b: "), "{said:?}");

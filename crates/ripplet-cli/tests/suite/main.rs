@@ -38,3 +38,4 @@ mod sandbox;
 mod storage;
 mod swarm;
 mod tables;
+mod words;

@@ -407,7 +407,7 @@ fn each_graph_has_the_communities_that_it_has_alone() {
 fn communities_of_a_batch_are_told_of() {
     let sandbox = Sandbox::with([("all.csv", TABLE), ("labels.txt", "1 1\n")]);
     let run = "communities all.csv --batch -o out.csv --stats s.json --threads 2 --program cdlp";
-    let said = sandbox.run(run);
+    let said = sandbox.run(&format!("{run} -v"));
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(said.error.contains("running on the CPU: the communities of a batch"), "{said:?}");
     let (stats, text) = (sandbox.json("s.json"), sandbox.read("out.csv"));

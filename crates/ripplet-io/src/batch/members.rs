@@ -120,7 +120,7 @@ pub(super) fn inside(archive: &Path, entry: &str) -> PathBuf {
 pub(super) fn no_graphs(whole: &Path, what: &str) -> ReadError {
     let sentence = format!(
         "no file of {what} is a graph: expected names that end as those of a format do (.txt, .csv, \
-         .gml, …), or --format with the format of all of them"
+         .gml, …), or --from with the format of all of them"
     );
     ReadError::content(whole, Place::File, sentence)
 }

@@ -43,7 +43,7 @@ pub fn remove_unfinished() -> OutputsStopped {
 }
 
 /// Removes the same files for a process that ends where it stands (`abort`), perhaps while this very
-/// thread begins an output: where the list of them stays locked, they are left.
+/// thread begins an output: where the list of them stays locked, they are left. No output begins after it.
 pub fn try_remove_unfinished() {
     for _ in 0..20 {
         if let Ok(mut unfinished) = UNFINISHED.try_lock() {
@@ -51,6 +51,8 @@ pub fn try_remove_unfinished() {
                 // Nobody is left to tell; the file may also be gone already.
                 let _ = fs::remove_file(temporary);
             }
+            // Another thread must not begin one between this and the end.
+            std::mem::forget(unfinished);
             return;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));

@@ -4,7 +4,7 @@ use super::QualityError;
 use super::partition::with_capacity;
 use crate::NO_LABEL;
 use rayon::prelude::*;
-use ripplet_graph::{VertexId, memory};
+use ripplet_graph::VertexId;
 
 /// Communities of the vertices `0..vertices`: a vertex may be in several, or in none.
 ///
@@ -60,8 +60,7 @@ impl Cover {
         let mut pairs: Vec<u64> = with_capacity(memberships.size_hint().0)?;
         for (vertex, community) in memberships {
             assert!(vertex < vertices && community < communities, "{vertex} in {community}");
-            // An iterator may give more than it promises.
-            memory::push(&mut pairs, u64::from(community) << 32 | u64::from(vertex))?;
+            pairs.push(u64::from(community) << 32 | u64::from(vertex));
         }
         pairs.par_sort_unstable();
         pairs.dedup();

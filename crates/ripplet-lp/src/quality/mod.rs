@@ -27,7 +27,7 @@ use crate::communities::split_disconnected;
 use modularity::Flows;
 use partition::Partition;
 use rayon::prelude::*;
-use ripplet_graph::{GraphView, OutOfMemory};
+use ripplet_graph::GraphView;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -100,12 +100,6 @@ pub enum QualityError {
         /// What was asked for.
         bytes: u64,
     },
-}
-
-impl From<OutOfMemory> for QualityError {
-    fn from(OutOfMemory { bytes }: OutOfMemory) -> QualityError {
-        QualityError::OutOfMemory { bytes }
-    }
 }
 
 /// The two figures that every run reports; far cheaper than [`Quality`].

@@ -6,13 +6,12 @@
 //!
 //! Triangles: every edge is listed at its end of lower degree, and for each edge the two lists are merged (Chiba and
 //! Nishizeki 1985). Cost: the edges of all members, and their power of 1.5 at worst. Memory: 4 bytes a vertex and
-//! thread, and 12 bytes an inner edge of the communities at work.
+//! thread, and 16 bytes an inner edge of the communities at work.
 
 use super::{Cover, QualityError};
 use rayon::prelude::*;
 use ripplet_graph::compressed::{NeighborLists, ShardLists};
-use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, memory};
-use std::sync::{Mutex, PoisonError};
+use ripplet_graph::{Direction, GraphView, VertexId};
 
 /// Figures of one community.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,8 +43,7 @@ pub struct CommunityQuality {
 /// The figures of each community of a cover.
 ///
 /// # Errors
-/// Where the cover is not of the graph's vertices, the weights add up to more than 64 bits hold, or memory is
-/// refused.
+/// Where the cover is not of the graph's vertices, or the weights add up to more than 64 bits hold.
 pub fn per_community<'g>(
     graph: impl Into<GraphView<'g>>,
     cover: &Cover,
@@ -75,77 +73,20 @@ fn of_lists<'s, S: ShardLists + 's>(
     let total = u64::try_from(total).map_err(|_| QualityError::Weights { total })?;
     let unit = graph.weight_scale().weight(1 << 20) / f64::from(1 << 20);
     let rules = Rules { total, unit, resolution, directed };
-    let places = Places { vertices: graph.vertices() as usize, free: Mutex::default() };
+    let place = || vec![OUTSIDE; graph.vertices() as usize];
     // The largest first, so that none is begun last.
     let mut order: Vec<usize> = (0..cover.len()).collect();
     order.par_sort_by_key(|&at| std::cmp::Reverse(cover.members(at).len()));
-    let figures = order.par_iter().with_max_len(1).map(|&at| {
-        let inside = places.lend(|place| Inside::of(cover.members(at), &lists, place))?;
-        Ok((at, inside.figures(&rules)?))
+    let figures = order.par_iter().with_max_len(1).map_init(place, |place, &at| {
+        (at, Inside::of(cover.members(at), &lists, place).figures(&rules))
     });
-    let figures: Result<Vec<(usize, CommunityQuality)>, OutOfMemory> = figures.collect();
-    let mut figures = figures?;
+    let mut figures: Vec<(usize, CommunityQuality)> = figures.collect();
     figures.par_sort_unstable_by_key(|&(at, _)| at);
     Ok(figures.into_iter().map(|(_, figures)| figures).collect())
 }
 
 /// The place of a vertex that is no member.
 const OUTSIDE: u32 = u32::MAX;
-
-/// Arrays with the place of each vertex among a community's members, all [`OUTSIDE`] between two communities.
-///
-/// Filling one takes as long as there are vertices, so tasks use them again: there is one for each thread, not for
-/// each community.
-struct Places {
-    vertices: usize,
-    free: Mutex<Vec<Vec<u32>>>,
-}
-
-impl Places {
-    /// Lends an array to `work`, which leaves it as it was unless it fails.
-    fn lend<T>(
-        &self,
-        work: impl FnOnce(&mut [u32]) -> Result<T, OutOfMemory>,
-    ) -> Result<T, OutOfMemory> {
-        let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let lent = free().pop();
-        let mut place = match lent {
-            Some(place) => place,
-            None => memory::filled(OUTSIDE, self.vertices)?,
-        };
-        let done = work(&mut place)?;
-        memory::push(&mut free(), place)?;
-        Ok(done)
-    }
-}
-
-/// Neighbours of members, as places among the members: one list behind the other.
-struct Neighbors {
-    offsets: Vec<usize>,
-    values: Vec<u32>,
-}
-
-impl Neighbors {
-    fn with_room(members: usize) -> Result<Neighbors, OutOfMemory> {
-        let mut offsets = memory::with_room(members + 1)?;
-        offsets.push(0);
-        Ok(Neighbors { offsets, values: Vec::new() })
-    }
-
-    /// Ends the list that is at its end in `values`.
-    fn end_list(&mut self) {
-        self.offsets.push(self.values.len());
-    }
-
-    fn len(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    fn of(&self, member: u32) -> &[u32] {
-        let member = member as usize;
-        &self.values[self.offsets[member]..self.offsets[member + 1]]
-    }
-}
 
 /// What the figures of a community are measured by.
 struct Rules {
@@ -200,7 +141,7 @@ struct Inside {
     outer: u128,
     strengths: [u128; 2],
     /// The neighbours of each member, ascending, each once, as places among the members.
-    neighbors: Neighbors,
+    neighbors: Vec<Vec<u32>>,
 }
 
 impl Inside {
@@ -208,7 +149,7 @@ impl Inside {
         members: &[VertexId],
         arcs: &Arcs<F>,
         place: &mut [u32],
-    ) -> Result<Inside, OutOfMemory> {
+    ) -> Inside {
         for (at, &member) in (0..).zip(members) {
             place[member as usize] = at;
         }
@@ -220,12 +161,10 @@ impl Inside {
             inner: 0,
             outer: 0,
             strengths: [0; 2],
-            neighbors: Neighbors::with_room(members.len())?,
+            neighbors: Vec::with_capacity(members.len()),
         };
-        let mut neighbors = Vec::new();
         for &member in members {
-            let mut refused = Ok(());
-            neighbors.clear();
+            let mut neighbors = Vec::new();
             arcs.each(member, |list, u, weight| {
                 let counts = list == 0 || u != member;
                 match place[u as usize] {
@@ -240,26 +179,22 @@ impl Inside {
                     at => {
                         inside.arcs += 1;
                         inside.inner += u128::from(weight);
-                        if refused.is_ok() {
-                            refused = memory::push(&mut neighbors, at);
-                        }
+                        neighbors.push(at);
                     }
                 }
             });
-            refused?;
             neighbors.sort_unstable();
             neighbors.dedup();
-            memory::extend(&mut inside.neighbors.values, &neighbors)?;
-            inside.neighbors.end_list();
+            inside.neighbors.push(neighbors);
             let strengths = arcs.strengths(member);
             inside.strengths =
                 [0, 1].map(|list| inside.strengths[list] + u128::from(strengths[list]));
         }
         members.iter().for_each(|&member| place[member as usize] = OUTSIDE);
-        Ok(inside)
+        inside
     }
 
-    fn figures(self, rules: &Rules) -> Result<CommunityQuality, OutOfMemory> {
+    fn figures(self, rules: &Rules) -> CommunityQuality {
         let Inside { members, arcs, loops, outer_edges, .. } = self;
         // Each inner edge was met from both its ends, a loop twice.
         let (inner_edges, inner) = (arcs / 2 + loops, self.inner as f64 / 2.0);
@@ -274,7 +209,7 @@ impl Inside {
         let within = if rules.directed { inner } else { 2.0 * inner };
         let smaller = volume.min(all - volume);
         let by_chance = ends[0] / total * (ends[1] / total);
-        Ok(CommunityQuality {
+        CommunityQuality {
             size: members,
             inner_edges,
             outer_edges,
@@ -287,44 +222,47 @@ impl Inside {
             } else {
                 0.0
             },
-            triangle_participation: self.in_triangles()? as f64 / f64::from(members.max(1)),
-            connected: self.is_connected()?,
-        })
+            triangle_participation: self.in_triangles() as f64 / f64::from(members.max(1)),
+            connected: self.is_connected(),
+        }
     }
 
-    fn is_connected(&self) -> Result<bool, OutOfMemory> {
-        let mut seen = memory::filled(false, self.neighbors.len())?;
-        // A member is pushed once at most.
-        let (mut next, mut reached) = (memory::with_room(seen.len())?, 0);
+    fn is_connected(&self) -> bool {
+        let mut seen = vec![false; self.neighbors.len()];
+        let (mut next, mut reached) = (Vec::new(), 0);
         if let Some(first) = seen.first_mut() {
             *first = true;
             next.push(0u32);
         }
         while let Some(member) = next.pop() {
             reached += 1;
-            for &neighbor in self.neighbors.of(member) {
+            for &neighbor in &self.neighbors[member as usize] {
                 if !std::mem::replace(&mut seen[neighbor as usize], true) {
                     next.push(neighbor);
                 }
             }
         }
-        Ok(reached == seen.len())
+        reached == seen.len()
     }
 
     /// How many members are in a triangle.
-    fn in_triangles(&self) -> Result<usize, OutOfMemory> {
-        let above = self.neighbors_above()?;
-        let mut found = memory::filled(false, above.len())?;
-        for member in 0..self.members {
-            let list = above.of(member);
+    fn in_triangles(&self) -> usize {
+        let degree = |member: u32| (self.neighbors[member as usize].len(), member);
+        let above = |member: usize| -> Vec<u32> {
+            let own = degree(member as u32);
+            self.neighbors[member].iter().copied().filter(|&other| degree(other) > own).collect()
+        };
+        let above: Vec<Vec<u32>> = (0..self.neighbors.len()).map(above).collect();
+        let mut found = vec![false; above.len()];
+        for (member, list) in above.iter().enumerate() {
             for &other in list {
-                let (mut a, mut b) = (list, above.of(other));
+                let (mut a, mut b) = (&list[..], &above[other as usize][..]);
                 while let (Some((&x, rest_a)), Some((&y, rest_b))) =
                     (a.split_first(), b.split_first())
                 {
                     if x == y {
-                        for corner in [member, other, x] {
-                            found[corner as usize] = true;
+                        for corner in [member, other as usize, x as usize] {
+                            found[corner] = true;
                         }
                     }
                     a = if x <= y { rest_a } else { a };
@@ -332,21 +270,6 @@ impl Inside {
                 }
             }
         }
-        Ok(found.iter().filter(|&&found| found).count())
-    }
-
-    /// Of each member the neighbours of higher degree, or of equal degree and a later place.
-    fn neighbors_above(&self) -> Result<Neighbors, OutOfMemory> {
-        let degree = |member: u32| (self.neighbors.of(member).len(), member);
-        let mut above = Neighbors::with_room(self.neighbors.len())?;
-        // Each edge is in one of the lists.
-        above.values = memory::with_room(self.neighbors.values.len() / 2)?;
-        for member in 0..self.members {
-            let own = degree(member);
-            let list = self.neighbors.of(member).iter();
-            above.values.extend(list.filter(|&&other| degree(other) > own));
-            above.end_list();
-        }
-        Ok(above)
+        found.iter().filter(|&&found| found).count()
     }
 }

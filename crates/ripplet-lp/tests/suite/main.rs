@@ -2,7 +2,6 @@
 
 mod checkpoints;
 mod conformance;
-mod cover_oracle;
 mod covers;
 mod graphs;
 mod ldbc;

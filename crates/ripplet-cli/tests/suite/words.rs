@@ -1,0 +1,69 @@
+//! Small words of the command: what options are called, and what helps where something is mistaken for something else.
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn an_input_has_one_name_for_its_format() {
+    let sandbox = Sandbox::with([("graph", "1,2\n2,3\n"), ("c", "1 a\n2 a\n3 a\n")]);
+    for command in [
+        "communities graph -o out.txt",
+        "lcc graph -o out.txt",
+        "convert graph out.rg",
+        "info graph",
+        "quality graph c",
+        "draw graph c -o out.svg",
+    ] {
+        sandbox.ok(&format!("{command} --from csv"));
+        // As it was called in most commands.
+        sandbox.ok(&format!("{command} --format csv"));
+        sandbox.fails(command, 2, &["graph: ", "--from"]);
+    }
+}
+
+#[test]
+fn what_is_usual_may_be_said() {
+    let sandbox = Sandbox::with([("g.txt", "1 2\n2 3\n")]);
+    sandbox.ok("communities g.txt -o a.txt --undirected");
+    sandbox.ok("communities g.txt -o b.txt");
+    assert_eq!(sandbox.read("a.txt"), sandbox.read("b.txt"));
+    sandbox.fails(
+        "communities g.txt -o a.txt --undirected --directed",
+        2,
+        &["cannot be used with"],
+    );
+    sandbox.fails("communities g.txt -o a.txt -v -q", 2, &["cannot be used with"]);
+}
+
+#[test]
+fn a_program_in_another_language_is_told_what_is_expected() {
+    let sandbox = Sandbox::with([("g.txt", "1 2\n"), ("mine.py", "def label_score(): pass\n")]);
+    let parts = ["mine.py is Python", "subset of Rust", "your-own-variant.md"];
+    sandbox.fails("communities g.txt -o a.txt --program-file mine.py", 2, &parts);
+}
+
+#[test]
+fn a_broken_graph_among_others_may_be_left_out() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("all")).unwrap();
+    sandbox.write("all/a.txt", "1 2\n");
+    sandbox.write("all/b.txt", "1 2\n3\n");
+    for command in
+        ["communities all -o out.csv", "lcc all -o out.csv", "info all", "convert all out.swarm"]
+    {
+        sandbox.fails(command, 2, &["b.txt", "help: --on-error skip"]);
+        assert!(sandbox.run(&format!("{command} --on-error skip")).error.contains("b.txt"));
+    }
+    // Of one graph there is nothing to leave out.
+    sandbox.write("c.txt", "1 2\n3\n");
+    let said = sandbox.fails("communities c.txt -o out.txt", 2, &["c.txt:2"]);
+    assert!(!said.error.contains("--on-error"), "{said:?}");
+}
+
+#[test]
+fn generators_say_what_they_draw() {
+    let help = Sandbox::new().ok("generate --help");
+    let line = |name: &str| {
+        help.lines().find(|line| line.trim_start().starts_with(name)).unwrap().to_owned()
+    };
+    assert!(line("web").contains("crawl") && line("social").contains("social network"), "{help}");
+}
