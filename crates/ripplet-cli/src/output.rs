@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::standard_streams;
 use ripplet::io::WriteError;
-use ripplet::io::write::{AtomicFile, TableShape, TableWriter, whole_file};
+use ripplet::io::write::{AtomicFile, TableShape, TableWriter, Target, whole_file};
 use ripplet::swarm::SwarmError;
 use serde::Serialize;
 use std::fs;
@@ -45,16 +45,16 @@ pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
 
 /// Begins a table; without a place, on standard output.
 pub fn begin_table(
-    path: Option<&Path>,
+    target: Option<Target<'_>>,
     shape: TableShape<'_>,
     console: &Console,
 ) -> Result<TableWriter, SwarmError> {
     interrupt::check().map_err(|_| SwarmError::Cancelled)?;
-    let path = path.unwrap_or(Path::new("-"));
-    if is_standard(path) {
+    let target = target.unwrap_or(Target::new(Path::new("-"), None));
+    if is_standard(target.path()) {
         console.close();
     }
-    Ok(TableWriter::create(path, shape)?)
+    Ok(TableWriter::create(target, shape)?)
 }
 
 /// Notes a finished output, or tells why it is not.

@@ -15,7 +15,7 @@ use ripplet::LoadOptions;
 use ripplet::analytics::Lengths;
 use ripplet::graph::{Duplicates, Graph, VertexIds};
 use ripplet::io::Format;
-use ripplet::io::write::{self, TableShape, TableWriter, VertexColumn};
+use ripplet::io::write::{self, TableShape, TableWriter, Target, VertexColumn};
 use ripplet::lp::Plan;
 use ripplet::swarm::SwarmError;
 use serde::Serialize;
@@ -30,6 +30,9 @@ pub struct ValueArguments {
     /// Where the values go.
     #[arg(short, long, value_name = "OUT", required_unless_present = "estimate")]
     output: Option<PathBuf>,
+    /// OUT's format, where its name does not tell: edgelist (.txt), csv, tsv, parquet, arrow.
+    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
+    to: Option<Format>,
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
     ///
     /// Reading and building the graph are held to it as well, as they go.
@@ -123,8 +126,9 @@ impl ValueArguments {
     }
 
     /// Where the values go, unless only the plan is asked for.
-    fn written(&self) -> Option<&PathBuf> {
-        self.output.as_ref().filter(|_| !self.asks_estimate())
+    fn written(&self) -> Option<Target<'_>> {
+        let output = self.output.as_ref().filter(|_| !self.asks_estimate());
+        output.map(|output| Target::new(output, self.to))
     }
 
     fn check_places(&self) -> Result<(), Failure> {
@@ -132,8 +136,8 @@ impl ValueArguments {
         if let Some(output) = self.written() {
             let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
             write::check_values(output, &no_ids).map_err(Failure::Place)?;
-            check_place(output, &others)?;
-            others.push(output);
+            check_place(output.path(), &others)?;
+            others.push(output.path());
         }
         let stats = self.stats.iter().filter(|_| !self.asks_estimate());
         stats.into_iter().try_for_each(|stats| check_place(stats, &others))
@@ -197,13 +201,14 @@ impl ValueArguments {
         console: &Console,
     ) -> Result<f64, Failure> {
         interrupt::check()?;
-        let Some(path) = self.written() else { return Ok(0.0) };
+        let Some(target) = self.written() else { return Ok(0.0) };
+        let path = target.path();
         console.stage(format!("writing {}", path.display()));
         let start = Instant::now();
         if is_standard(path) {
             console.close();
         }
-        written(write::write_values(path, ids, columns))?;
+        written(write::write_values(target, ids, columns))?;
         Ok(start.elapsed().as_secs_f64())
     }
 
@@ -213,7 +218,7 @@ impl ValueArguments {
         shape: TableShape<'_>,
         console: &Console,
     ) -> Result<TableWriter, SwarmError> {
-        begin_table(self.written().map(PathBuf::as_path), shape, console)
+        begin_table(self.written(), shape, console)
     }
 
     /// Prints a plan where only that is asked for.
@@ -228,7 +233,9 @@ impl ValueArguments {
     /// Where the values are, as the end of a sentence.
     pub fn see(&self) -> String {
         match self.written() {
-            Some(path) if !is_standard(path) => format!("; see {}", path.display()),
+            Some(target) if !is_standard(target.path()) => {
+                format!("; see {}", target.path().display())
+            }
             _ => String::new(),
         }
     }

@@ -35,6 +35,10 @@ pub struct Arguments {
     /// Where the communities go.
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["estimate", "top"])]
     pub output: Option<PathBuf>,
+    /// OUT's format, where its name does not tell: edgelist (.txt), csv, tsv, parquet, arrow, graphml, gexf, gml,
+    /// json, dot.
+    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
+    pub to: Option<Format>,
     #[command(flatten)]
     pub choices: ChoiceArguments,
     #[command(flatten)]

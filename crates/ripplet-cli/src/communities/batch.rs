@@ -77,9 +77,9 @@ fn check(job: &Job<'_>) -> Result<(), Failure> {
         (job.small.is_some(), "--min-size is about the communities of one graph", "min-size"),
         (job.top.is_some(), "--top is a table of one graph's communities", "top"),
     ];
-    if let Some(output) = job.output.as_deref().filter(|output| is_graph(output)) {
+    if let Some(output) = job.target().filter(|output| is_graph(*output)) {
         return Err(Failure::refused(
-            format!("{} would be one graph, but the input is a batch", output.display()),
+            format!("{} would be one graph, but the input is a batch", output.path().display()),
             "name a table, such as .csv or .parquet",
         ));
     }
@@ -155,7 +155,8 @@ impl Work<'_> {
             true => (Rows::Vertices, NUMBERS),
             false => (Rows::Communities, &[][..]),
         };
-        let table = begin_table(output, TableShape { rows, of_batch: true, columns }, console)?;
+        let table =
+            begin_table(job.target(), TableShape { rows, of_batch: true, columns }, console)?;
         let (mut numbering, mut found) = (Numbering::default(), Found { communities: 0 });
         let number = |graphs: BatchSlice<'_>, answer: Answer| {
             let Answer::Communities(mut communities) = answer else { return Ok(answer) };

@@ -11,6 +11,8 @@ use crate::output::is_standard;
 use crate::size::Size;
 use crate::stats::Choices;
 use crate::threads::ThreadArguments;
+use ripplet::io::Format;
+use ripplet::io::write::Target;
 use ripplet::io::write::is_graph;
 use ripplet::lp::programs::Guard;
 use ripplet::lp::{Counter, Order, Settings};
@@ -33,6 +35,8 @@ pub struct Job<'a> {
     pub load: LoadOptions,
     pub labels: Option<PathBuf>,
     pub output: Option<PathBuf>,
+    /// The output's format, where its name does not tell.
+    pub to: Option<Format>,
     pub names: Names,
     pub small: Option<Small>,
     /// How many of the largest communities are told of.
@@ -93,6 +97,7 @@ impl Arguments {
             input: self.input.clone(),
             load: self.reading.options(&self.input, self.format, &self.building)?,
             labels: self.labels.clone(),
+            to: self.to,
             output: self.output.clone().filter(|_| self.estimate.estimate.is_none()),
             names: self.names,
             small: self.min_size.map(|least| Small { least, joins: self.join_small }),
@@ -142,7 +147,9 @@ impl Arguments {
     /// How the graph's lists are kept: plain where the graph is written, too.
     fn storage(&self) -> Result<Option<Storage>, Failure> {
         let asked = self.choices.storage.map(Storage::from);
-        let Some(output) = self.output.as_deref().filter(|output| is_graph(output)) else {
+        let Some(output) =
+            self.output.as_deref().filter(|output| is_graph(Target::new(output, self.to)))
+        else {
             return Ok(asked);
         };
         match asked {
@@ -186,6 +193,11 @@ impl Arguments {
 }
 
 impl Job<'_> {
+    /// Where the communities go.
+    pub fn target(&self) -> Option<Target<'_>> {
+        self.output.as_deref().map(|output| Target::new(output, self.to))
+    }
+
     /// The choices by their names.
     pub fn choices(
         &self,

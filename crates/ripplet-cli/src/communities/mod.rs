@@ -71,7 +71,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
         load_stored(&job.input, &job.load, job.storage, console)
     })?;
     let graph = loaded.graph.view();
-    if let Some(output) = &job.output {
+    if let Some(output) = job.target() {
         write::check_communities_or_graph(output, graph.ids()).map_err(Failure::Place)?;
     }
     if let Some(labels) = &job.labels {
@@ -119,10 +119,10 @@ fn check_places(job: &Job) -> Result<(), Failure> {
     let (reads, writes) = job.program.files();
     others.extend(reads);
     let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
-    if let Some(output) = &job.output {
+    if let Some(output) = job.target() {
         write::check_communities_or_graph(output, &no_ids).map_err(Failure::Place)?;
-        check_place(output, &others)?;
-        others.push(output);
+        check_place(output.path(), &others)?;
+        others.push(output.path());
     }
     if let Some(table) = writes {
         write::check_vertex_table(table, &no_ids).map_err(Failure::Place)?;
@@ -389,13 +389,14 @@ impl Work<'_> {
 
     /// Writes the communities; returns the seconds that it took.
     fn write(&self, rows: &Rows<'_>) -> Result<f64, Failure> {
-        let Some(path) = &self.job.output else { return Ok(0.0) };
+        let Some(target) = self.job.target() else { return Ok(0.0) };
+        let path = target.path();
         self.console.stage(format!("writing {}", path.display()));
         let start = Instant::now();
         if is_standard(path) {
             self.console.close();
         }
-        rows.write(path, self.graph, self.job.names)?;
+        rows.write(target, self.graph, self.job.names)?;
         Ok(start.elapsed().as_secs_f64())
     }
 

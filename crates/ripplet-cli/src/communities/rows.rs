@@ -4,10 +4,11 @@ use super::arguments::Names;
 use crate::failure::Failure;
 use crate::output::written;
 use ripplet::graph::{GraphView, OutOfMemory, VertexId, VertexIds, memory};
-use ripplet::io::write::{Communities, Naming, write_communities, write_communities_or_graph};
+use ripplet::io::write::{
+    Communities, Naming, Target, write_communities, write_communities_or_graph,
+};
 use ripplet::lp::{NO_LABEL, Outcome};
 use std::borrow::Cow;
-use std::path::Path;
 
 /// Rows of the output.
 pub struct Rows<'a> {
@@ -107,7 +108,12 @@ impl Rows<'_> {
 
     /// Writes them, whole or not at all: as a table, or where the name is that of a graph, as attributes of the
     /// vertices of `graph`, whose lists must then be plain.
-    pub fn write(&self, path: &Path, graph: GraphView<'_>, names: Names) -> Result<(), Failure> {
+    pub fn write(
+        &self,
+        target: Target<'_>,
+        graph: GraphView<'_>,
+        names: Names,
+    ) -> Result<(), Failure> {
         let communities = Communities {
             vertices: self.vertices.as_deref(),
             communities: &self.communities,
@@ -120,9 +126,11 @@ impl Rows<'_> {
         };
         written(match graph {
             GraphView::Plain(graph) => {
-                write_communities_or_graph(path, graph, &communities, naming)
+                write_communities_or_graph(target, graph, &communities, naming)
             }
-            GraphView::Compressed(_) => write_communities(path, graph.ids(), &communities, naming),
+            GraphView::Compressed(_) => {
+                write_communities(target, graph.ids(), &communities, naming)
+            }
         })
     }
 }

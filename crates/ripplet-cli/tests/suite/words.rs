@@ -67,3 +67,35 @@ fn generators_say_what_they_draw() {
     };
     assert!(line("web").contains("crawl") && line("social").contains("social network"), "{help}");
 }
+
+#[test]
+fn standard_output_is_in_the_format_that_is_asked_for() {
+    let sandbox =
+        Sandbox::with([("g.csv", "source,target\nAnn Lee,Bob Ray\nBob Ray,\"Cy, Jr\"\n")]);
+    let communities = "communities g.csv -o - --quiet";
+    sandbox.fails(communities, 2, &["Ann Lee", "blank", "--to csv"]);
+    let csv = sandbox.ok(&format!("{communities} --to csv"));
+    assert!(csv.starts_with("id,community\nAnn Lee,") && csv.contains("\n\"Cy, Jr\","), "{csv}");
+    let tsv = sandbox.ok(&format!("{communities} --to tsv"));
+    assert!(tsv.starts_with("id\tcommunity\nAnn Lee\t"), "{tsv}");
+    for command in ["lcc", "pagerank", "components", "closeness", "apsp"] {
+        let csv = sandbox.ok(&format!("{command} g.csv -o - --quiet --to csv"));
+        assert!(csv.lines().next().unwrap().contains(','), "{command}: {csv}");
+        assert!(csv.contains("Ann Lee,"), "{command}: {csv}");
+    }
+    // Binary tables and graphs go there as well, and a name need not tell.
+    for (format, name) in [("parquet", "c.parquet"), ("arrow", "c.arrow"), ("graphml", "c.graphml")]
+    {
+        sandbox.ok(&format!("communities g.csv -o {name} --quiet"));
+        sandbox.ok(&format!("communities g.csv -o other --quiet --to {format}"));
+        let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+        assert!(bytes(name) == bytes("other"), "{format}");
+        let out = sandbox
+            .command(&format!("communities g.csv -o - --quiet --to {format}"))
+            .output()
+            .unwrap();
+        assert!(out.status.success() && out.stdout == bytes(name), "{format}");
+    }
+    sandbox.fails("communities g.csv -o out.csv --to rg", 2, &[".csv"]);
+    sandbox.fails("lcc g.csv -o out.csv --to graphml", 2, &[".csv"]);
+}

@@ -1,7 +1,7 @@
 //! Communities out as attributes of the graph's vertices, in a format that holds the whole graph.
 
 use super::communities::{Called, Communities, Naming, check_communities, write_communities};
-use super::{refused, whole_file};
+use super::{Target, refused, whole_file};
 use crate::exchange::{self, Attribute, AttributeKind, Value};
 use crate::labels::shown;
 use crate::{Compression, Format, WriteError};
@@ -9,20 +9,19 @@ use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{ExternalId, Graph, VertexId, VertexIds};
 use std::io;
-use std::path::Path;
 
 /// What stands between the communities of a vertex that has several.
 const BETWEEN: char = '|';
 
 /// Whether communities go to a file of this name as the graph with attributes, and not as a table: `.graphml`,
 /// `.gexf`, `.gml`, `.json`, `.dot` and `.gv`, each also `.gz` or `.zst`.
-pub fn is_graph(path: &Path) -> bool {
-    format_of(path).is_some()
+pub fn is_graph<'a>(target: impl Into<Target<'a>>) -> bool {
+    format_of(target.into()).is_some()
 }
 
-fn format_of(path: &Path) -> Option<(Format, Compression)> {
+fn format_of(target: Target<'_>) -> Option<(Format, Compression)> {
     // Pajek's networks have no attributes.
-    Format::of_path(path).filter(|(format, _)| format.is_exchange() && *format != Format::Pajek)
+    target.told().filter(|(format, _)| format.is_exchange() && *format != Format::Pajek)
 }
 
 /// Checks what can be checked before there are communities: as [`check_communities`], or where the name is that of a
@@ -30,17 +29,21 @@ fn format_of(path: &Path) -> Option<(Format, Compression)> {
 ///
 /// # Errors
 /// As [`write_communities_or_graph`].
-pub fn check_communities_or_graph(path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
-    let refuse = |source| WriteError { path: path.into(), source };
-    match format_of(path) {
+pub fn check_communities_or_graph<'a>(
+    target: impl Into<Target<'a>>,
+    ids: &VertexIds,
+) -> Result<(), WriteError> {
+    let target = target.into();
+    let refuse = |source| target.error(source);
+    match format_of(target) {
         Some((format, _)) => exchange::check(format, ids, "vertex").map_err(refuse),
-        None if Format::of_path(path).is_some_and(|(format, _)| format == Format::Pajek) => {
+        None if target.told().is_some_and(|(format, _)| format == Format::Pajek) => {
             Err(refuse(refused(
                 "a Pajek network holds no communities: write .graphml, .gexf, .gml, .json or .dot, or a table such \
                  as .csv",
             )))
         }
-        None => check_communities(path, ids),
+        None => check_communities(target, ids),
     }
 }
 
@@ -55,17 +58,17 @@ pub fn check_communities_or_graph(path: &Path, ids: &VertexIds) -> Result<(), Wr
 /// # Errors
 /// Those of [`write_communities`], and where a format cannot hold a name, or a vertex is in several communities of which
 /// one has `|` in its name.
-pub fn write_communities_or_graph(
-    path: &Path,
+pub fn write_communities_or_graph<'a>(
+    target: impl Into<Target<'a>>,
     graph: &Graph,
     communities: &Communities<'_>,
     naming: Naming<'_>,
 ) -> Result<(), WriteError> {
-    let ids = graph.ids();
-    let Some((format, compression)) = format_of(path) else {
-        return write_communities(path, ids, communities, naming);
+    let (target, ids) = (target.into(), graph.ids());
+    let Some((format, compression)) = format_of(target) else {
+        return write_communities(target, ids, communities, naming);
     };
-    let refuse = |source| WriteError { path: path.into(), source };
+    let refuse = |source| target.error(source);
     let attribute = || {
         exchange::check(format, ids, "vertex")?;
         communities.check(ids)?;
@@ -76,7 +79,9 @@ pub fn write_communities_or_graph(
     };
     let community = attribute().map_err(refuse)?;
     let degree = DegreeOf(graph);
-    whole_file(path, |out| exchange::write(out, graph, &[&community, &degree], format, compression))
+    whole_file(target.path(), |out| {
+        exchange::write(out, graph, &[&community, &degree], format, compression)
+    })
 }
 
 /// The number of arcs that touch a vertex.

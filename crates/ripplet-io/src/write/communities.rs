@@ -1,14 +1,13 @@
 //! Communities out: a line or a row for each vertex and community it is in.
 
 use super::text::{Fields, push_integer, push_shortest, write_text};
-use super::{columnar, listing_format, refused, whole_file};
+use super::{Target, columnar, listing_format, refused, whole_file};
 use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
 use ripplet_graph::{VertexId, VertexIds};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::Path;
 
 /// Who is in which community.
 ///
@@ -101,21 +100,22 @@ impl<'a> Communities<'a> {
 /// # Errors
 /// Where the name tells no such format, the format cannot hold an id or a name, the rows do not fit
 /// `ids`, or the operating system refuses; nothing is left behind.
-pub fn write_communities(
-    path: &Path,
+pub fn write_communities<'a>(
+    target: impl Into<Target<'a>>,
     ids: &VertexIds,
     communities: &Communities<'_>,
     naming: Naming<'_>,
 ) -> Result<(), WriteError> {
-    let refuse = |source| WriteError { path: path.into(), source };
-    let (format, compression) = format_for(path, ids).map_err(refuse)?;
+    let target = target.into();
+    let refuse = |source| target.error(source);
+    let (format, compression) = format_for(target, ids).map_err(refuse)?;
     communities.check(ids).map_err(refuse)?;
     if let Naming::Given { names, .. } = naming {
-        format_for(path, names).map_err(refuse)?;
+        format_for(target, names).map_err(refuse)?;
     }
     let called = Called::of(communities, ids, naming).map_err(refuse)?;
     let table = Table { ids, communities, called };
-    whole_file(path, |out| table.write_to(out, format, compression))
+    whole_file(target.path(), |out| table.write_to(out, format, compression))
 }
 
 /// Checks what can be checked before there are communities: that the name tells a format, and that
@@ -123,13 +123,16 @@ pub fn write_communities(
 ///
 /// # Errors
 /// As [`write_communities`].
-pub fn check_communities(path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
-    let checked = format_for(path, ids);
-    checked.map(|_| ()).map_err(|source| WriteError { path: path.into(), source })
+pub fn check_communities<'a>(
+    target: impl Into<Target<'a>>,
+    ids: &VertexIds,
+) -> Result<(), WriteError> {
+    let target = target.into();
+    format_for(target, ids).map(|_| ()).map_err(|source| target.error(source))
 }
 
-fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)> {
-    listing_format(path, ids, "communities")
+fn format_for(target: Target<'_>, ids: &VertexIds) -> io::Result<(Format, Compression)> {
+    listing_format(target, ids, "communities")
 }
 
 /// What goes out.

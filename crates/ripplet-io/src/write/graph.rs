@@ -80,7 +80,7 @@ fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Forma
 }
 
 /// The compression of a name whose inner extension is unknown.
-fn compression_of(path: &Path) -> Compression {
+pub(super) fn compression_of(path: &Path) -> Compression {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("gz") => Compression::Gzip,
         Some("zst") => Compression::Zstd,

@@ -36,7 +36,7 @@ pub use vertex_table::{
     write_vertex_table,
 };
 
-use crate::{Compression, Format};
+use crate::{Compression, Format, WriteError};
 use rayon::prelude::*;
 use ripplet_graph::VertexIds;
 use std::io;
@@ -64,13 +64,58 @@ fn in_order<T: Send>(
     Ok(())
 }
 
-/// The format of a listing with a line or a row a vertex, which may also be `.txt` or, as `.txt`,
-/// standard output; `what` is listed.
-fn listing_format(path: &Path, ids: &VertexIds, what: &str) -> io::Result<(Format, Compression)> {
-    let told = match path == Path::new("-") {
-        true => Some((Format::EdgeList, Compression::None)),
-        false => Format::of_path(path),
-    };
+/// Where a table goes: a path, whose name tells the format unless that is said.
+///
+/// Without a format, standard output (`-`) is `.txt`.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    path: &'a Path,
+    format: Option<Format>,
+}
+
+impl<'a> Target<'a> {
+    /// A path, and the format where its name does not tell it.
+    pub fn new(path: &'a Path, format: Option<Format>) -> Target<'a> {
+        Target { path, format }
+    }
+
+    /// The path.
+    pub fn path(self) -> &'a Path {
+        self.path
+    }
+
+    /// The format and compression, where the name or the format that was said tells them.
+    fn told(self) -> Option<(Format, Compression)> {
+        let by_name = Format::of_path(self.path);
+        match (self.format, by_name) {
+            (Some(format), Some((_, compression))) => Some((format, compression)),
+            (Some(format), None) => Some((format, graph::compression_of(self.path))),
+            (None, None) if self.path == Path::new("-") => {
+                Some((Format::EdgeList, Compression::None))
+            }
+            (None, by_name) => by_name,
+        }
+    }
+
+    /// An error of writing there.
+    fn error(self, source: io::Error) -> WriteError {
+        WriteError { path: self.path.into(), source }
+    }
+}
+
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Target<'a> {
+    fn from(path: &'a P) -> Target<'a> {
+        Target { path: path.as_ref(), format: None }
+    }
+}
+
+/// The format of a listing with a line or a row a vertex, which may also be `.txt`; `what` is listed.
+fn listing_format(
+    target: Target<'_>,
+    ids: &VertexIds,
+    what: &str,
+) -> io::Result<(Format, Compression)> {
+    let told = target.told();
     let formats = [Format::EdgeList, Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow];
     let otherwise = format!(
         "{what} are written as .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow: \

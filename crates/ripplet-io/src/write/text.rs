@@ -146,16 +146,22 @@ impl Fields {
     /// Why a name could not be told from its surroundings by a reader.
     fn unfit(self, name: &str) -> Option<&'static str> {
         match self {
-            _ if name.contains(['\n', '\r']) => Some("holds a line end: write .parquet or .arrow"),
-            _ if name.is_empty() => Some("is empty: write .parquet or .arrow"),
-            Fields::Comma => None,
-            _ if name.starts_with(['#', '%']) => Some("would be read as a comment: write .csv"),
-            Fields::Tab if name.contains('\t') => Some("holds a tab: write .csv"),
-            Fields::Blank if name.contains([' ', '\t', ',', ';']) => {
-                Some("holds a blank, comma or semicolon: write .csv")
+            _ if name.contains(['\n', '\r']) => {
+                Some("holds a line end: write .parquet or .arrow (--to parquet)")
             }
-            _ if name.contains('"') => Some("holds a quotation mark: write .csv"),
-            _ if name.trim().len() < name.len() => Some("has blanks around it: write .csv"),
+            _ if name.is_empty() => Some("is empty: write .parquet or .arrow (--to parquet)"),
+            Fields::Comma => None,
+            _ if name.starts_with(['#', '%']) => {
+                Some("would be read as a comment: write .csv (--to csv)")
+            }
+            Fields::Tab if name.contains('\t') => Some("holds a tab: write .csv (--to csv)"),
+            Fields::Blank if name.contains([' ', '\t', ',', ';']) => {
+                Some("holds a blank, comma or semicolon: write .csv (--to csv)")
+            }
+            _ if name.contains('"') => Some("holds a quotation mark: write .csv (--to csv)"),
+            _ if name.trim().len() < name.len() => {
+                Some("has blanks around it: write .csv (--to csv)")
+            }
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Tables about vertices out: a row for each, its id, and columns.
 
 use super::table::{ColumnData, Part, Subject, TableShape, TableWriter, Values};
-use super::{listing_format, refused, table_format};
+use super::{Target, listing_format, refused, table_format};
 use crate::{Compression, Format, WriteError};
 use ripplet_graph::VertexIds;
 use std::io;
@@ -54,13 +54,14 @@ pub fn write_community_table(
 ///
 /// # Errors
 /// As [`write_vertex_table`].
-pub fn write_values(
-    path: &Path,
+pub fn write_values<'a>(
+    target: impl Into<Target<'a>>,
     ids: &VertexIds,
     columns: &[VertexColumn<'_>],
 ) -> Result<(), WriteError> {
     let part = Part::Vertices(Subject::Graph(ids));
-    write_in(listing_format(path, ids, VALUES), path, ids, columns, part)
+    let target = target.into();
+    write_in(listing_format(target, ids, VALUES), target.path(), ids, columns, part)
 }
 
 /// Checks what can be checked before there are values: that the name tells a format, and that the
@@ -68,9 +69,10 @@ pub fn write_values(
 ///
 /// # Errors
 /// As [`write_values`].
-pub fn check_values(path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
-    let checked = listing_format(path, ids, VALUES);
-    checked.map(|_| ()).map_err(|source| WriteError { path: path.into(), source })
+pub fn check_values<'a>(target: impl Into<Target<'a>>, ids: &VertexIds) -> Result<(), WriteError> {
+    let target = target.into();
+    let checked = listing_format(target, ids, VALUES);
+    checked.map(|_| ()).map_err(|source| target.error(source))
 }
 
 /// What the formats of values are introduced with.

@@ -21,7 +21,7 @@ pub(super) use values::Values;
 use super::atomic_file::Output;
 use super::columnar::TableFile;
 use super::text::{Fields, write_blocks, write_end, write_head};
-use super::{listing_format, refused};
+use super::{Target, listing_format, refused};
 use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
@@ -107,11 +107,15 @@ impl TableWriter {
     ///
     /// # Errors
     /// Where the name tells no such format, or the operating system refuses.
-    pub fn create(path: &Path, shape: TableShape<'_>) -> Result<TableWriter, WriteError> {
+    pub fn create<'a>(
+        target: impl Into<Target<'a>>,
+        shape: TableShape<'_>,
+    ) -> Result<TableWriter, WriteError> {
+        let target = target.into();
         let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
-        let format = listing_format(path, &no_ids, shape.rows.title());
-        let format = format.map_err(|source| WriteError { path: path.into(), source })?;
-        TableWriter::create_as(format, path, shape)
+        let format = listing_format(target, &no_ids, shape.rows.title());
+        let format = format.map_err(|source| target.error(source))?;
+        TableWriter::create_as(format, target.path(), shape)
     }
 
     /// As [`TableWriter::create`], in a format that is settled.
