@@ -34,11 +34,19 @@ fn wait_for(what: &str, happened: impl Fn() -> bool) {
 
 /// Starts a command, and waits until it listens to signals.
 fn start(sandbox: &Sandbox, arguments: &str, stdin: Stdio) -> Child {
-    let mut command = sandbox.command(arguments);
+    let mut command = with_default_signals(env!("CARGO_BIN_EXE_ripplet"));
+    command.args(arguments.split_whitespace()).current_dir(sandbox.path(""));
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     wait_for("the handler", || catches_ctrl_c(&child));
     child
+}
+
+/// A program for which no signal is ignored, as Ctrl-C is where these tests run in a shell's background.
+fn with_default_signals(program: &str) -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal", program]);
+    command
 }
 
 fn catches_ctrl_c(child: &Child) -> bool {
@@ -188,7 +196,7 @@ fn what_is_to_be_ignored_is_ignored() {
     let binary = env!("CARGO_BIN_EXE_ripplet");
     // As `nohup` starts it.
     let line = format!("trap '' HUP; exec {binary} communities - -o out.txt");
-    let mut command = Command::new("sh");
+    let mut command = with_default_signals("sh");
     command.args(["-c", &line]).current_dir(sandbox.path("")).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for("the handler", || catches_ctrl_c(&child));
