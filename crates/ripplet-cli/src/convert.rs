@@ -35,9 +35,6 @@ pub struct Arguments {
     reading: ReadArguments,
     #[command(flatten)]
     building: BuildArguments,
-    /// The input's format, where its name does not tell.
-    #[arg(long, alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
-    from: Option<Format>,
     /// The output's format, where its name does not tell.
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     to: Option<Format>,
@@ -52,7 +49,7 @@ pub struct Arguments {
 /// Converts a graph, or many.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     let Arguments { input, output, to, batch, .. } = arguments;
-    let options = arguments.reading.options(input, arguments.from, &arguments.building)?;
+    let options = arguments.reading.options(input, &arguments.building)?;
     if batch.is_asked(input, &options.read) {
         let what = format!("the batch {}", input.display());
         let convert = || {

@@ -4,12 +4,12 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
 use crate::output::{check_place, is_standard, written};
-use crate::reading::{BuildArguments, ReadArguments, format, load_stored};
+use crate::reading::{BuildArguments, ReadArguments, load_stored};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::draw::{DrawOptions, draw, write_html, write_svg};
 use ripplet::graph::VertexIds;
-use ripplet::io::{self, Format, MembershipForm, Memberships, ReadOptions};
+use ripplet::io::{self, MembershipForm, Memberships, ReadOptions};
 use ripplet::lp::quality::Cover;
 use std::path::{Path, PathBuf};
 
@@ -45,9 +45,6 @@ pub struct Arguments {
     reading: ReadArguments,
     #[command(flatten)]
     building: BuildArguments,
-    /// The input's format, where its name does not tell.
-    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
-    format: Option<Format>,
     #[command(flatten)]
     memory: MemoryArguments,
     #[command(flatten)]
@@ -91,7 +88,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         ));
     }
     check_place(output, &[input, communities])?;
-    let read = arguments.reading.options(input, arguments.format, &arguments.building)?;
+    let read = arguments.reading.options(input, &arguments.building)?;
     arguments.threads.start()?;
     let limit = arguments.memory.host_memory;
     let reading = format!("reading {}", input.display());

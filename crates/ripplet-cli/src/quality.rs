@@ -4,12 +4,12 @@ use crate::console::{Console, print};
 use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
 use crate::output::{check_place, is_standard, json, written};
-use crate::reading::{BuildArguments, ReadArguments, format, load_stored};
+use crate::reading::{BuildArguments, ReadArguments, load_stored};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::graph::{GraphView, Names, VertexIds};
 use ripplet::io::write::{self, ColumnData, VertexColumn};
-use ripplet::io::{self, Format, MembershipForm, Memberships, ReadOptions};
+use ripplet::io::{self, MembershipForm, Memberships, ReadOptions};
 use ripplet::lp::quality::{self, Agreement, CommunityQuality, Cover, OverlapAgreement, Quality};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -50,9 +50,6 @@ pub struct Arguments {
     reading: ReadArguments,
     #[command(flatten)]
     building: BuildArguments,
-    /// The input's format, where its name does not tell.
-    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
-    format: Option<Format>,
     #[command(flatten)]
     memory: MemoryArguments,
     #[command(flatten)]
@@ -137,7 +134,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         write::check_vertex_table(table, &no_names).map_err(Failure::Place)?;
         check_place(table, &others)?;
     }
-    let options = arguments.reading.options(input, arguments.format, &arguments.building)?;
+    let options = arguments.reading.options(input, &arguments.building)?;
     arguments.threads.start()?;
     let limit = arguments.memory.host_memory;
     let reading = format!("reading {}", input.display());

@@ -18,6 +18,9 @@ use std::time::Instant;
 #[derive(Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadArguments {
+    /// The input's format, where its name does not tell.
+    #[arg(long, alias = "format", value_name = "FORMAT", value_parser = format)]
+    from: Option<Format>,
     /// Edges have a direction (an .rg or .rgz knows).
     #[arg(long)]
     pub directed: bool,
@@ -92,26 +95,21 @@ impl<G> Loaded<G> {
     }
 }
 
-/// The parser of a `--from` value.
+/// The parser of a `--from` or `--to` value.
 pub fn format(name: &str) -> Result<Format, String> {
     Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names()))
 }
 
 impl ReadArguments {
     /// The options for `path`, whose loops are dropped or kept as `build` says.
-    pub fn options(
-        &self,
-        path: &Path,
-        format: Option<Format>,
-        build: &BuildArguments,
-    ) -> Result<LoadOptions, Failure> {
+    pub fn options(&self, path: &Path, build: &BuildArguments) -> Result<LoadOptions, Failure> {
         if is_standard(path) {
             let closed = |error| Failure::Read(ReadError::io(path, Place::File, error));
             standard_streams::check_input().map_err(closed)?;
         }
         let options = LoadOptions {
             read: ReadOptions {
-                format,
+                format: self.from,
                 weighted: self.weighted,
                 ids: self.ids.into(),
                 columns: self.columns.clone().unwrap_or_default(),

@@ -40,9 +40,6 @@ pub struct ValueArguments {
     host_memory: Option<Size>,
     #[command(flatten)]
     reading: ReadArguments,
-    /// The input's format, where its name does not tell.
-    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
-    format: Option<Format>,
     /// Write figures of the run (seconds, bytes, sums) to this JSON file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     stats: Option<PathBuf>,
@@ -98,7 +95,7 @@ impl ValueArguments {
     /// Refuses what would be ignored or has no place, before any data is touched, and starts the threads.
     pub fn start(&self, weights: Weights) -> Result<(LoadOptions, usize), Failure> {
         let build = BuildArguments::default();
-        let mut options = self.reading.options(&self.input, self.format, &build)?;
+        let mut options = self.reading.options(&self.input, &build)?;
         match weights {
             Weights::Useless(sentence) if self.reading.weighted => {
                 return Err(Failure::refused(sentence, "leave --weighted out"));

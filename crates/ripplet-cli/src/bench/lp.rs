@@ -8,14 +8,13 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::machine::{gpu, name_of_gpu};
 use crate::output::{check_place, is_standard, json, write_json};
-use crate::reading::{BuildArguments, ReadArguments, format, load};
+use crate::reading::{BuildArguments, ReadArguments, load};
 use crate::stats::Shape;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::cuda::lp::{Counting, Tuning};
 use ripplet::cuda::{CudaDevice, DeviceExecutor};
 use ripplet::graph::Graph;
-use ripplet::io::Format;
 use ripplet::jit::Visitor;
 use ripplet::lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
 use ripplet::lp::{Order, Program, Schedule, Settings};
@@ -60,9 +59,6 @@ pub struct Arguments {
     reading: ReadArguments,
     #[command(flatten)]
     building: BuildArguments,
-    /// The input's format, where its name does not tell.
-    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
-    format: Option<Format>,
     #[command(flatten)]
     threads: ThreadArguments,
 }
@@ -82,7 +78,7 @@ fn program(text: &str) -> Result<ProgramName, String> {
 /// Measures, and prints what was found.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let Arguments { input, json: report_to, .. } = arguments;
-    let options = arguments.reading.options(input, arguments.format, &arguments.building)?;
+    let options = arguments.reading.options(input, &arguments.building)?;
     let file = arguments.file.resolve()?;
     if arguments.program == Some(ProgramName::Cdlp) && arguments.reading.weighted {
         return Err(Failure::refused(

@@ -53,9 +53,6 @@ pub struct Arguments {
     pub building: BuildArguments,
     #[command(flatten)]
     pub batch: BatchArguments,
-    /// The input's format, where its name does not tell.
-    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
-    pub format: Option<Format>,
     /// Labels to begin with: a file as OUT is, one label for each vertex.
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,

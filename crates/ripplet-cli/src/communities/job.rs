@@ -95,7 +95,7 @@ impl Arguments {
         }
         Ok(Job {
             input: self.input.clone(),
-            load: self.reading.options(&self.input, self.format, &self.building)?,
+            load: self.reading.options(&self.input, &self.building)?,
             labels: self.labels.clone(),
             to: self.to,
             output: self.output.clone().filter(|_| self.estimate.estimate.is_none()),

@@ -9,13 +9,12 @@ use crate::failure::{Ending, Failure};
 use crate::memory::{MemoryArguments, OF_A_GRAPH, within};
 use crate::message::one_line;
 use crate::output::json;
-use crate::reading::{BuildArguments, Loaded, ReadArguments, format, load_stored};
+use crate::reading::{BuildArguments, Loaded, ReadArguments, load_stored};
 use crate::size::Size;
 use crate::stats::{Parts, Shape};
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::graph::{Direction, VertexIds};
-use ripplet::io::Format;
 use ripplet::{Storage, StoredGraph};
 use serde::Serialize;
 use std::fmt::Write;
@@ -34,9 +33,6 @@ pub struct Arguments {
     json: bool,
     #[command(flatten)]
     reading: ReadArguments,
-    /// The file's format, where its name does not tell.
-    #[arg(long = "from", alias = "format", value_name = "FORMAT", value_parser = format, help_heading = "Reading")]
-    format: Option<Format>,
     #[command(flatten)]
     batch: BatchArguments,
     #[command(flatten)]
@@ -77,7 +73,7 @@ struct Info {
 /// Shows what a graph file holds, or a batch.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     let (file, reading) = (&arguments.file, &arguments.reading);
-    let mut options = reading.options(file, arguments.format, &BuildArguments::default())?;
+    let mut options = reading.options(file, &BuildArguments::default())?;
     options.self_loops = ripplet::graph::SelfLoops::Keep;
     if arguments.batch.is_asked(file, &options.read) {
         let what = format!("the batch {}", file.display());
