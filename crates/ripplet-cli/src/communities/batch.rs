@@ -207,7 +207,8 @@ fn no_label(output: Option<&Path>, graph: String) -> SwarmError {
     WriteError { path, source: Error::new(ErrorKind::InvalidInput, sentence) }.into()
 }
 
-/// What communities are called. Memory: 12 bytes a vertex of the largest graph so far.
+/// What communities are called, and how many there are. Memory: 4 bytes a vertex of the largest graph so far, and 24
+/// a community of it where they are not called by a vertex of their own.
 #[derive(Default)]
 struct Numbering {
     /// By the vertex that a community is called by: its number in the order of first vertices.
@@ -246,43 +247,85 @@ impl Numbering {
         for graph in graphs.graphs() {
             let size = graph.vertices() as usize;
             let of_graph = rest.split_off_mut(..size).unwrap_or_default();
-            if !self.count(graph, of_graph, names == Names::Hub)? {
-                return Err(unnamed(graph.id().to_string()));
-            }
-            all += self.found.len() as u64;
-            if names == Names::Number {
-                self.sort_by_size();
-            }
-            for community in of_graph {
-                let found = self.found[self.numbers[*community as usize] as usize];
-                match names {
-                    Names::Vertex => {}
-                    Names::Hub => *community = found.hub,
-                    Names::Number => *community = found.place,
-                }
-            }
+            let count = match names {
+                Names::Vertex => self.count(of_graph)?,
+                Names::Hub => self.call_by_hub(graph, of_graph)?,
+                Names::Number => self.call_by_place(of_graph)?,
+            };
+            all += count.ok_or_else(|| unnamed(graph.id().to_string()))?;
         }
         Ok(all)
     }
 
-    /// Looks at the communities of a graph; false where a vertex has none.
-    fn count(
+    /// How many communities a graph has; nothing where a vertex has none.
+    fn count(&mut self, communities: &[VertexId]) -> Result<Option<u64>, OutOfMemory> {
+        let mut count = 0;
+        let numbers = self.unseen(communities.len())?;
+        for &community in communities {
+            let Some(number) = numbers.get_mut(community as usize) else { return Ok(None) };
+            if *number == UNSEEN {
+                *number = 0;
+                count += 1;
+            }
+        }
+        Ok(Some(count))
+    }
+
+    /// Calls each community of a graph by its hub.
+    fn call_by_hub(
         &mut self,
         graph: BatchGraph<'_>,
-        communities: &[VertexId],
-        finds_hubs: bool,
-    ) -> Result<bool, OutOfMemory> {
-        if self.numbers.len() < communities.len() {
-            self.numbers = memory::zeros(communities.len())?;
-        }
-        let numbers = &mut self.numbers[..communities.len()];
-        numbers.fill(UNSEEN);
-        self.found.clear();
+        communities: &mut [VertexId],
+    ) -> Result<Option<u64>, OutOfMemory> {
         let (out, incoming) = (graph.out(), graph.incoming());
-        let degree = |vertex: usize| match finds_hubs {
-            true => out.of(vertex).len() + incoming.map_or(0, |lists| lists.of(vertex).len()),
-            false => 0,
-        };
+        let degree =
+            |vertex| out.of(vertex).len() + incoming.map_or(0, |lists| lists.of(vertex).len());
+        if !self.find(communities, degree)? {
+            return Ok(None);
+        }
+        self.rename(communities, |community| community.hub);
+        Ok(Some(self.found.len() as u64))
+    }
+
+    /// Calls each community of a graph by its place in the order of size.
+    fn call_by_place(&mut self, communities: &mut [VertexId]) -> Result<Option<u64>, OutOfMemory> {
+        if !self.find(communities, |_| 0)? {
+            return Ok(None);
+        }
+        let mut by_size = memory::filled(0u32, self.found.len())?;
+        (0..).zip(&mut by_size).for_each(|(number, slot)| *slot = number);
+        by_size.sort_by_key(|&number| Reverse(self.found[number as usize].size));
+        (0..).zip(by_size).for_each(|(place, number)| self.found[number as usize].place = place);
+        self.rename(communities, |community| community.place);
+        Ok(Some(self.found.len() as u64))
+    }
+
+    /// Puts what a community is called in the place of its label.
+    fn rename(&self, communities: &mut [VertexId], name: impl Fn(&Community) -> u32) {
+        for community in communities {
+            *community = name(&self.found[self.numbers[*community as usize] as usize]);
+        }
+    }
+
+    /// Numbers for so many vertices, none of them seen.
+    fn unseen(&mut self, vertices: usize) -> Result<&mut [u32], OutOfMemory> {
+        if self.numbers.len() < vertices {
+            self.numbers = memory::zeros(vertices)?;
+        }
+        let numbers = &mut self.numbers[..vertices];
+        numbers.fill(UNSEEN);
+        Ok(numbers)
+    }
+
+    /// Finds the communities of a graph by the degrees of its vertices; false where a vertex has none.
+    fn find(
+        &mut self,
+        communities: &[VertexId],
+        degree: impl Fn(usize) -> usize,
+    ) -> Result<bool, OutOfMemory> {
+        self.unseen(communities.len())?;
+        let numbers = &mut self.numbers[..communities.len()];
+        self.found.clear();
         for (vertex, &community) in communities.iter().enumerate() {
             let Some(number) = numbers.get_mut(community as usize) else { return Ok(false) };
             let degree = degree(vertex);
@@ -298,12 +341,5 @@ impl Numbering {
             }
         }
         Ok(true)
-    }
-
-    /// Finds the places of the communities, the largest first.
-    fn sort_by_size(&mut self) {
-        let mut by_size: Vec<u32> = (0..self.found.len() as u32).collect();
-        by_size.sort_by_key(|&number| Reverse(self.found[number as usize].size));
-        (0..).zip(by_size).for_each(|(place, number)| self.found[number as usize].place = place);
     }
 }
