@@ -11,7 +11,7 @@ use ripplet::checkpoints::ResumeError;
 use ripplet::cuda::DeviceError;
 use ripplet::cuda::generate::DrawError as DeviceDrawError;
 use ripplet::draw::DrawError;
-use ripplet::graph::{BuildError, generate::GenerateError};
+use ripplet::graph::{BuildError, OutOfMemory, generate::GenerateError};
 use ripplet::io::{ReadError, ReadErrorKind, WriteError};
 use ripplet::jit::JitError;
 use ripplet::lp::{RunError, cpu::ThreadError, quality::QualityError};
@@ -297,6 +297,12 @@ fn is_of_system(error: &ReadError) -> bool {
             error.raw_os_error().is_some_and(|code| OF_SYSTEM.contains(&code))
         }
         _ => false,
+    }
+}
+
+impl From<OutOfMemory> for Failure {
+    fn from(OutOfMemory { bytes }: OutOfMemory) -> Failure {
+        Failure::Run(RunError::OutOfMemory { bytes })
     }
 }
 

@@ -3,8 +3,7 @@
 use super::rows::Rows;
 use crate::failure::Failure;
 use ripplet::draw::{Community, CommunityGraph, NO_COMMUNITY};
-use ripplet::graph::{GraphView, OutOfMemory, memory};
-use ripplet::lp::RunError;
+use ripplet::graph::{GraphView, memory};
 use std::fmt::Write;
 
 /// The members that are named of each.
@@ -22,9 +21,8 @@ pub fn table(
     numbered: bool,
     most: usize,
 ) -> Result<String, Failure> {
-    let refused = |OutOfMemory { bytes }| Failure::Run(RunError::OutOfMemory { bytes });
     let vertices = graph.vertices();
-    let mut of_vertex = memory::filled(NO_COMMUNITY, vertices as usize).map_err(refused)?;
+    let mut of_vertex = memory::filled(NO_COMMUNITY, vertices as usize)?;
     for (row, &label) in rows.communities.iter().enumerate() {
         of_vertex[rows.vertex(row) as usize] = label;
     }

@@ -33,14 +33,12 @@ use arguments::Names;
 use checkpoint::{Keeping, Store};
 use job::{Job, Small};
 use program::{Program, rows_of_seeded};
-use ripplet::graph::{GraphView, OutOfMemory, VertexId, VertexIds};
+use ripplet::graph::{GraphView, VertexId, VertexIds};
 use ripplet::io::{self, ReadOptions, write};
 use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::lp::small::{drop_small, join_small};
-use ripplet::lp::{
-    Counter, Executor, Keeper, Outcome, Plan, RunError, Settings, Sketch, quality::Summary,
-};
+use ripplet::lp::{Counter, Executor, Keeper, Outcome, Plan, Settings, Sketch, quality::Summary};
 use rows::{Rows, Sizes};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -308,16 +306,15 @@ impl Work<'_> {
             None => told.then(|| judge(console, graph, outcome)).transpose()?,
         };
         interrupt::check()?;
-        let refused = |OutOfMemory { bytes }| Failure::Run(RunError::OutOfMemory { bytes });
         let mut rows = rows(outcome)?;
         if let Some(small) = job.small.filter(|_| !job.program.is_partition()) {
-            let dropped = rows.drop_small(small.least, graph.vertices()).map_err(refused)?;
+            let dropped = rows.drop_small(small.least, graph.vertices())?;
             self.tell_dropped(small, dropped, "rows");
         }
         if job.names == Names::Hub {
-            rows.call_by_hub(graph).map_err(refused)?;
+            rows.call_by_hub(graph)?;
         }
-        let sizes = told.then(|| rows.sizes(graph.vertices())).transpose().map_err(refused)?;
+        let sizes = told.then(|| rows.sizes(graph.vertices())).transpose()?;
         seconds.write = self.write(&rows)?;
         if let Some(most) = job.top {
             let table = largest::table(graph, &rows, job.names == Names::Number, most as usize)?;
@@ -348,11 +345,9 @@ impl Work<'_> {
     /// Joins small communities or leaves them out.
     fn treat(&self, small: Small, labels: &mut [VertexId]) -> Result<(), Failure> {
         let found = match small.joins {
-            true => join_small(self.graph, labels, small.least),
-            false => drop_small(labels, small.least),
+            true => join_small(self.graph, labels, small.least)?,
+            false => drop_small(labels, small.least)?,
         };
-        let refused = |OutOfMemory { bytes }| Failure::Run(RunError::OutOfMemory { bytes });
-        let found = found.map_err(refused)?;
         if found.joined > 0 {
             let (joined, least) = (found.joined, small.least);
             self.console.remark(&format!(
