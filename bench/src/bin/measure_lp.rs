@@ -6,10 +6,11 @@
 //! labels with the CPU's. Times are of the device, the graph resident.
 
 use ripplet_cuda::device::DeviceError;
-use ripplet_cuda::lp::{Profile, Tuning};
+use ripplet_cuda::lp::Tuning;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::profile::Profile;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Slpa};
 use ripplet_lp::quality::Summary;
 use ripplet_lp::{Counter, Executor, Program, Schedule, Settings, Stop, Ties};

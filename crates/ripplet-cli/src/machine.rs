@@ -61,12 +61,24 @@ fn choice(text: &str) -> Result<Choice, String> {
     }
 }
 
-/// The parser of a device that must be a GPU: its number.
-pub fn gpu(text: &str) -> Result<usize, String> {
+/// One device, where several cannot share the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OneDevice {
+    /// The first GPU if that works, otherwise the CPU.
+    Auto,
+    /// This machine's cores.
+    Cpu,
+    /// The GPU of this number.
+    Cuda(usize),
+}
+
+/// The parser of a `--device` that takes one.
+pub fn one_device(text: &str) -> Result<OneDevice, String> {
     match choice(text)? {
-        Choice::Cuda(numbers) if numbers.len() == 1 => Ok(numbers[0]),
+        Choice::Auto => Ok(OneDevice::Auto),
+        Choice::Cpu => Ok(OneDevice::Cpu),
+        Choice::Cuda(numbers) if numbers.len() == 1 => Ok(OneDevice::Cuda(numbers[0])),
         Choice::Cuda(_) => Err(ONE_GPU.into()),
-        Choice::Auto | Choice::Cpu => Err("this is about GPUs: expected cuda or cuda:N".into()),
     }
 }
 

@@ -44,6 +44,7 @@ pub mod counter;
 pub mod cpu;
 pub mod engine;
 pub mod hooks;
+pub mod profile;
 pub mod programs;
 pub mod quality;
 pub mod small;

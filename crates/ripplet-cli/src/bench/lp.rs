@@ -1,12 +1,12 @@
-//! `ripplet bench lp`: full iterations of label propagation on a GPU, degree class by degree class,
-//! beside what no iteration can beat.
+//! `ripplet bench lp`: full iterations of label propagation, degree class by degree class, beside what
+//! no iteration can beat.
 
 use super::report::{Report, Variant};
 use crate::communities::{FileArguments, ProgramName};
 use crate::console::{Console, print};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::machine::{gpu, name_of_gpu};
+use crate::machine::{OneDevice, name_of_gpu, one_device};
 use crate::output::{check_place, is_standard, json, write_json};
 use crate::reading::{BuildArguments, ReadArguments, load};
 use crate::stats::Shape;
@@ -16,15 +16,16 @@ use ripplet::cuda::lp::{Counting, Tuning};
 use ripplet::cuda::{CudaDevice, DeviceExecutor};
 use ripplet::graph::Graph;
 use ripplet::jit::Visitor;
+use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
 use ripplet::lp::{Order, Program, Schedule, Settings};
 use std::path::PathBuf;
 
-/// Show where the time of label propagation on a GPU goes.
+/// Show where the time of label propagation goes, on a GPU or on this machine's cores.
 ///
 /// Runs full iterations, every vertex active and all at once, whatever the program's schedule, and
 /// tells how long each takes, how long each degree class takes in the first and in the last, and how
-/// long the GPU takes for what no iteration can do without: to read every arc (stream ceiling), and to
+/// long the device takes for what no iteration can do without: to read every arc (stream ceiling), and to
 /// read every arc's label as well (gather ceiling). docs/gpu.md explains the columns.
 #[derive(Args)]
 pub struct Arguments {
@@ -41,10 +42,10 @@ pub struct Arguments {
         default_value_t = 10
     )]
     iterations: u32,
-    /// Which GPU: cuda or cuda:N, as `ripplet devices` lists them.
-    #[arg(long, value_parser = gpu, default_value = "cuda")]
-    device: usize,
-    /// Run everything with tables in global memory and with tables in shared memory, too, and compare.
+    /// Who computes: auto, cpu, cuda or cuda:N, as `ripplet devices` lists them.
+    #[arg(long, value_parser = one_device, default_value = "auto")]
+    device: OneDevice,
+    /// On a GPU, run everything with tables in global memory and with tables in shared memory, too, and compare.
     #[arg(long)]
     ablation: bool,
     /// Write the report as JSON; `-` is standard output, in place of the tables.
@@ -89,10 +90,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     if let Some(path) = report_to {
         check_place(path, &[input])?;
     }
-    arguments.threads.start()?;
-    let device =
-        CudaDevice::new(arguments.device).map_err(|error| Failure::from(error).of_gpu_alone())?;
-    let device_name = name_of_gpu(arguments.device, &device);
+    let meter = Meter::open(arguments, console)?;
     let loaded = load(input, &options, console)?;
     let graph = &loaded.graph;
     if graph.arcs() == 0 {
@@ -112,8 +110,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         settings = file.fill(settings, graph.ids(), console)?;
     }
     interrupt::check()?;
-    let executor = DeviceExecutor::new(device);
-    let bench = Bench { arguments, graph, settings, executor, console };
+    let device_name = meter.name();
+    let bench = Bench { task: Task { arguments, graph, settings, console }, meter };
     let measured = match (&file, name) {
         (Some(file), _) => file.visit(bench),
         (None, ProgramName::Cdlp) => bench.visit(&Cdlp),
@@ -131,13 +129,67 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     print(&report.lines())
 }
 
-/// What measures a program.
-struct Bench<'a> {
+/// Who computes, and is measured.
+enum Meter {
+    Cpu(CpuExecutor),
+    Gpu(usize, Box<DeviceExecutor<CudaDevice>>),
+}
+
+impl Meter {
+    /// Opens the device that is asked for.
+    fn open(arguments: &Arguments, console: &Console) -> Result<Meter, Failure> {
+        let threads = arguments.threads.start()?;
+        let cpu = || Ok(Meter::Cpu(CpuExecutor::new(Some(threads))?));
+        let gpu = |number| {
+            CudaDevice::new(number)
+                .map(|device| Meter::Gpu(number, Box::new(DeviceExecutor::new(device))))
+        };
+        let ablation = arguments.ablation;
+        let of_gpu = || {
+            Failure::refused(
+                "--ablation compares ways of counting on a GPU, but the device is cpu",
+                "leave --ablation out, or use --device cuda",
+            )
+        };
+        match arguments.device {
+            OneDevice::Cpu if ablation => Err(of_gpu()),
+            OneDevice::Cpu => cpu(),
+            OneDevice::Cuda(number) => gpu(number).map_err(|e| Failure::from(e).of_gpu_alone()),
+            OneDevice::Auto => match gpu(0) {
+                Ok(meter) => Ok(meter),
+                Err(_) if ablation => Err(of_gpu()),
+                Err(error) => {
+                    console.remark(&format!("measuring the CPU: {error}"));
+                    cpu()
+                }
+            },
+        }
+    }
+
+    /// What the device is called in the report.
+    fn name(&self) -> String {
+        match self {
+            Meter::Cpu(executor) => match executor.threads() {
+                1 => "cpu (1 thread)".into(),
+                threads => format!("cpu ({threads} threads)"),
+            },
+            Meter::Gpu(number, executor) => name_of_gpu(*number, executor.device()),
+        }
+    }
+}
+
+/// What is measured.
+struct Task<'a> {
     arguments: &'a Arguments,
     graph: &'a Graph,
     settings: Settings,
-    executor: DeviceExecutor<CudaDevice>,
     console: &'a Console,
+}
+
+/// What measures a program.
+struct Bench<'a> {
+    task: Task<'a>,
+    meter: Meter,
 }
 
 /// What was measured of a program: the way that votes are counted first, then other ways.
@@ -150,15 +202,40 @@ impl Visitor for Bench<'_> {
     type Result = Result<Measured, Failure>;
 
     fn visit<P: Program + 'static>(self, program: &P) -> Self::Result {
-        let Bench { arguments, graph, settings, mut executor, console } = self;
+        let Bench { task, meter } = self;
+        let variants = match meter {
+            Meter::Cpu(executor) => vec![task.on_cpu(&executor, program)?],
+            Meter::Gpu(_, executor) => task.on_gpu(*executor, program)?,
+        };
+        interrupt::check()?;
+        Ok(Measured { program: program.name().into(), variants })
+    }
+}
+
+impl Task<'_> {
+    fn on_cpu(&self, executor: &CpuExecutor, program: &impl Program) -> Result<Variant, Failure> {
+        self.console.stage("measuring");
+        let iterations = self.arguments.iterations;
+        let watch = &mut self.console.watch();
+        let profile = executor.profile(self.graph, program, &self.settings, iterations, watch)?;
+        Ok(Variant { name: "exact", profile })
+    }
+
+    fn on_gpu<P: Program + 'static>(
+        &self,
+        mut executor: DeviceExecutor<CudaDevice>,
+        program: &P,
+    ) -> Result<Vec<Variant>, Failure> {
+        let Task { arguments, graph, settings, console } = self;
         let others = [Counting::SharedTables, Counting::GlobalTables];
         let others = others.iter().filter(|_| arguments.ablation);
         let (mut variants, mut failed) = (Vec::new(), Ok(()));
         for &counting in [Counting::Packed].iter().chain(others) {
-            console.stage(format!("compiling and measuring: {}", Variant::name(counting)));
+            let name = name_of(counting);
+            console.stage(format!("compiling and measuring: {name}"));
             executor = executor.with_tuning(Tuning { counting, ..Tuning::default() });
-            match executor.profile(graph, program, &settings, arguments.iterations) {
-                Ok(profile) => variants.push(Variant { counting, profile }),
+            match executor.profile(graph, program, settings, arguments.iterations) {
+                Ok(profile) => variants.push(Variant { name, profile }),
                 Err(error) => failed = Err(error),
             }
             if failed.is_err() || interrupt::requested() {
@@ -167,7 +244,15 @@ impl Visitor for Bench<'_> {
         }
         executor.device().notes().iter().for_each(|note| console.remark(note));
         failed.map_err(|error| Failure::from(error).of_gpu_alone())?;
-        interrupt::check()?;
-        Ok(Measured { program: program.name().into(), variants })
+        Ok(variants)
+    }
+}
+
+/// What a way of counting is called.
+fn name_of(counting: Counting) -> &'static str {
+    match counting {
+        Counting::GlobalTables => "global tables",
+        Counting::SharedTables => "shared tables",
+        Counting::Packed => "packed warps",
     }
 }

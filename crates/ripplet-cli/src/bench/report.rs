@@ -1,14 +1,14 @@
 //! What `ripplet bench lp` found, for a program and for a person.
 
 use crate::stats::Shape;
-use ripplet::cuda::lp::{Counting, Iteration, Part, Profile};
+use ripplet::lp::profile::{Iteration, Part, Profile};
 use serde::Serialize;
 use std::fmt::Write;
 
 /// One way of counting votes, measured.
 pub struct Variant {
-    /// The way.
-    pub counting: Counting,
+    /// What the way is called.
+    pub name: &'static str,
     /// What was measured.
     pub profile: Profile,
 }
@@ -80,17 +80,6 @@ struct Ceiling {
     gather: f64,
 }
 
-impl Variant {
-    /// What a way of counting is called.
-    pub fn name(counting: Counting) -> &'static str {
-        match counting {
-            Counting::GlobalTables => "global tables",
-            Counting::SharedTables => "shared tables",
-            Counting::Packed => "packed warps",
-        }
-    }
-}
-
 impl Ceiling {
     /// The pace of so many of the arcs. The ceiling of some of them is their share of that of all.
     fn pace(&self, arcs: u64, seconds: f64) -> Pace {
@@ -125,7 +114,7 @@ impl Report {
         // All are beside one ceiling, that of the first.
         let ceiling = Ceiling { arcs: *arcs, gather: *gather };
         let ablated = |variant: &Variant| Ablated {
-            counting: Variant::name(variant.counting),
+            counting: variant.name,
             iterations: ceiling.iterations(&variant.profile.iterations),
         };
         Report {

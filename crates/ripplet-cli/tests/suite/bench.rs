@@ -1,4 +1,4 @@
-//! `ripplet bench lp`, as far as it goes without a GPU: with drivers of the tests' own.
+//! `ripplet bench lp`: on the CPU, and as far as it goes without a GPU, with drivers of the tests' own.
 
 use crate::driver::{FAKE, FAKE_NVRTC, compiler, driver, no_driver, run};
 use crate::gpu::{LOUD, TRIANGLES};
@@ -34,8 +34,11 @@ fn what_cannot_be_measured_is_refused() {
         ("graph.txt --program seeded", ["--program", "seeds"]),
         ("graph.txt --program lp", ["--program", "expected lpa, cdlp, llp or slpa"]),
         ("graph.txt --program cdlp --weighted", ["cdlp is unweighted", "leave --weighted out"]),
-        ("graph.txt --device cpu", ["--device", "expected cuda or cuda:N"]),
-        ("graph.txt --device auto", ["--device", "expected cuda or cuda:N"]),
+        ("graph.txt --device gpu", ["--device", "expected auto, cpu, cuda, cuda:N"]),
+        (
+            "graph.txt --device cpu --ablation",
+            ["on a GPU, but the device is cpu", "leave --ablation out"],
+        ),
         ("graph.txt --device cuda:0,1", ["--device", "one GPU at a time"]),
         ("graph.txt --iterations 0", ["--iterations", "1..=1000"]),
         ("graph.txt --iterations ten", ["--iterations", "ten"]),
@@ -52,7 +55,7 @@ fn what_cannot_be_measured_is_refused() {
 fn a_gpu_must_be_there() {
     let sandbox = Sandbox::with([("graph.txt", TRIANGLES)]);
     no_driver(&sandbox, b"this is no library");
-    let said = run(&sandbox, "bench lp graph.txt --json report.json", &[]);
+    let said = run(&sandbox, "bench lp graph.txt --device cuda --json report.json", &[]);
     let help = "help: `ripplet devices` tells what is here";
     said.must_fail("no driver", 1, &["error: no NVIDIA driver: no library", help]);
     assert!(!sandbox.path("report.json").exists() && said.out.is_empty(), "{said:?}");
@@ -65,6 +68,45 @@ fn a_gpu_must_be_there() {
     assert!(!sandbox.path("report.json").exists() && said.out.is_empty(), "{said:?}");
     let said = run(&sandbox, "bench lp graph.txt", &[("FAKE_OTHERS", "1073741000")]);
     said.must_fail("a full GPU", 1, &["error: the run needs", "824 B is free", help]);
+}
+
+#[test]
+fn without_a_gpu_the_cpu_is_measured() {
+    let sandbox = Sandbox::with([("graph.txt", TRIANGLES)]);
+    no_driver(&sandbox, b"this is no library");
+    let said = run(&sandbox, "bench lp graph.txt --threads 1 --json report.json", &[]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.contains("measuring the CPU: no NVIDIA driver"), "{said:?}");
+    assert!(
+        said.out.starts_with("lpa, full iterations, on cpu (1 thread): 6 vertices"),
+        "{said:?}"
+    );
+    let report = sandbox.json("report.json");
+    assert_eq!((&report["device"], &report["arcs"]), (&"cpu (1 thread)".into(), &14.into()));
+    let said = run(&sandbox, "bench lp graph.txt --ablation", &[]);
+    said.must_fail("ablation", 2, &["on a GPU, but the device is cpu"]);
+
+    for program in ["lpa", "cdlp", "llp", "slpa"] {
+        let arguments =
+            format!("--quiet --device cpu --threads 2 --iterations 3 --program {program}");
+        let said = run(&sandbox, &format!("bench lp graph.txt {arguments} --json -"), &[]);
+        assert_eq!((said.code, &*said.error), (Some(0), ""), "{program}: {said:?}");
+        let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!(
+            (&report["program"], &report["device"]),
+            (&program.into(), &"cpu (2 threads)".into())
+        );
+        assert_eq!(report["ablation"], serde_json::Value::Null);
+        let iterations = report["iterations"].as_array().unwrap();
+        assert_eq!(iterations.len(), 3);
+        for iteration in iterations {
+            let steps = iteration["steps"].as_array().unwrap();
+            let names: Vec<_> = steps.iter().map(|step| step["name"].as_str().unwrap()).collect();
+            assert_eq!(names, ["keep labels", "degree 0-4", "show changes, wake neighbours"]);
+        }
+        // All at once, every vertex takes another's label in the first iteration.
+        assert!(iterations[0]["changed"].as_u64() > Some(0), "{report}");
+    }
 }
 
 #[test]

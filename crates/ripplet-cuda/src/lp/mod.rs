@@ -13,7 +13,6 @@ mod tuning;
 
 pub use crate::streamed::Supply;
 pub use devices::DevicesExecutor;
-pub use profile::{Iteration, Part, Profile};
 pub use ranks::MOST_RANKS;
 pub use source::{Kernels, Resident, source};
 pub use tuning::{Counting, Tuning};

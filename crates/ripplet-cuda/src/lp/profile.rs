@@ -8,6 +8,7 @@ use super::{DeviceExecutor, failed};
 use crate::device::{Device, DeviceError, Launch};
 use ripplet_graph::{Graph, GraphView};
 use ripplet_lp::engine::Rounds;
+use ripplet_lp::profile::{Iteration, Part, Profile};
 use ripplet_lp::{Order, Program, RunError, Settings};
 
 /// Names of the degree classes.
@@ -28,43 +29,6 @@ const CLASSES: [&str; LISTED + 1] = [
 /// Steps that only the vertices of the highest class come to, and not all of them.
 const SCAN: &str = "of these, a block, a table, a sketch";
 const SPREAD: &str = "of these, many blocks";
-
-/// What full iterations take: every vertex active, one phase.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Profile {
-    /// Arcs of the graph.
-    pub arcs: u64,
-    /// Seconds that it takes to read each arc's neighbour, and nothing else.
-    pub stream: f64,
-    /// Seconds that it takes to read each arc's label as well, when labels are vertices.
-    pub gather: f64,
-    /// The iterations, from the first.
-    pub iterations: Vec<Iteration>,
-}
-
-/// A full iteration.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Iteration {
-    /// Seconds that it took as a whole.
-    pub seconds: f64,
-    /// Vertices that changed.
-    pub changed: u64,
-    /// Its parts, each launched and measured for itself.
-    pub parts: Vec<Part>,
-}
-
-/// A part of an iteration.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// What it does.
-    pub name: &'static str,
-    /// Vertices that it is for.
-    pub vertices: u64,
-    /// Their arcs; none where these are counted at a step before.
-    pub arcs: u64,
-    /// Seconds that it took.
-    pub seconds: f64,
-}
 
 impl<D: Device> DeviceExecutor<D> {
     /// Measures so many full iterations of a program on a graph.

@@ -3,10 +3,11 @@
 use crate::graphs::Edges;
 use crate::large::all_classes;
 use ripplet_cuda::DeviceExecutor;
-use ripplet_cuda::lp::{Counting, Profile, Tuning};
+use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_graph::{Graph, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::profile::Profile;
 use ripplet_lp::programs::Cdlp;
 use ripplet_lp::{Executor, Schedule, Settings, Stop};
 

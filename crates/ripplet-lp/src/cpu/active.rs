@@ -99,6 +99,11 @@ impl ActiveSet {
         }
     }
 
+    /// Takes all vertices out of the set.
+    pub fn clear(&self) {
+        self.words.iter().for_each(|word| word.store(0, Relaxed));
+    }
+
     /// Puts all vertices into the set.
     pub fn insert_all(&self, vertices: u32) {
         for (index, word) in self.words.iter().enumerate() {

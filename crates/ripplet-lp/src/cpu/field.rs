@@ -723,6 +723,39 @@ impl<'a, P: Program> Field<'a, P> {
         self.program.wake()
     }
 
+    /// The number of arcs that touch `v`.
+    #[inline]
+    pub fn degree(&self, v: VertexId) -> u64 {
+        self.lists.of(v).degree()
+    }
+
+    /// Reads the neighbours of some vertices, and nothing else; what it returns depends on all of them.
+    #[inline]
+    pub fn read_neighbors(&self, vertices: &[VertexId]) -> u32 {
+        let mut read = 0;
+        vertices.iter().for_each(|&v| {
+            self.lists.of(v).each(|ids, _| read = ids.iter().fold(read, |read, &u| read ^ u));
+        });
+        read
+    }
+
+    /// Reads the labels of the neighbours of some vertices; `ahead` as [`Field::choose`] has them fetched.
+    #[inline]
+    pub fn read_labels(&self, vertices: &[VertexId], ahead: bool) -> u32 {
+        let (labels, mut read) = (&*self.labels, 0);
+        let mut visit = |v: VertexId| {
+            self.lists.of(v).each(|ids, _| {
+                let label = |u: VertexId| labels[u as usize].load(Relaxed);
+                read = ids.iter().fold(read, |read, &u| read ^ label(u));
+            });
+        };
+        match ahead {
+            true => self.lists.ahead(vertices, Some(labels), |_, v| visit(v)),
+            false => vertices.iter().for_each(|&v| visit(v)),
+        }
+        read
+    }
+
     /// How many threads work on it.
     #[inline]
     pub fn threads(&self) -> usize {

@@ -11,6 +11,7 @@ mod drafts;
 mod field;
 mod lists;
 mod phased;
+mod profile;
 mod ranks;
 mod sketch;
 mod synchronous;

@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) struct SyncRounds<'a, P> {
-    field: Field<'a, P>,
+    pub field: Field<'a, P>,
     next: Vec<AtomicU32>,
     /// A draft for each vertex, which between rounds is what the columns hold.
     drafts: Drafts,
@@ -39,10 +39,21 @@ impl<'a, P: Program> SyncRounds<'a, P> {
 
     /// Chooses for the active vertices of some words, which stop being active.
     fn choose(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
+        self.keep_labels(words.clone());
+        self.choose_active(words, clock, desk)
+    }
+
+    /// Has the vertices of some words keep their labels, unless they choose.
+    pub fn keep_labels(&self, words: Range<usize>) {
         let all = words.start * 64..(words.end * 64).min(self.next.len());
         for v in all {
             self.next[v].store(self.field.label(v as u32), Relaxed);
         }
+    }
+
+    /// [`SyncRounds::choose`], where vertices keep their labels already.
+    #[inline]
+    pub fn choose_active(&self, words: Range<usize>, clock: Clock, desk: &mut Desk) -> Round {
         let Desk { sheet, vertices } = desk;
         self.field.active.take(words, vertices);
         let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };
@@ -55,6 +66,23 @@ impl<'a, P: Program> SyncRounds<'a, P> {
             tally.count(choice);
         });
         tally
+    }
+
+    /// Makes what was chosen the labels, and wakes who must look at them; returns how many vertices changed.
+    pub fn show(&mut self) -> u64 {
+        std::mem::swap(&mut self.field.labels, &mut self.next);
+        let vertices = self.next.len();
+        let (changed, print) = (0..vertices.div_ceil(Desk::VERTICES))
+            .into_par_iter()
+            .map(|task| {
+                let start = task * Desk::VERTICES;
+                let part = start..(start + Desk::VERTICES).min(vertices);
+                self.field.at_desk(|desk| self.settle(part, desk))
+            })
+            .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.wrapping_add(b.1)));
+        self.field.end_round();
+        self.fingerprint = self.fingerprint.wrapping_add(print);
+        changed
     }
 
     /// After the swap: `next` has the labels before. Returns the changes and their fingerprint.
@@ -104,19 +132,7 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
         let clock = self.field.begin_round(index);
         let mut round =
             self.field.for_active_words(observer, |words, desk| self.choose(words, clock, desk))?;
-        std::mem::swap(&mut self.field.labels, &mut self.next);
-        let vertices = self.next.len();
-        let (changed, print) = (0..vertices.div_ceil(Desk::VERTICES))
-            .into_par_iter()
-            .map(|task| {
-                let start = task * Desk::VERTICES;
-                let part = start..(start + Desk::VERTICES).min(vertices);
-                self.field.at_desk(|desk| self.settle(part, desk))
-            })
-            .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.wrapping_add(b.1)));
-        self.field.end_round();
-        self.fingerprint = self.fingerprint.wrapping_add(print);
-        round.changed = changed;
+        round.changed = self.show();
         round.fingerprint = Some(self.fingerprint);
         Ok(round)
     }

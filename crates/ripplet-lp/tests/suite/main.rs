@@ -8,6 +8,7 @@ mod ldbc;
 mod machines;
 mod oracle;
 mod probe;
+mod profile;
 mod programs;
 mod promises;
 mod quality;

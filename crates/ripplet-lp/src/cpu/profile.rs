@@ -1,0 +1,214 @@
+//! Where the time of a full iteration goes on the CPU: its parts, and what reading alone takes.
+
+use super::CpuExecutor;
+use super::field::{Desk, Field};
+use super::synchronous::SyncRounds;
+use crate::profile::{Iteration, Part, Profile};
+use crate::rounds::{Observer, Rounds};
+use crate::{Order, Program, RunError, Settings};
+use rayon::prelude::*;
+use ripplet_graph::GraphView;
+use std::hint::black_box;
+use std::time::Instant;
+
+/// The degree classes: what each is called, and the largest degree that it has.
+const CLASSES: [(&str, u64); 6] = [
+    ("degree 0-4", 4),
+    ("degree 5-16", 16),
+    ("degree 17-64", 64),
+    ("degree 65-512", 512),
+    ("degree 513-4096", 4096),
+    ("degree above 4096", u64::MAX),
+];
+/// How often what no iteration can beat is measured: the least counts.
+const TIMES: usize = 5;
+
+/// The vertices of a degree class.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Class {
+    vertices: u64,
+    arcs: u64,
+}
+
+impl CpuExecutor {
+    /// Measures so many full iterations of a program on a graph.
+    ///
+    /// Every vertex is active in each of them, and all update at once, whatever the settings' order; labels go on
+    /// from one to the next. Each is measured twice, as a whole and in parts, by two runs of the same draws.
+    ///
+    /// # Errors
+    /// As a run: where the settings do not fit the graph, memory is refused, or the observer cancels.
+    pub fn profile<'g, P: Program>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &P,
+        settings: &Settings,
+        iterations: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<Profile, RunError> {
+        let graph = graph.into();
+        let mut settings = settings.clone();
+        settings.schedule.order = Order::Sync;
+        settings.check(graph.vertices(), program)?;
+        let planned = self.plan_on(graph, program, &settings).algorithm_host();
+        let refused = |_| RunError::OutOfMemory { bytes: planned };
+        self.pool.install(|| {
+            let begin = || {
+                let field = Field::new(graph, program, &settings).map_err(refused)?;
+                SyncRounds::new(field, 0).map_err(refused)
+            };
+            let mut whole = begin()?;
+            let (stream, gather) = ceilings(&whole.field);
+            let mut done = Vec::new();
+            for index in 0..iterations {
+                whole.field.active.insert_all(graph.vertices());
+                let start = Instant::now();
+                let mut round = whole.round(index, observer)?;
+                round.seconds = start.elapsed().as_secs_f64();
+                observer.on_round(index as usize, &round);
+                let seconds = round.seconds;
+                done.push(Iteration { seconds, changed: round.changed, parts: Vec::new() });
+            }
+            drop(whole);
+            let mut parts = begin()?;
+            let classes = classes(&parts.field);
+            for (index, iteration) in (0..).zip(&mut done) {
+                iteration.parts = parts.round_in_parts(index, classes, observer)?;
+            }
+            let arcs = classes.iter().map(|class| class.arcs).sum();
+            Ok(Profile { arcs, stream, gather, iterations: done })
+        })
+    }
+}
+
+impl<P: Program> SyncRounds<'_, P> {
+    /// A round whose degree classes choose one after the other.
+    fn round_in_parts(
+        &mut self,
+        index: u32,
+        classes: [Class; CLASSES.len()],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Part>, RunError> {
+        let clock = self.field.begin_round(index);
+        let all = Class {
+            vertices: classes.iter().map(|class| class.vertices).sum(),
+            arcs: classes.iter().map(|class| class.arcs).sum(),
+        };
+        let part = |name, Class { vertices, arcs }: Class, start: Instant| {
+            let seconds = start.elapsed().as_secs_f64();
+            Part { name, vertices, arcs, seconds }
+        };
+        let (mut parts, words) = (Vec::new(), self.field.active.words());
+        self.field.active.clear();
+
+        let start = Instant::now();
+        (0..words.div_ceil(Desk::VERTICES)).into_par_iter().for_each(|task| {
+            let first = task * Desk::VERTICES;
+            self.keep_labels(first..(first + Desk::VERTICES).min(words));
+        });
+        parts.push(part("keep labels", Class { arcs: 0, ..all }, start));
+        for (place, class) in classes.into_iter().enumerate().filter(|(_, c)| c.vertices > 0) {
+            let vertices = (0..self.field.labels.len() as u32).into_par_iter();
+            let members = vertices.filter(|&v| class_of(self.field.degree(v)) == place);
+            members.for_each(|v| self.field.active.insert(v));
+            let start = Instant::now();
+            self.field
+                .for_active_words(observer, |words, desk| self.choose_active(words, clock, desk))?;
+            parts.push(part(CLASSES[place].0, class, start));
+        }
+        let start = Instant::now();
+        self.show();
+        parts.push(part("show changes, wake neighbours", all, start));
+        Ok(parts)
+    }
+}
+
+/// The place of a degree's class.
+fn class_of(degree: u64) -> usize {
+    CLASSES.partition_point(|&(_, most)| most < degree)
+}
+
+/// The vertices of each class.
+fn classes<P: Program>(field: &Field<'_, P>) -> [Class; CLASSES.len()] {
+    let add = |mut classes: [Class; CLASSES.len()], degree: u64| {
+        let class = &mut classes[class_of(degree)];
+        *class = Class { vertices: class.vertices + 1, arcs: class.arcs + degree };
+        classes
+    };
+    let both = |mut a: [Class; CLASSES.len()], b: [Class; CLASSES.len()]| {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a = Class { vertices: a.vertices + b.vertices, arcs: a.arcs + b.arcs };
+        }
+        a
+    };
+    let degrees = (0..field.labels.len() as u32).into_par_iter().map(|v| field.degree(v));
+    degrees.fold(Default::default, add).reduce(Default::default, both)
+}
+
+/// The least seconds of reading all neighbours, and all neighbours' labels.
+fn ceilings<P: Program>(field: &Field<'_, P>) -> (f64, f64) {
+    let stream = least(field, |vertices| field.read_neighbors(vertices));
+    // A graph that fits the cache is read faster without fetching ahead.
+    let [near, far] =
+        [false, true].map(|ahead| least(field, |vertices| field.read_labels(vertices, ahead)));
+    (stream, near.min(far))
+}
+
+/// The least seconds that `read` of all vertices takes.
+fn least<P: Program>(field: &Field<'_, P>, read: impl Fn(&[u32]) -> u32 + Sync) -> f64 {
+    let vertices = field.labels.len();
+    let all = || {
+        let tasks = (0..vertices.div_ceil(Desk::VERTICES)).into_par_iter();
+        let task = |task: usize| {
+            let first = task * Desk::VERTICES;
+            let end = (first + Desk::VERTICES).min(vertices);
+            field.at_desk(|desk| {
+                desk.vertices.clear();
+                desk.vertices.extend(first as u32..end as u32);
+                read(&desk.vertices)
+            })
+        };
+        tasks.map(task).reduce(|| 0, |a, b| a ^ b)
+    };
+    let seconds = (0..TIMES).map(|_| {
+        let start = Instant::now();
+        black_box(all());
+        start.elapsed().as_secs_f64()
+    });
+    seconds.fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::Lpa;
+    use ripplet_graph::GraphBuilder;
+    use ripplet_graph::generate::Social;
+
+    #[test]
+    fn parts_move_labels_as_whole_rounds_do() {
+        let graph = GraphBuilder::new().build(Social::new(11).generate().unwrap()).unwrap();
+        let (program, settings) = (Lpa::default(), Settings::default());
+        let begin = || {
+            let field = Field::new(GraphView::from(&graph), &program, &settings).unwrap();
+            SyncRounds::new(field, 0).unwrap()
+        };
+        let (mut whole, mut parts) = (begin(), begin());
+        let classes = classes(&parts.field);
+        for index in 0..3 {
+            whole.field.active.insert_all(graph.vertices());
+            whole.round(index, &()).unwrap();
+            parts.round_in_parts(index, classes, &()).unwrap();
+            let labels = |rounds: &SyncRounds<'_, Lpa>| -> Vec<u32> {
+                (0..graph.vertices()).map(|v| rounds.field.label(v)).collect()
+            };
+            assert_eq!(labels(&parts), labels(&whole), "iteration {index}");
+        }
+    }
+
+    #[test]
+    fn each_degree_has_one_class() {
+        let places = [0, 1, 4, 5, 16, 17, 512, 513, 4096, 4097, u64::MAX].map(class_of);
+        assert_eq!(places, [0, 0, 0, 1, 1, 2, 3, 4, 4, 5, 5]);
+    }
+}
