@@ -253,7 +253,7 @@ fn count_vertex(
     }
     let mut within = 0;
     for (list, lists) in shard.lists().enumerate() {
-        for_each_arc(lists, local, |u, weight| {
+        lists.for_each_arc(local, |u, weight| {
             let other = drawn[u as usize];
             if other == own {
                 within += if u == v { 0 } else { weight };
@@ -269,18 +269,4 @@ fn count_vertex(
         });
     }
     within
-}
-
-/// Calls `visit` with each neighbour in a list and the arc's stored weight, 1 without weights.
-pub(crate) fn for_each_arc(
-    lists: impl NeighborLists,
-    local: usize,
-    mut visit: impl FnMut(VertexId, u64),
-) {
-    match lists.each_weight_of(local) {
-        None => lists.each_of(local).for_each(|u| visit(u, 1)),
-        Some(weights) => {
-            lists.each_of(local).zip(weights).for_each(|(u, weight)| visit(u, u64::from(weight)));
-        }
-    }
 }

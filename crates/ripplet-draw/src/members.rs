@@ -1,9 +1,8 @@
 //! The members of a community that a picture shows when the community is opened.
 
-use crate::community_graph::for_each_arc;
 use crate::{CommunityGraph, DrawError, NO_COMMUNITY};
 use rayon::prelude::*;
-use ripplet_graph::compressed::ShardLists;
+use ripplet_graph::compressed::{NeighborLists, ShardLists};
 use ripplet_graph::{Direction, GraphView, VertexId, memory};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -115,7 +114,7 @@ fn edges(
 /// Calls `visit` with each neighbour of `v` and the stored weight, by the arcs that leave `v`.
 fn each_out_arc(graph: GraphView<'_>, v: VertexId, visit: impl FnMut(VertexId, u64)) {
     fn of<S: ShardLists>(shard: &S, v: VertexId, visit: impl FnMut(VertexId, u64)) {
-        for_each_arc(shard.out(), (v - shard.vertices().start) as usize, visit);
+        shard.out().for_each_arc((v - shard.vertices().start) as usize, visit);
     }
     match graph {
         GraphView::Plain(graph) => of(graph.shard_of(v), v, visit),

@@ -106,15 +106,11 @@ fn of_name(name: &str) -> u64 {
 fn of_lists(first: VertexId, lists: impl NeighborLists) -> u64 {
     let of_list = |local: usize| {
         let from = u64::from(first + local as u32) << 32;
-        let arc =
-            |to: VertexId, weight: u32| Domain::Arc.hash(from | u64::from(to), u64::from(weight));
-        let neighbors = lists.each_of(local);
-        match lists.each_weight_of(local) {
-            Some(weights) => neighbors
-                .zip(weights)
-                .fold(0, |sum: u64, (to, weight)| sum.wrapping_add(arc(to, weight))),
-            None => neighbors.fold(0, |sum: u64, to| sum.wrapping_add(arc(to, 1))),
-        }
+        let mut sum = 0u64;
+        lists.for_each_arc(local, |to, weight| {
+            sum = sum.wrapping_add(Domain::Arc.hash(from | u64::from(to), weight));
+        });
+        sum
     };
     (0..lists.vertices())
         .into_par_iter()

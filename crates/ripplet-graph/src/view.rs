@@ -97,11 +97,7 @@ impl<'a> GraphView<'a> {
     pub fn strength(self, vertex: VertexId) -> u64 {
         fn of<S: ShardLists>(shard: &S, vertex: VertexId) -> u64 {
             let local = (vertex - shard.vertices().start) as usize;
-            let of_list = |lists: S::Lists<'_>| match lists.each_weight_of(local) {
-                Some(weights) => weights.map(u64::from).sum(),
-                None => u64::from(lists.degree_of(local)),
-            };
-            shard.lists().map(of_list).sum()
+            shard.lists().map(|lists| lists.strength_of(local)).sum()
         }
         of_either!(self, graph => of(graph.shard_of(vertex), vertex))
     }

@@ -118,14 +118,13 @@ fn add_ties<S: ShardLists>(
     for v in (start..end).filter(|&v| is_small(labels[v as usize])) {
         let (local, from) = ((v - start) as usize, labels[v as usize]);
         for lists in shard.lists() {
-            let mut weights = lists.each_weight_of(local);
-            for u in lists.each_of(local) {
-                let weight = weights.as_mut().and_then(Iterator::next).map_or(1, u64::from);
+            memory::reserve(ties, lists.degree_of(local) as usize)?;
+            lists.for_each_arc(local, |u, weight| {
                 let to = labels[u as usize];
                 if to != from && (to as usize) < labels.len() {
-                    memory::push(ties, Tie { from, to, weight })?;
+                    ties.push(Tie { from, to, weight });
                 }
-            }
+            });
         }
     }
     Ok(())

@@ -28,6 +28,29 @@ pub trait NeighborLists: Copy + Send + Sync {
 
     /// The stored weights beside them, where the graph has weights.
     fn each_weight_of(self, local: usize) -> Option<impl ExactSizeIterator<Item = u32>>;
+
+    /// Calls `visit` with each neighbour of a vertex and the stored weight of the arc; without weights, 1.
+    ///
+    /// A list has at most 2³¹ arcs with weights of 32 bits: a sum over it, even of twice the weights, fits 64 bits.
+    #[inline]
+    fn for_each_arc(self, local: usize, mut visit: impl FnMut(VertexId, u64)) {
+        let neighbors = self.each_of(local);
+        match self.each_weight_of(local) {
+            None => neighbors.for_each(|neighbor| visit(neighbor, 1)),
+            Some(weights) => neighbors
+                .zip(weights)
+                .for_each(|(neighbor, weight)| visit(neighbor, u64::from(weight))),
+        }
+    }
+
+    /// The summed stored weights of a vertex's list; without weights, its degree.
+    #[inline]
+    fn strength_of(self, local: usize) -> u64 {
+        match self.each_weight_of(local) {
+            None => u64::from(self.degree_of(local)),
+            Some(weights) => weights.map(u64::from).sum(),
+        }
+    }
 }
 
 /// A contiguous range of vertices with their lists, plain or compressed.

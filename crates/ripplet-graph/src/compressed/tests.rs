@@ -143,6 +143,12 @@ fn round_trip(plain: &Plain) -> CompressedAdjacency {
     compressed
 }
 
+fn visited(lists: impl NeighborLists, local: usize) -> Vec<(u32, u64)> {
+    let mut arcs = Vec::new();
+    lists.for_each_arc(local, |u, weight| arcs.push((u, weight)));
+    arcs
+}
+
 fn same_as(compressed: &CompressedAdjacency, plain: Neighbors<'_>) {
     let view = compressed.view();
     assert_eq!(NeighborLists::vertices(view), NeighborLists::vertices(plain));
@@ -160,6 +166,12 @@ fn same_as(compressed: &CompressedAdjacency, plain: Neighbors<'_>) {
         }
         let weights = view.each_weight_of(local).map(|weights| weights.collect::<Vec<_>>());
         assert_eq!(weights.as_deref(), plain.weights_of(local), "weights of {local}");
+        let weight = |at: usize| weights.as_ref().map_or(1, |weights| u64::from(weights[at]));
+        let arcs = plain.of(local).iter().enumerate().map(|(at, &u)| (u, weight(at)));
+        assert_eq!(visited(view, local), arcs.collect::<Vec<_>>());
+        assert_eq!(visited(view, local), visited(plain, local));
+        let strength = (0..plain.of(local).len()).map(weight).sum::<u64>();
+        assert_eq!([view.strength_of(local), plain.strength_of(local)], [strength; 2]);
     }
 }
 

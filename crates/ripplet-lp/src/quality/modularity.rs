@@ -90,7 +90,7 @@ fn sum_shard(
         let vertex = first + local as u32;
         let community = partition.communities[vertex as usize];
         let (mut degree, mut within) = (0u64, 0u64);
-        for_each_arc(list, local, |neighbor, weight| {
+        list.for_each_arc(local, |neighbor, weight| {
             // An undirected loop is stored once, but has two ends here.
             let weight = if neighbor == vertex && !directed { 2 * weight } else { weight };
             degree += weight;
@@ -116,10 +116,8 @@ fn degrees_of<S: ShardLists>(
 ) {
     let first = shard.vertices().start as usize;
     (0..shard.vertices().len()).into_par_iter().with_min_len(256).for_each(|local| {
-        let mut degree = 0;
-        for_each_arc(list, local, |_, weight| degree += weight);
         let community = partition.communities[first + local];
-        add(sums, community, degree);
+        add(sums, community, list.strength_of(local));
     });
 }
 
@@ -128,20 +126,6 @@ fn degrees_of<S: ShardLists>(
 fn add(sums: &[AtomicU64], community: u32, degree: u64) {
     if let Some(sum) = sums.get(community as usize) {
         sum.fetch_add(degree, Relaxed);
-    }
-}
-
-/// Calls `visit(neighbor, stored weight)` for each arc of a vertex; without weights each is 1.
-///
-/// A list has at most 2³¹ arcs of 32 bits, so that its sum, loops twice, fits 64 bits.
-#[inline]
-fn for_each_arc(list: impl NeighborLists, local: usize, mut visit: impl FnMut(u32, u64)) {
-    match list.each_weight_of(local) {
-        None => list.each_of(local).for_each(|neighbor| visit(neighbor, 1)),
-        Some(weights) => list
-            .each_of(local)
-            .zip(weights)
-            .for_each(|(neighbor, weight)| visit(neighbor, u64::from(weight))),
     }
 }
 

@@ -109,13 +109,7 @@ impl<'s, S: ShardLists + 's, F: Fn(VertexId) -> &'s S> Arcs<F> {
         let shard = (self.shard_of)(vertex);
         let local = (vertex - shard.vertices().start) as usize;
         for (list, lists) in shard.lists().enumerate() {
-            match lists.each_weight_of(local) {
-                None => lists.each_of(local).for_each(|u| visit(list, u, 1)),
-                Some(weights) => lists
-                    .each_of(local)
-                    .zip(weights)
-                    .for_each(|(u, weight)| visit(list, u, u64::from(weight))),
-            }
+            lists.for_each_arc(local, |u, weight| visit(list, u, weight));
         }
     }
 
