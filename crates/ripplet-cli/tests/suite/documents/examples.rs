@@ -63,10 +63,10 @@ fn the_rings_of_the_market_are_found_as_the_page_says() {
     let [(name, mapping)] = &files[..] else { panic!("{files:?}") };
     sandbox.write(name, mapping);
     sandbox.ok(
-        "generate transactions --days 10 --scale 0.0001 -o market.csv --truth rings.csv --seeds known.csv",
+        "generate transactions --days 10 --scale 0.0001 -o purchases.csv --truth rings.csv --seeds known.csv",
     );
     sandbox.ok(
-        "fraud run market.csv --mapping market.toml --known-bad known.csv --window 10d --output rings \
+        "fraud run purchases.csv --mapping purchases.toml --known-bad known.csv --window 10d --output rings \
          --device cpu",
     );
     let truth = sandbox.read("rings.csv");
