@@ -148,7 +148,7 @@ pub const STRIDE: usize = 5;
 pub const ROUNDS: u32 = 7;
 
 /// Random graphs that each program runs on, by default, for the same reason.
-pub const CASES: u32 = 4;
+pub const CASES: u32 = 2;
 
 impl Machine {
     /// Whether it runs these rules on this graph.
