@@ -6,6 +6,7 @@ mod bv;
 mod checkpoint;
 mod columnar;
 mod exchange;
+mod fuzz_corpus;
 mod gml;
 mod graphs;
 mod headers;
