@@ -131,15 +131,24 @@ impl<'o> Network<'o> {
             let weight = weight.ok_or_else(|| Fault::line(line, self.no_weight()))?;
             memory::push(&mut self.weights, weight)?;
         }
-        let mut numbers = [0; 2];
-        for (number, id) in numbers.iter_mut().zip(ends) {
-            let found = self.number(id).map_err(|error| Fault::line(line, error))?;
-            if self.node_lines[found] == 0 && self.edge_lines[found] == 0 {
-                self.edge_lines[found] = line;
+        let source = self.source(ends[0]).map_err(|error| Fault::line(line, error))?;
+        let target = self.number(ends[1]).map_err(|error| Fault::line(line, error))?;
+        for end in [source, target] {
+            if self.node_lines[end] == 0 && self.edge_lines[end] == 0 {
+                self.edge_lines[end] = line;
             }
-            *number = found as u32;
         }
-        Ok(memory::push(&mut self.ends, numbers)?)
+        Ok(memory::push(&mut self.ends, [source as u32, target as u32])?)
+    }
+
+    /// The number of an edge's source, which is often that of the edge before: files list the edges by their sources.
+    fn source(&mut self, id: &str) -> Result<usize, InternError> {
+        if let Some(&[before, _]) = self.ends.last()
+            && self.ids.name(before) == id.as_bytes()
+        {
+            return Ok(before as usize);
+        }
+        self.number(id)
     }
 
     fn no_weight(&self) -> String {

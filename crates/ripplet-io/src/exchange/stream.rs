@@ -96,12 +96,15 @@ impl Read for Stream<'_, '_> {
     /// A parser of JSON takes a byte at a time.
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.fill_buf()?;
-        if let ([place], Some(&byte)) = (&mut *buffer, bytes.first()) {
+        if let ([place], Some(room)) = (&mut *buffer, self.meter.room.get().checked_sub(1))
+            && let Some(byte) = self.text.take_held_byte()
+        {
             *place = byte;
-            self.consume(1);
+            self.meter.room.set(room);
+            self.meter.line.set(self.text.line() + 1);
             return Ok(1);
         }
+        let bytes = self.fill_buf()?;
         let length = bytes.len().min(buffer.len());
         buffer[..length].copy_from_slice(&bytes[..length]);
         self.consume(length);

@@ -172,6 +172,15 @@ impl<'a> Text<'a> {
         self.start += bytes;
     }
 
+    /// Takes the next byte, where it is in memory already.
+    #[inline]
+    pub(crate) fn take_held_byte(&mut self) -> Option<u8> {
+        let &byte = self.buffer.get(self.start)?;
+        self.start += 1;
+        self.line += u64::from(byte == b'\n');
+        Some(byte)
+    }
+
     /// Whether the bytes ended with an error, and not with the end of the text.
     pub(crate) fn has_failed(&self) -> bool {
         matches!(self.end, End::Failed(_))
