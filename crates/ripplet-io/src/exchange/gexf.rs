@@ -16,7 +16,7 @@
 //!
 //! Reference: *GEXF 1.2draft Primer*, 2012; *GEXF 1.3 schema*, 2021.
 
-use super::graphml::{push_value, weight};
+use super::graphml::{push_value, set_weight, weight};
 use super::network::{Calls, Found, Network};
 use super::stream::Meter;
 use super::write::{Edge, Graphs, Syntax};
@@ -109,7 +109,15 @@ impl<'o> Reader<'o> {
             if attribute.get(1) != Some(&*options.columns.weight) {
                 return xml.skip();
             }
-            self.weight_attribute = attribute.get(0).map(str::to_owned);
+            let Some(id) = attribute.get(0) else {
+                return Err(xml.fault("an attribute has no id: expected <attribute id=\"0\" …>"));
+            };
+            if self.weight_attribute.replace(id.to_owned()).is_some() {
+                let name = &options.columns.weight;
+                let sentence =
+                    format!("two attributes of edges are called `{name}`: rename one of them");
+                return Err(xml.fault(sentence));
+            }
             xml.each_child(|xml| {
                 if xml.name() != "default" {
                     return xml.skip();
@@ -146,7 +154,7 @@ impl<'o> Reader<'o> {
             None => self.directed,
             Some(of) => Some(has_direction(xml, of)?),
         };
-        let mut own = self.default_weight;
+        let mut own = None;
         let options = self.network.options();
         match (options.weighted && options.columns.weight == "weight", self.edge.get(3)) {
             (true, Some(text)) => own = Some(weight(xml, text)?),
@@ -157,7 +165,7 @@ impl<'o> Reader<'o> {
                     "attvalues" => xml.each_child(|xml| {
                         xml.take(value)?;
                         if value.get(0) == attribute.as_deref() {
-                            own = Some(weight(xml, value.get(1).unwrap_or_default())?);
+                            set_weight(xml, &mut own, value.get(1).unwrap_or_default())?;
                         }
                         xml.skip()
                     }),
@@ -177,7 +185,7 @@ impl<'o> Reader<'o> {
         line: u64,
     ) -> Result<(), Fault> {
         let ends = [0, 1].map(|end| self.edge.get(end).unwrap_or_default());
-        self.network.edge(ends, weight, directed, line)
+        self.network.edge(ends, weight.or(self.default_weight), directed, line)
     }
 }
 

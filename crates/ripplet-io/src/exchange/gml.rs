@@ -173,6 +173,7 @@ struct Parser<'o> {
     weight: Option<f64>,
     value: Option<f64>,
     label: String,
+    has_label: bool,
 }
 
 impl<'o> Parser<'o> {
@@ -191,6 +192,7 @@ impl<'o> Parser<'o> {
             weight: None,
             value: None,
             label: String::new(),
+            has_label: false,
         }
     }
 
@@ -270,23 +272,25 @@ impl<'o> Parser<'o> {
 
     fn set(&mut self, key: Key, value: &[u8], string: bool) -> Result<(), ReadErrorKind> {
         match key {
-            Key::Id => self.id = Some(integer(value)?),
-            Key::Source => self.source = Some(integer(value)?),
-            Key::Target => self.target = Some(integer(value)?),
+            Key::Id => once(&mut self.id, integer(value)?, "id")?,
+            Key::Source => once(&mut self.source, integer(value)?, "source")?,
+            Key::Target => once(&mut self.target, integer(value)?, "target")?,
             Key::Directed => {
-                self.directed = Some(match value {
+                let directed = match value {
                     b"0" => false,
                     b"1" => true,
                     _ => return Err(format!("`directed {}`: expected 0 or 1", show(value)).into()),
-                });
+                };
+                once(&mut self.directed, directed, "directed")?;
             }
             Key::Label => self.set_label(&unescaped(value, string))?,
             Key::Weight if self.network.options().weighted => {
-                self.weight = Some(token::weight(value)?)
+                let name = &self.network.options().columns.weight;
+                once(&mut self.weight, token::weight(value)?, name)?;
             }
-            Key::Value if self.network.options().weighted && self.weight.is_none() => {
+            Key::Value if self.network.options().weighted => {
                 // It may be anything where there is a weight, which may come later.
-                self.value = Some(token::weight(value).unwrap_or(f64::NAN));
+                once(&mut self.value, token::weight(value).unwrap_or(f64::NAN), "value")?;
             }
             Key::Weight | Key::Value | Key::Other => {}
             Key::Graph | Key::Node | Key::Edge => {
@@ -298,7 +302,9 @@ impl<'o> Parser<'o> {
 
     /// Keeps a label.
     fn set_label(&mut self, label: &[u8]) -> Result<(), ReadErrorKind> {
-        self.label.clear();
+        if std::mem::replace(&mut self.has_label, true) {
+            return Err(twice("label"));
+        }
         match std::str::from_utf8(label) {
             Ok(label) => self.label.push_str(label),
             Err(_) if matches!(self.network.options().ids, IdKind::Unsigned | IdKind::Signed) => {}
@@ -327,6 +333,7 @@ impl<'o> Parser<'o> {
         };
         let added = self.network.node(itoa::Buffer::new().format(id), &self.label, self.line);
         self.label.clear();
+        self.has_label = false;
         added
     }
 
@@ -360,6 +367,18 @@ impl<'o> Parser<'o> {
         }
         self.network.finish(self.directed)
     }
+}
+
+/// Sets what has no value yet.
+fn once<T>(slot: &mut Option<T>, value: T, key: &str) -> Result<(), ReadErrorKind> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(twice(key)),
+    }
+}
+
+fn twice(key: &str) -> ReadErrorKind {
+    format!("`{key}` is given twice: expected it once").into()
 }
 
 fn integer(value: &[u8]) -> Result<i64, String> {

@@ -89,14 +89,18 @@ impl<'o> Reader<'o> {
         };
         let name = key.get(2).unwrap_or(id);
         let is_for = |what| key.get(1).is_none_or(|of| of == what || of == "all");
-        if is_for("node") && name == "name" {
-            self.name_key = Some(id.to_owned());
+        if is_for("node") && name == "name" && self.name_key.replace(id.to_owned()).is_some() {
+            return Err(xml.fault("two keys of nodes are called `name`: rename one of them"));
         }
         let options = self.network.options();
         if !options.weighted || !is_for("edge") || name != options.columns.weight {
             return xml.skip();
         }
-        self.weight_key = Some(id.to_owned());
+        if self.weight_key.replace(id.to_owned()).is_some() {
+            let name = &options.columns.weight;
+            let sentence = format!("two keys of edges are called `{name}`: rename one of them");
+            return Err(xml.fault(sentence));
+        }
         xml.each_child(|xml| {
             if xml.name() != "default" {
                 return xml.skip();
@@ -141,6 +145,7 @@ impl<'o> Reader<'o> {
         }
         let Reader { name_key, data, text, .. } = self;
         text.clear();
+        let mut is_named = false;
         xml.each_child(|xml| {
             match xml.name() {
                 "graph" => {
@@ -149,6 +154,9 @@ impl<'o> Reader<'o> {
                 "data" if name_key.is_some() => {
                     xml.take(data)?;
                     if data.get(0) == name_key.as_deref() {
+                        if std::mem::replace(&mut is_named, true) {
+                            return Err(xml.fault("the node has two names: expected one"));
+                        }
                         return xml.read_text(text);
                     }
                 }
@@ -166,14 +174,13 @@ impl<'o> Reader<'o> {
             return Err(xml.fault("the edge has no source or no target"));
         }
         let Reader { weight_key, data, text, .. } = self;
-        let mut own = self.default_weight;
+        let mut own = None;
         xml.each_child(|xml| {
             if xml.name() == "data" && weight_key.is_some() {
                 xml.take(data)?;
                 if data.get(0) == weight_key.as_deref() {
                     xml.read_text(text)?;
-                    own = Some(weight(xml, text)?);
-                    return Ok(());
+                    return set_weight(xml, &mut own, text);
                 }
             }
             xml.skip()
@@ -188,13 +195,25 @@ impl<'o> Reader<'o> {
             }
         };
         let ends = [0, 1].map(|end| self.edge.get(end).unwrap_or_default());
-        self.network.edge(ends, own, directed, line)
+        self.network.edge(ends, own.or(self.default_weight), directed, line)
     }
 }
 
 /// A text as a weight.
 pub(super) fn weight(xml: &Xml<'_, '_>, text: &str) -> Result<f64, Fault> {
     token::weight(text.trim().as_bytes()).map_err(|sentence| xml.fault(sentence))
+}
+
+/// Sets the weight of an edge from a text.
+pub(super) fn set_weight(
+    xml: &Xml<'_, '_>,
+    own: &mut Option<f64>,
+    text: &str,
+) -> Result<(), Fault> {
+    match own.replace(weight(xml, text)?) {
+        None => Ok(()),
+        Some(_) => Err(xml.fault("the edge has two weights: expected one")),
+    }
 }
 
 /// Writes a graph.

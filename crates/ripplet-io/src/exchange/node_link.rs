@@ -68,7 +68,18 @@ fn refused(meter: &Meter, error: &serde_json::Error) -> Fault {
     match error.classify() {
         Category::Eof => Fault::line(line, "the file ends within a value: it was cut short"),
         Category::Data => Fault::line(line, sentence.to_owned()),
-        _ => Fault::line(line, format!("this is no JSON: {sentence}")),
+        _ => Fault::line(line, format!("this is no JSON: {}", in_full(sentence))),
+    }
+}
+
+/// A sentence of the parser, with what to do where a writer's usual mistake is behind it.
+fn in_full(sentence: &str) -> &str {
+    match sentence {
+        "invalid unicode code point" => "a text is not UTF-8: convert the file",
+        "expected value" | "invalid number" => {
+            "expected a value; NaN and Infinity are none: leave such keys out, or write numbers"
+        }
+        sentence => sentence,
     }
 }
 
@@ -112,6 +123,10 @@ impl Reader<'_, '_> {
         self.fault = Some(Fault::line(line, sentence));
         E::custom("")
     }
+
+    fn twice<E: de::Error>(&mut self, line: u64, key: &str) -> E {
+        self.fault(line, &format!("`{key}` is given twice: expected it once"))
+    }
 }
 
 /// The object that is the file.
@@ -136,7 +151,11 @@ impl<'de> Visitor<'de> for OfFile<'_, '_, '_> {
         let reader = self.0;
         while let Some(key) = next_key(reader, &mut map)? {
             match &*key {
-                "directed" => reader.directed = Some(map.next_value()?),
+                "directed" => {
+                    if reader.directed.replace(map.next_value()?).is_some() {
+                        return Err(reader.twice(reader.meter.line(), "directed"));
+                    }
+                }
                 "nodes" => {
                     if std::mem::replace(&mut reader.has_nodes, true) {
                         return Err(reader.fault(reader.meter.line(), "a second list of nodes"));
@@ -256,6 +275,7 @@ fn node<'de, A: MapAccess<'de>>(reader: &mut Reader<'_, '_>, mut map: A) -> Resu
     reader.node.is_given = false;
     while let Some(field) = map.next_key_seed(OfNode)? {
         match field {
+            Field::Id if reader.node.is_given => return Err(reader.twice(line, "id")),
             Field::Id => map.next_value_seed(&mut reader.node)?,
             _ => pass_over(reader, &mut map)?,
         }
@@ -277,10 +297,15 @@ fn edge<'de, A: MapAccess<'de>>(reader: &mut Reader<'_, '_>, mut map: A) -> Resu
     let mut weight = None;
     while let Some(field) = map.next_key_seed(OfEdge { weight: weight_name })? {
         match field {
+            Field::Source if reader.ends[0].is_given => return Err(reader.twice(line, "source")),
             Field::Source => map.next_value_seed(&mut reader.ends[0])?,
+            Field::Target if reader.ends[1].is_given => return Err(reader.twice(line, "target")),
             Field::Target => map.next_value_seed(&mut reader.ends[1])?,
+            Field::Weight if weight.is_some() => {
+                return Err(reader.twice(line, &options.columns.weight));
+            }
             Field::Weight => {
-                let value: f64 = map.next_value()?;
+                let value = map.next_value_seed(Weight)?;
                 if !value.is_finite() || value < 0.0 {
                     let sentence =
                         format!("`{value}` is not a weight: expected a finite number, 0 or above");
@@ -330,6 +355,37 @@ impl Visitor<'_> for &mut Id {
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<(), E> {
         self.visit_str(itoa::Buffer::new().format(number))
+    }
+}
+
+/// A weight, which may still be negative.
+struct Weight;
+
+impl<'de> DeserializeSeed<'de> for Weight {
+    type Value = f64;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<f64, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Weight {
+    type Value = f64;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a weight: a finite number, 0 or above, not in quotes")
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<f64, E> {
+        Ok(number)
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<f64, E> {
+        Ok(number as f64)
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<f64, E> {
+        Ok(number as f64)
     }
 }
 

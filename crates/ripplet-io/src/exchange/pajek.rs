@@ -27,7 +27,7 @@ use crate::text::token::{self, show};
 use crate::text::{Fault, LONGEST_OF_WORDS, Text};
 use crate::write::text::{push_integer, push_weight};
 use crate::{IdKind, ReadErrorKind, ReadOptions};
-use ripplet_graph::{Direction, MAX_VERTICES, VertexId, VertexIds, memory};
+use ripplet_graph::{Direction, MAX_VERTICES, Names, VertexId, VertexIds, memory};
 use std::io::Write as _;
 
 /// Reads a network.
@@ -276,6 +276,9 @@ impl Reader<'_> {
 
     /// The numbers of the vertices as ids.
     fn numbers(&self, vertices: u32) -> Result<VertexIds, Fault> {
+        if self.options.ids == IdKind::Names && vertices == 0 {
+            return Ok(VertexIds::Names(Names::new([""; 0])));
+        }
         if self.options.ids == IdKind::Names {
             let sentence = "vertices without labels of their own have numbers: leave --ids out";
             return Err(Fault::whole(sentence));

@@ -184,6 +184,9 @@ impl<'t, 'a> Xml<'t, 'a> {
         }
         match (self.reader.get_mut().failed(), self.open.last()) {
             (Some(fault), _) => fault,
+            _ if matches!(error, Error::Encoding(_)) => {
+                self.fault("the text is not UTF-8: convert the file")
+            }
             (None, Some(begin)) if self.meter.has_ended() => self.fault(format!(
                 "the file ends within a tag, in the element that line {begin} begins: it was cut short"
             )),

@@ -293,6 +293,8 @@ fn pajek_has_labels_numbers_arcs_and_lists() {
     assert_eq!(*read("*Vertices 3\n*Edges\n1 2\n").ids(), numbers);
     assert_eq!(*read("*Vertices 3\n2 \"x\"\n").ids(), numbers, "not all have labels");
     assert_eq!(*read("*Vertices 3\n1 a\n2 a\n3 b\n").ids(), numbers, "labels of two");
+    let empty = parse_edges(b"*Vertices 0\n", Format::Pajek, &of_kind(IdKind::Names)).unwrap();
+    assert_eq!(*empty.ids(), VertexIds::Names(Names::new([""; 0])));
 }
 
 #[test]
@@ -508,7 +510,7 @@ fn what_is_wrong_has_its_line_and_what_to_do() {
     let latin = b"<graphml><graph><node id=\"Zo\xeb\"/></graph></graphml>";
     let error =
         parse_edges(latin, Format::GraphMl, &ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("(bytes):1: this is no XML"), "{error}");
+    assert!(error.contains("(bytes):1: the text is not UTF-8"), "{error}");
 }
 
 /// What is not needed may be long, deep (as far as the formats go), and in any order.

@@ -6,6 +6,7 @@ mod bv;
 mod checkpoint;
 mod columnar;
 mod exchange;
+mod exchange_hostile;
 mod fuzz_corpus;
 mod gml;
 mod graphs;
