@@ -37,7 +37,7 @@ pub struct Detected {
 }
 
 impl Detected {
-    /// How suspicious a vertex is: see [`suspicion`].
+    /// How suspicious a vertex is: see [`suspicion()`].
     pub fn suspicion_of(&self, vertex: VertexId) -> f32 {
         suspicion(self.ties.excess()[vertex as usize], self.spread.strengths[vertex as usize])
     }

@@ -22,7 +22,7 @@ pub enum Method {
     Spread,
     /// Personalized PageRank along the same ties.
     PageRankOfTies,
-    /// [`detect::suspicion`]: what detection ranks members by.
+    /// [`detect::suspicion()`]: what detection ranks members by.
     Suspicion,
 }
 

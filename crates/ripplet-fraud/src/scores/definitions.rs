@@ -35,7 +35,7 @@ pub enum Form {
     Change,
 }
 
-/// The score that members are ranked by: [`suspicion`](crate::detect::suspicion).
+/// The score that members are ranked by: [`suspicion()`](crate::detect::suspicion()).
 pub const OF_MEMBERS: Definition = Definition {
     key: "score",
     name: "Score",
