@@ -107,12 +107,20 @@ impl Entities {
         self.kind_of[vertex as usize]
     }
 
+    /// The name of a kind.
+    ///
+    /// # Panics
+    /// Where there is no such kind.
+    pub fn kind_name(&self, kind: KindId) -> &str {
+        &self.kinds[usize::from(kind.0)]
+    }
+
     /// The name of a vertex' kind.
     ///
     /// # Panics
     /// Where there is no such vertex.
     pub fn kind_name_of(&self, vertex: VertexId) -> &str {
-        &self.kinds[usize::from(self.kind_of(vertex).0)]
+        self.kind_name(self.kind_of(vertex))
     }
 
     /// A vertex' id.

@@ -7,7 +7,7 @@
 //!   windows/
 //!     0000-2024-05-31/         the window that ends at the end of 2024-05-30, UTC; all of it, or nothing
 //!       window.json            its figures
-//!       clusters, members, edges, transactions, known_bad, ended (.parquet)
+//!       clusters, members, edges, transactions, known_bad, ended, entities, active (.parquet)
 //!       graph.npz          arrays for graph neural networks
 //!       report.json            its part of the report
 //!       labels.checkpoint      where labels came, and …
@@ -50,6 +50,9 @@ pub struct Manifest {
     pub transactions_behind: u64,
     /// Entries of the lists that named nobody who was ever seen.
     pub unseen: u64,
+    /// Kind and id of the first of these.
+    #[serde(default)]
+    pub unseen_first: Vec<String>,
     /// Threads it ran on.
     pub threads: usize,
     /// Seconds since it began, or went on.
@@ -193,6 +196,10 @@ const REPORT: &str = "report.html";
 const WINDOW: &str = "window.json";
 const LABELS: &str = "labels.checkpoint";
 const CLUSTERS: &str = "clusters.txt";
+/// The table of entities that a window has first.
+pub(crate) const ENTITIES: &str = "entities.parquet";
+/// The table of who has transactions in a window.
+pub(crate) const ACTIVE: &str = "active.parquet";
 const UNFINISHED: &str = ".part-";
 
 /// What the next window goes on from.

@@ -26,6 +26,7 @@
 //! | [`evaluate`], [`baselines`] | known accounts held out and looked for, beside older ways |
 //! | [`output`] | tables of a window, and arrays for graph neural networks |
 //! | [`report`] | `report.html` |
+//! | [`find`] | an entity in all windows of a run folder |
 //!
 //! Nothing here prints, and all that computes runs on rayon's current pool.
 
@@ -38,6 +39,7 @@ pub mod entities;
 pub mod evaluate;
 pub mod evolution;
 pub mod feed;
+pub mod find;
 pub mod findings;
 pub mod folder;
 pub mod mapping;

@@ -12,10 +12,12 @@ use crate::detect::{self, Begin, DetectError, Detected, Detection, Known};
 use crate::entities::KindId;
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError, FeedOptions};
-use crate::folder::{FolderError, Kept, Manifest, RunFolder, WindowRecord, read_json, write_json};
+use crate::folder::{
+    ACTIVE, ENTITIES, FolderError, Kept, Manifest, RunFolder, WindowRecord, read_json, write_json,
+};
 use crate::output::{
-    DaysLedger, GnnScope, WindowFindings, write_clusters, write_edges, write_ended, write_gnn,
-    write_known_bad, write_members, write_transactions,
+    DaysLedger, GnnScope, WindowFindings, write_active, write_clusters, write_edges, write_ended,
+    write_entities, write_gnn, write_known_bad, write_members, write_transactions,
 };
 use crate::report::{
     PageLimits, ReportBuilder, ReportLimits, Run as ReportRun, WindowReport, write_report,
@@ -177,6 +179,9 @@ struct List {
     entries: Vec<Listed>,
 }
 
+/// Entries of the lists that a note names of those that name nobody who was seen.
+const NAMED: usize = 10;
+
 /// How a run without known bad is described.
 const NO_LIST: &str = "no list";
 
@@ -246,10 +251,13 @@ impl Lists {
     pub fn held(&self, entities: &Entities, window: &Window) -> Result<Held, RunError> {
         let at = Timestamp(window.range.until.0.saturating_sub(1));
         let vertices = window.graph.vertices();
+        // Reading may be ahead of the window's end.
         let seen = |mut holding: Holding| {
-            let all = holding.vertices.len();
-            holding.vertices.retain(|&vertex| vertex < vertices);
-            holding.unseen += (all - holding.vertices.len()) as u64;
+            let end = holding.vertices.partition_point(|&vertex| vertex < vertices);
+            let later = holding.vertices.split_off(end);
+            let name = |v| (entities.kind_of(v), entities.id_of(v).to_owned());
+            holding.unseen.extend(later.into_iter().map(name));
+            holding.unseen.sort_unstable();
             holding
         };
         let of = |list: &Option<List>| {
@@ -267,10 +275,13 @@ impl Lists {
         }
     }
 
-    /// Entries that name nobody who was ever seen.
-    fn never_seen(&self, entities: &Entities) -> u64 {
+    /// Returns how many entries name nobody who was ever seen, and who the first of these are.
+    fn never_seen(&self, entities: &Entities) -> (u64, Vec<String>) {
         let entries = self.all().flat_map(|list| &list.entries);
-        entries.filter(|entry| entities.find(entry.kind, &entry.id).is_none()).count() as u64
+        let mut unseen = entries.filter(|entry| entities.find(entry.kind, &entry.id).is_none());
+        let name = |entry: &Listed| format!("{} {}", entities.kind_name(entry.kind), entry.id);
+        let first: Vec<String> = unseen.by_ref().take(NAMED).map(name).collect();
+        (first.len() as u64 + unseen.count() as u64, first)
     }
 }
 
@@ -323,6 +334,7 @@ pub fn run<E: Executor>(
         state: "running".into(),
         transactions_behind: 0,
         unseen: 0,
+        unseen_first: Vec::new(),
         threads: rayon::current_num_threads(),
         seconds: 0.0,
     };
@@ -421,7 +433,7 @@ impl<E: Executor> Running<'_, E> {
             let read = reading.elapsed().as_secs_f64();
             self.manifest.inputs = self.inputs(&feed);
             self.manifest.counts = feed.stream().counts().clone();
-            self.manifest.unseen = lists.never_seen(feed.entities());
+            (self.manifest.unseen, self.manifest.unseen_first) = lists.never_seen(feed.entities());
             self.manifest.transactions_behind = feed.behind();
             if advance == Advance::Over {
                 let counts = &self.manifest.counts;
@@ -530,7 +542,7 @@ impl<E: Executor> Running<'_, E> {
             vertices: window.graph.vertices(),
             arcs: window.graph.arcs(),
             known_bad: held.bad.vertices.len() as u64,
-            known_bad_unseen: held.bad.unseen,
+            known_bad_unseen: held.bad.unseen.len() as u64,
             trusted: held.trusted.vertices.len() as u64,
             lists_sha256: lists.hashes(),
             clusters: findings.clusters.len() as u64,
@@ -630,6 +642,7 @@ impl<E: Executor> Running<'_, E> {
             None => RunFolder::begin(self.path, &self.manifest)?,
         };
         let folder = self.folder.insert(folder);
+        let seen_before = self.manifest.windows.last().map_or(0, |before| before.vertices);
         if let Some(cut) = self.cut.take() {
             folder.remove_window(&cut)?;
         }
@@ -640,6 +653,8 @@ impl<E: Executor> Running<'_, E> {
             write_transactions(&folder.join("transactions.parquet"), in_window)?;
             write_known_bad(&folder.join("known_bad.parquet"), in_window)?;
             write_ended(&folder.join("ended.parquet"), in_window)?;
+            write_entities(&folder.join(ENTITIES), in_window, seen_before)?;
+            write_active(&folder.join(ACTIVE), in_window)?;
             if let Some(scope) = self.options.arrays {
                 write_gnn(&folder.join("graph.npz"), in_window, scope)?;
             }
@@ -686,6 +701,7 @@ pub fn write_page(folder: &RunFolder) -> Result<PathBuf, RunError> {
         facts,
         inputs: manifest.inputs.iter().map(input).collect(),
         notes: notes(&manifest, &windows),
+        folder: folder.path().display().to_string(),
     };
     let path = folder.report();
     write_report(&path, &run, &builder)?;
@@ -714,7 +730,24 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
          keeps up to 9",
     );
     say(counts.other_kinds, "rows were passed over: of kinds that the mapping does not take");
-    say(manifest.unseen, "entries of the lists name nobody who was seen");
+    if manifest.unseen > 0 {
+        let named = manifest.unseen_first.join(", ");
+        let rest = match manifest.unseen - manifest.unseen_first.len() as u64 {
+            0 => String::new(),
+            rest => format!(
+                " and {rest} others; the windows’ known_bad.parquet have all of the known bad"
+            ),
+        };
+        notes.push(format!(
+            "{} entries of the lists name nobody who was seen: {named}{rest}",
+            manifest.unseen
+        ));
+    }
+    let mut say = |count: u64, what: &str| {
+        if count > 0 {
+            notes.push(format!("{count} {what}"));
+        }
+    };
     say(
         manifest.transactions_behind,
         "transactions lie behind the end of the last window and are in none: without --full-slides (and --follow), a last \

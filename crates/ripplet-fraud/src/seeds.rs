@@ -152,8 +152,8 @@ impl Listed {
 pub struct Holding {
     /// The vertices, ascending, each once.
     pub vertices: Vec<VertexId>,
-    /// Entries that hold but name nobody who was seen so far.
-    pub unseen: u64,
+    /// Kind and id of entries that hold but name nobody who was seen so far, ascending, each once.
+    pub unseen: Vec<(KindId, String)>,
 }
 
 pub(crate) fn holding(entries: &[Listed], entities: &Entities, at: Timestamp) -> Holding {
@@ -161,11 +161,13 @@ pub(crate) fn holding(entries: &[Listed], entities: &Entities, at: Timestamp) ->
     for entry in entries.iter().filter(|entry| entry.holds_at(at)) {
         match entities.find(entry.kind, &entry.id) {
             Some(vertex) => holding.vertices.push(vertex),
-            None => holding.unseen += 1,
+            None => holding.unseen.push((entry.kind, entry.id.clone())),
         }
     }
     holding.vertices.sort_unstable();
     holding.vertices.dedup();
+    holding.unseen.sort_unstable();
+    holding.unseen.dedup();
     holding
 }
 

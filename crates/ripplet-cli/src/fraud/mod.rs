@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod feed;
+mod find;
 mod report;
 mod run;
 mod window;
@@ -33,6 +34,7 @@ enum Command {
     Window(Box<window::Arguments>),
     Evaluate(Box<evaluate::Arguments>),
     Report(report::Arguments),
+    Find(find::Arguments),
 }
 
 /// What to do where memory does not suffice for windows.
@@ -49,6 +51,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
             within(None, "the evaluation", SMALLER, || evaluate::run(arguments, console))
         }
         Command::Report(arguments) => report::run(arguments, console),
+        Command::Find(arguments) => {
+            within(None, "the search", "look for fewer: --most", || find::run(arguments, console))
+        }
     }
 }
 

@@ -244,3 +244,59 @@ fn a_disk_that_fills_up_during_a_run() {
         assert!(read("cut") == read("whole"), "{file}");
     }
 }
+
+#[test]
+fn find_says_where_any_entity_was() {
+    let sandbox = small();
+    let rows = sandbox.read("rows.csv") + "c,u,2024-05-06\nd e,u,2024-05-06\n";
+    sandbox.write("rows.csv", rows);
+    sandbox.write("bad.csv", "id,from\na,\nz,2024-05-04\n");
+    sandbox.ok("fraud run rows.csv -m m.toml -b bad.csv -w 2d -s 1d -o rings");
+    // In no cluster, and in one window alone.
+    let said = sandbox.ok("fraud find u rings --kind shop");
+    let lines: Vec<Vec<&str>> =
+        said.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0][..4], ["kind", "id", "window", "place"]);
+    assert_eq!(lines.len(), 6, "{said}");
+    assert!(lines[1..].iter().all(|line| line[0] == "shop" && line.ends_with(&["no"])), "{said}");
+    // Known bad; a table has the same.
+    let csv = sandbox.ok("fraud find a rings --to csv");
+    let (head, rest) = csv.split_once('\n').unwrap();
+    assert_eq!(head, "window,from,until,kind,id,place,cluster,rank,score,known_bad");
+    assert_eq!(rest.lines().count(), 5, "{csv}");
+    let first = "0,2024-05-01T00:00:00Z,2024-05-03T00:00:00Z,user,a,in no cluster,,,,true\n";
+    assert!(rest.starts_with(first) && rest.lines().all(|line| line.ends_with(",true")), "{csv}");
+    sandbox.ok("fraud find a rings -o a.parquet");
+    sandbox.ok("fraud find a rings -o a.csv");
+    assert_eq!(sandbox.read("a.csv"), csv);
+    assert!(sandbox.path("a.parquet").exists());
+    // Of whom no transaction tells, known from the third window on.
+    let csv = sandbox.ok("fraud find z rings --to csv");
+    let z: Vec<&str> = csv.lines().skip(1).collect();
+    assert_eq!(z.len(), 3, "{csv}");
+    assert!(z[0].starts_with("2,") && z.iter().all(|l| l.ends_with("user,z,never seen,,,,true")));
+    // Parts of ids; no more than asked for.
+    let said = sandbox.run("fraud find D rings --part --to tsv");
+    assert!(said.out.contains("\td e\tin no cluster\t"), "{said:?}");
+    assert!(said.out.ends_with("\tfalse\n") && said.out.lines().count() == 2, "{said:?}");
+    // a, b, c, d e, s, t, u and z.
+    let said = sandbox.run("fraud find --part --most 2 --to csv -- \u{200b} rings");
+    said.must_fail("nobody", 2, &["no window of rings has an entity whose id contains"]);
+    let mut all = sandbox.command("fraud find rings --part --most 2");
+    let all = crate::sandbox::Said::of(all.arg("").output().unwrap());
+    assert_eq!(all.code, Some(2), "the folder comes last: {all:?}");
+    let mut all = sandbox.command("fraud find --part --most 2");
+    let all = crate::sandbox::Said::of(all.args(["", "rings"]).output().unwrap());
+    assert!(all.error.contains("6 other entities match: --most 8 shows them"), "{all:?}");
+
+    sandbox.fails("fraud find A rings", 2, &["with the id `A`", "--part"]);
+    sandbox.fails("fraud find a rings --kind shop", 2, &["entity of kind shop"]);
+    sandbox.fails("fraud find a none", 2, &["none has no run in it"]);
+    sandbox.fails("fraud find a rings --to rg", 2, &[".parquet or .arrow"]);
+    sandbox.fails("fraud find a rings --most 0", 2, &["--most"]);
+    let entities = "rings/windows/0000-2024-05-03/entities.parquet";
+    sandbox.write(entities, "damaged");
+    sandbox.fails("fraud find a rings", 2, &["entities.parquet"]);
+    std::fs::remove_file(sandbox.path(entities)).unwrap();
+    sandbox.fails("fraud find a rings", 2, &["an older version of ripplet", "run it again"]);
+}

@@ -1,7 +1,7 @@
 //! Where the known bad are in a window: in which cluster, or in none.
 
 use super::WindowFindings;
-use crate::ClusterId;
+use crate::{ClusterId, KindId};
 use ripplet_graph::VertexId;
 use std::collections::BTreeMap;
 
@@ -14,6 +14,16 @@ pub enum Whereabouts {
     NoCluster,
     /// It has no transactions in the window.
     NoTransactions,
+    /// No transaction up to the window's end names it.
+    NeverSeen,
+}
+
+/// A known bad entity, and where it is in a window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownBadPlace<'a> {
+    pub(crate) kind: KindId,
+    pub(crate) id: &'a str,
+    pub(crate) place: Whereabouts,
 }
 
 impl Whereabouts {
@@ -23,6 +33,7 @@ impl Whereabouts {
             Whereabouts::Cluster(_) => "in a cluster",
             Whereabouts::NoCluster => "in no cluster",
             Whereabouts::NoTransactions => "no transactions",
+            Whereabouts::NeverSeen => "never seen",
         }
     }
 
@@ -30,12 +41,12 @@ impl Whereabouts {
     pub fn cluster(self) -> Option<ClusterId> {
         match self {
             Whereabouts::Cluster(id) => Some(id),
-            Whereabouts::NoCluster | Whereabouts::NoTransactions => None,
+            Whereabouts::NoCluster | Whereabouts::NoTransactions | Whereabouts::NeverSeen => None,
         }
     }
 }
 
-impl WindowFindings<'_> {
+impl<'a> WindowFindings<'a> {
     /// The cluster of each member; of one in several, the first by rank.
     pub(crate) fn cluster_of_members(self) -> BTreeMap<VertexId, ClusterId> {
         let mut clusters = BTreeMap::new();
@@ -45,8 +56,8 @@ impl WindowFindings<'_> {
         clusters
     }
 
-    /// Each known bad vertex, ascending, and where it is.
-    pub(crate) fn known_bad_places(self) -> Vec<(VertexId, Whereabouts)> {
+    /// Everybody known bad and where that is: those who were seen, ascending by number, then the others by kind and id.
+    pub(crate) fn known_bad_places(self) -> Vec<KnownBadPlace<'a>> {
         let clusters = self.cluster_of_members();
         let graph = &self.window.graph;
         let place = |vertex: VertexId| match clusters.get(&vertex) {
@@ -54,6 +65,17 @@ impl WindowFindings<'_> {
             None if vertex < graph.vertices() && graph.degree(vertex) > 0 => Whereabouts::NoCluster,
             None => Whereabouts::NoTransactions,
         };
-        self.known_bad.vertices.iter().map(|&vertex| (vertex, place(vertex))).collect()
+        let entities = self.entities;
+        let seen = self.known_bad.vertices.iter().map(|&vertex| KnownBadPlace {
+            kind: entities.kind_of(vertex),
+            id: entities.id_of(vertex),
+            place: place(vertex),
+        });
+        let unseen = self.known_bad.unseen.iter().map(|(kind, id)| KnownBadPlace {
+            kind: *kind,
+            id,
+            place: Whereabouts::NeverSeen,
+        });
+        seen.chain(unseen).collect()
     }
 }

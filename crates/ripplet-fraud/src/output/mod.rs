@@ -1,7 +1,8 @@
 //! What a run writes about a window, beside the report: tables, and arrays for graph neural networks.
 //!
 //! ```text
-//! window, findings, known bad ─▶ clusters, members, ended, edges, transactions, known_bad   .parquet .arrow .csv .tsv
+//! window, findings, known bad ─▶ clusters, members, ended, edges, transactions, known_bad,  .parquet .arrow .csv .tsv
+//!                             │  entities, active
 //!                             └▶ gnn                               .npz; as tables: nodes, arcs
 //! ```
 //!
@@ -10,13 +11,15 @@
 //! Determinism: the same findings give the same bytes, on any number of threads.
 
 mod edges;
+mod entities;
 mod gnn;
 mod known;
 mod ledger;
-mod tables;
+pub(crate) mod tables;
 mod why;
 
 pub use edges::{Edge, edges_among};
+pub use entities::{write_active, write_entities};
 pub use gnn::{GnnScope, Split, write_arcs, write_gnn, write_nodes};
 pub use known::Whereabouts;
 pub use ledger::{DaysLedger, Flow, Ledger, Payment};

@@ -12,13 +12,13 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use ripplet_graph::VertexId;
 use ripplet_io::WriteError;
-use ripplet_io::write::RecordWriter;
+use ripplet_io::write::{RecordWriter, Target};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Rows that are appended at a time.
-const ROWS: usize = 1 << 15;
+pub(super) const ROWS: usize = 1 << 15;
 
 /// Writes the table of clusters, by rank.
 ///
@@ -115,7 +115,7 @@ pub fn write_ended(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
     table.finish()
 }
 
-/// Writes the table of the known bad: who, and in which cluster, or that it is in none.
+/// Writes the table of the known bad: who, and in which cluster, or that it is in none, or was never seen.
 ///
 /// # Errors
 /// As [`write_clusters`].
@@ -124,12 +124,12 @@ pub fn write_known_bad(path: &Path, found: WindowFindings<'_>) -> Result<(), Wri
     let entities = found.entities;
     let mut table = Table::create(path, &KNOWN_BAD)?;
     for known in found.known_bad_places().chunks(ROWS) {
-        let clusters = known.iter().map(|(_, place)| place.cluster().map(|id| id.to_string()));
+        let clusters = known.iter().map(|known| known.place.cluster().map(|id| id.to_string()));
         table.append(vec![
             numbers(known.iter().map(|_| index)),
-            names(known.iter().map(|(vertex, _)| entities.kind_name_of(*vertex))),
-            names(known.iter().map(|(vertex, _)| entities.id_of(*vertex))),
-            names(known.iter().map(|(_, place)| place.name())),
+            names(known.iter().map(|known| entities.kind_name(known.kind))),
+            names(known.iter().map(|known| known.id)),
+            names(known.iter().map(|known| known.place.name())),
             Arc::new(clusters.collect::<StringArray>()),
         ])?;
     }
@@ -239,7 +239,7 @@ fn decimals_of(found: WindowFindings<'_>) -> u8 {
 type Columns = [(&'static str, Kind, bool)];
 
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Name,
     Number,
     Count,
@@ -366,39 +366,43 @@ impl Window {
 }
 
 /// A table that is written.
-pub(super) struct Table<'a> {
+pub(crate) struct Table<'a> {
     path: &'a Path,
     schema: SchemaRef,
     rows: RecordWriter,
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn create(path: &'a Path, columns: &Columns) -> Result<Table<'a>, WriteError> {
+    pub(crate) fn create(
+        target: impl Into<Target<'a>>,
+        columns: &Columns,
+    ) -> Result<Table<'a>, WriteError> {
+        let target = target.into();
         let field = |&(name, kind, nullable): &(&str, Kind, bool)| {
             Field::new(name, kind.data_type(), nullable)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        let rows = RecordWriter::create(path, schema.clone())?;
-        Ok(Table { path, schema, rows })
+        let rows = RecordWriter::create(target, schema.clone())?;
+        Ok(Table { path: target.path(), schema, rows })
     }
 
-    pub(super) fn append(&mut self, columns: Vec<ArrayRef>) -> Result<(), WriteError> {
+    pub(crate) fn append(&mut self, columns: Vec<ArrayRef>) -> Result<(), WriteError> {
         let batch = RecordBatch::try_new(self.schema.clone(), columns);
         let refused =
             |error| WriteError { path: self.path.into(), source: io::Error::other(error) };
         self.rows.append(&batch.map_err(refused)?)
     }
 
-    pub(super) fn finish(self) -> Result<(), WriteError> {
+    pub(crate) fn finish(self) -> Result<(), WriteError> {
         self.rows.finish()
     }
 }
 
-pub(super) fn numbers(values: impl Iterator<Item = u32>) -> ArrayRef {
+pub(crate) fn numbers(values: impl Iterator<Item = u32>) -> ArrayRef {
     Arc::new(UInt32Array::from_iter_values(values))
 }
 
-pub(super) fn names(values: impl Iterator<Item = impl AsRef<str>>) -> ArrayRef {
+pub(crate) fn names(values: impl Iterator<Item = impl AsRef<str>>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(values))
 }
 
@@ -406,7 +410,7 @@ fn counts(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
     Arc::new(values.collect::<UInt64Array>())
 }
 
-fn reals(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
+pub(crate) fn reals(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(values.collect::<Float64Array>())
 }
 
@@ -417,7 +421,7 @@ fn amounts(values: impl Iterator<Item = Option<Amount>>, decimals: u8) -> ArrayR
     Arc::new(units.collect::<Decimal128Array>().with_data_type(kind))
 }
 
-fn times(values: impl Iterator<Item = Option<Timestamp>>) -> ArrayRef {
+pub(crate) fn times(values: impl Iterator<Item = Option<Timestamp>>) -> ArrayRef {
     let values = values.map(|value| value.map(|time| time.0));
     Arc::new(values.collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
 }

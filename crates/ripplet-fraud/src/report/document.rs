@@ -5,6 +5,7 @@
 
 use super::events::{EVENTS, Event};
 use super::page::Run;
+use super::search::{EntitySet, SearchColumns};
 use super::window_report::{ClusterReport, Evidence, MemberReport, OtherReport, WindowReport};
 use crate::evolution::OVERLAP_RULE;
 use crate::scores::{BESIDE, CHANCE, Definition, OF_CLUSTERS, OF_MEMBERS};
@@ -43,8 +44,12 @@ struct LeftOut {
     listed: u64,
     unlisted: u64,
     without_detail: u64,
-    /// Entities of windows that cannot be searched, or, of the known bad, are not listed.
+    /// Entities of windows that cannot be searched.
     unsearched: u64,
+    /// Windows that have such.
+    partly_searched: u64,
+    /// Entities of windows that are known bad and not listed.
+    known: u64,
     /// Edges whose single transactions are not there.
     without_transactions: u64,
 }
@@ -67,6 +72,8 @@ pub(super) struct Document<'a> {
     windows: &'a [WindowColumns],
     details: Vec<OfWindow<'a>>,
     left_out: Vec<String>,
+    /// The command that finds an entity that the page does not have.
+    find: String,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -95,22 +102,15 @@ struct WindowColumns {
     known_unseen: u64,
 }
 
-/// Who is found in a window.
-#[derive(Debug, Default, Serialize)]
-struct SearchColumns {
-    /// Members of clusters, and the clusters' ids.
-    member: Vec<u32>,
-    cluster: Vec<String>,
-    /// Those in no cluster.
-    other: Vec<u32>,
-}
-
 /// Who was known bad.
 #[derive(Debug, Default, Serialize)]
 struct KnownColumns {
     entity: Vec<u32>,
     cluster: Vec<Option<String>>,
-    deals: Vec<u8>,
+    /// A [`Presence`](super::Presence).
+    place: Vec<u8>,
+    /// How many are not listed.
+    left_out: u64,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -274,52 +274,52 @@ impl ReportBuilder {
         Some(self.details.len() - 1)
     }
 
-    /// Takes room for an entity among those that can be searched; nothing where there is none.
-    fn searched(&mut self, kind: u8, id: &str) -> Option<u32> {
+    /// Returns the number of an entity that can be searched, if there is room for it and `more` bytes.
+    fn searched(&mut self, kind: u8, id: &str, more: u64) -> Option<u32> {
         let key = (kind, id.to_owned());
-        let cost = if self.place_of.contains_key(&key) { 8 } else { bytes_of(&id) + 11 };
-        if self.of_search + cost > self.limits.bytes / 4 {
-            self.left_out.unsearched += 1;
+        let name = if self.place_of.contains_key(&key) { 0 } else { bytes_of(&id) + 4 };
+        if self.of_search + name + more > self.limits.bytes / 4 {
             return None;
         }
-        self.of_search += cost;
+        self.of_search += name + more;
         Some(self.place(key))
     }
 
-    /// Who was known bad in a window, as far as there is room.
+    /// Lists who was known bad in a window, as far as there is room.
     fn known(&mut self, report: &WindowReport, kinds: &[u8]) -> KnownColumns {
         let mut known = KnownColumns::default();
-        for OtherReport { kind, id, cluster, deals } in &report.known {
-            let Some(entity) = self.searched(kind_at(kinds, *kind), id) else { continue };
+        for OtherReport { kind, id, cluster, place } in &report.known {
+            let more = 10 + bytes_of(cluster);
+            let Some(entity) = self.searched(kind_at(kinds, *kind), id, more) else { continue };
             known.entity.push(entity);
             known.cluster.push(cluster.clone());
-            known.deals.push(u8::from(*deals));
+            known.place.push(*place as u8);
         }
-        self.left_out.unsearched += report.known_bad.saturating_sub(report.known.len() as u64);
+        let all = report.known_bad + report.known_unseen;
+        known.left_out = all.saturating_sub(known.entity.len() as u64);
+        self.left_out.known += known.left_out;
         known
     }
 
-    /// Who is found in a window, as far as there is room: members first.
+    /// Lists who is found in a window, as far as there is room: members first.
     fn search(&mut self, report: &WindowReport, kinds: &[u8]) -> SearchColumns {
         let mut search = SearchColumns::default();
-        for cluster in &report.listed {
-            for member in cluster.evidence.members.iter().filter(|member| !member.outside) {
-                let entity = self.searched(kind_at(kinds, member.kind), &member.id);
-                search.member.extend(entity);
-                search.cluster.extend(entity.map(|_| cluster.id.clone()));
-            }
+        // A bit for each entity that has a number; that of a new one is counted with its name.
+        self.of_search += EntitySet::bytes_for(self.entities.id.len());
+        let listed = report.listed.iter().flat_map(|cluster| {
+            let members = cluster.evidence.members.iter().filter(|member| !member.outside);
+            members.map(|member| (member.kind, &member.id, Some(&cluster.id)))
+        });
+        let others = report.others.iter();
+        let others = others.map(|other| (other.kind, &other.id, other.cluster.as_ref()));
+        for (kind, id, cluster) in listed.chain(others) {
+            let more = if cluster.is_some() { 8 } else { 0 };
+            let Some(entity) = self.searched(kind_at(kinds, kind), id, more) else { continue };
+            search.push(entity, cluster);
         }
-        for OtherReport { kind, id, cluster, .. } in &report.others {
-            let Some(entity) = self.searched(kind_at(kinds, *kind), id) else { continue };
-            match cluster {
-                Some(cluster) => {
-                    search.member.push(entity);
-                    search.cluster.push(cluster.clone());
-                }
-                None => search.other.push(entity),
-            }
-        }
-        self.left_out.unsearched += report.others_total.saturating_sub(report.others.len() as u64);
+        search.left_out = report.entities.saturating_sub(search.count);
+        self.left_out.unsearched += search.left_out;
+        self.left_out.partly_searched += u64::from(search.left_out > 0);
         search
     }
 
@@ -370,7 +370,8 @@ impl ReportBuilder {
             entities: &self.entities,
             windows: &self.windows,
             details: self.details.iter().map(of_window).collect(),
-            left_out: self.left_out.sentences(self.limits),
+            left_out: self.left_out.sentences(self.limits, &run.find_command()),
+            find: run.find_command(),
         }
     }
 }
@@ -386,7 +387,8 @@ fn kind_at(kinds: &[u8], kind: u8) -> u8 {
 }
 
 impl LeftOut {
-    fn sentences(self, limits: PageLimits) -> Vec<String> {
+    /// Says what is left out; `find` is a command that searches the run.
+    fn sentences(self, limits: PageLimits, find: &str) -> Vec<String> {
         let size = limits.bytes.div_ceil(1 << 20);
         let mut sentences = Vec::new();
         if self.unlisted > 0 {
@@ -407,9 +409,15 @@ impl LeftOut {
         }
         if self.unsearched > 0 {
             sentences.push(format!(
-                "{} times an entity of a window is not in this file’s search or list of known bad, those of older windows \
-                 first; the run’s members.parquet and known_bad.parquet have those that matter.",
-                self.unsearched
+                "The search of this file does not have all entities: of {} windows it lacks {}, those of older windows \
+                 first (“About this run” names each window). {find} finds every entity of every window.",
+                self.partly_searched, self.unsearched
+            ));
+        }
+        if self.known > 0 {
+            sentences.push(format!(
+                "The lists of known bad of this file lack {}; each window’s known_bad.parquet has all.",
+                self.known
             ));
         }
         if self.without_transactions > 0 {

@@ -17,12 +17,13 @@
 mod document;
 mod events;
 mod page;
+mod search;
 mod window_report;
 
 pub use crate::output::WindowFindings;
 pub use document::{PageLimits, ReportBuilder};
 pub use page::{Run, write_report};
 pub use window_report::{
-    ClusterReport, EdgeReport, Evidence, MemberReport, OtherReport, ReportLimits, Standing,
-    WindowReport,
+    ClusterReport, EdgeReport, Evidence, MemberReport, OtherReport, Presence, ReportLimits,
+    Standing, WindowReport,
 };

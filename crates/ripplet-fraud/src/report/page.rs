@@ -17,6 +17,20 @@ pub struct Run {
     pub inputs: Vec<(String, String)>,
     /// Sentences that a reader should know: what was skipped, what was warm-started.
     pub notes: Vec<String>,
+    /// The run folder, as a shell names it.
+    pub folder: String,
+}
+
+impl Run {
+    /// The command that finds an entity which the page does not have.
+    pub(super) fn find_command(&self) -> String {
+        let folder = if self.folder.is_empty() { "RUN" } else { &self.folder };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+        match folder.chars().all(is_plain) {
+            true => format!("“ripplet fraud find ID {folder}”"),
+            false => format!("“ripplet fraud find ID '{}'”", folder.replace('\'', r"'\''")),
+        }
+    }
 }
 
 const STYLE: &str = include_str!("page/report.css");

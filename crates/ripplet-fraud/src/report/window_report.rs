@@ -68,7 +68,7 @@ pub struct WindowReport {
     pub others: Vec<OtherReport>,
     /// How many these are, listed or not.
     pub others_total: u64,
-    /// Who was known bad when it ended, and where that is.
+    /// Who was known bad when it ended, and where that is; those that no transaction names last.
     pub known: Vec<OtherReport>,
     /// Entries of the list that hold then and name nobody who was seen.
     pub known_unseen: u64,
@@ -82,9 +82,40 @@ pub struct OtherReport {
     /// Its id.
     pub id: String,
     /// Its cluster, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// Whether it has transactions in the window.
-    pub deals: bool,
+    /// Whether it has transactions.
+    #[serde(default, skip_serializing_if = "Presence::is_active")]
+    pub place: Presence,
+}
+
+/// Whether an entity has transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Presence {
+    /// It has some in the window.
+    #[default]
+    Active = 0,
+    /// It has none in the window.
+    Idle = 1,
+    /// No transaction up to the window's end names it.
+    NeverSeen = 2,
+}
+
+impl Presence {
+    fn is_active(&self) -> bool {
+        *self == Presence::Active
+    }
+}
+
+impl From<Whereabouts> for Presence {
+    fn from(place: Whereabouts) -> Presence {
+        match place {
+            Whereabouts::Cluster(_) | Whereabouts::NoCluster => Presence::Active,
+            Whereabouts::NoTransactions => Presence::Idle,
+            Whereabouts::NeverSeen => Presence::NeverSeen,
+        }
+    }
 }
 
 /// What a report says about a cluster.
@@ -191,7 +222,7 @@ impl Default for ReportLimits {
             outsiders: 50,
             transactions: 100,
             all_transactions: 200_000,
-            others: 100_000,
+            others: 250_000,
             known: 100_000,
         }
     }
@@ -220,17 +251,17 @@ impl WindowReport {
         let listed: Vec<ClusterReport> = listed.collect();
         let (others, others_total) = found.others(&listed, limits.others);
         let known = found.known_bad_places().into_iter().take(limits.known);
-        let known = known.map(|(vertex, place)| OtherReport {
-            kind: found.entities.kind_of(vertex).0,
-            id: found.entities.id_of(vertex).into(),
-            cluster: place.cluster().map(|id| id.to_string()),
-            deals: place != Whereabouts::NoTransactions,
+        let known = known.map(|known| OtherReport {
+            kind: known.kind.0,
+            id: known.id.into(),
+            cluster: known.place.cluster().map(|id| id.to_string()),
+            place: known.place.into(),
         });
         WindowReport {
             others,
             others_total,
             known: known.collect(),
-            known_unseen: found.known_bad.unseen,
+            known_unseen: found.known_bad.unseen.len() as u64,
             index: window.index,
             from: window.range.from.0,
             until: window.range.until.0,
@@ -269,7 +300,7 @@ impl WindowFindings<'_> {
             kind: entities.kind_of(vertex).0,
             id: entities.id_of(vertex).into(),
             cluster: clusters.get(&vertex).map(ToString::to_string),
-            deals: true,
+            place: Presence::Active,
         };
         // Members of clusters that are not listed first.
         let (first, last): (Vec<_>, Vec<_>) = others().partition(|v| clusters.contains_key(v));

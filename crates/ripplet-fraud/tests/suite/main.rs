@@ -4,6 +4,7 @@ mod chance;
 mod detection;
 mod evaluation;
 mod evolution;
+mod find;
 mod market;
 mod output;
 mod postgres;

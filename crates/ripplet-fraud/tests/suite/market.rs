@@ -220,8 +220,8 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
         }
     }
     // Who is known bad is so whether or not the window has them.
-    let known_bad = Holding { vertices: bad.into_iter().collect(), unseen: 0 };
-    let trusted = Holding { vertices: Vec::new(), unseen: 0 };
+    let known_bad = Holding { vertices: bad.into_iter().collect(), unseen: Vec::new() };
+    let trusted = Holding { vertices: Vec::new(), unseen: Vec::new() };
     let mut sums: BTreeMap<(VertexId, VertexId), u64> = BTreeMap::new();
     for (&(a, b), flow) in &flows {
         *sums.entry((a.min(b), a.max(b))).or_default() += flow.count;

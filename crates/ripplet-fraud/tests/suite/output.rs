@@ -23,9 +23,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A table's header and its cells as text; nulls are empty.
-type Cells = (Vec<String>, Vec<Vec<String>>);
+pub type Cells = (Vec<String>, Vec<Vec<String>>);
 
-fn cells(path: &Path) -> Cells {
+pub fn cells(path: &Path) -> Cells {
     let format = Format::of_path(path).unwrap().0;
     if matches!(format, Format::Csv | Format::Tsv) {
         let delimiter = if format == Format::Csv { b',' } else { b'\t' };

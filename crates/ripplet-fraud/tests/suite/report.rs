@@ -22,6 +22,7 @@ fn run() -> Run {
         ],
         inputs: vec![pair("payments/day=2026-03-01.parquet", "52,114 rows, sha256 3f0a…")],
         notes: vec!["3 rows had no time and were skipped, as asked.".into()],
+        folder: "rings of spring".into(),
     }
 }
 
@@ -713,7 +714,8 @@ fn all_known_bad_are_listed_with_where_they_are() {
     let idle = (0..last.entities.len()).find(|&v| last.window.graph.degree(v) == 0).unwrap();
     last.known_bad.vertices.push(idle);
     last.known_bad.vertices.sort_unstable();
-    last.known_bad.unseen = 3;
+    let never = ["a ghost", "z"].map(|id| (ripplet_fraud::KindId(0), id.to_owned()));
+    last.known_bad.unseen = never.to_vec();
     let gone = last.findings.clusters.pop().unwrap().id;
     last.findings.members.retain(|member| member.cluster != gone);
     let expected: Vec<(String, String)> = last
@@ -731,6 +733,13 @@ fn all_known_bad_are_listed_with_where_they_are() {
         })
         .collect();
     assert!(expected.iter().any(|(_, place)| place == "in no cluster"));
+    let never = never.map(|(_, id)| (id, "in no transaction so far".to_owned()));
+    let expected: Vec<_> = expected.into_iter().chain(never).collect();
+    let path = folder.path().join("known_bad.csv");
+    last.with(|of| ripplet_fraud::output::write_known_bad(&path, of).unwrap());
+    let table = fs::read_to_string(path).unwrap();
+    assert!(table.contains(",a ghost,never seen,\n") && table.ends_with(",z,never seen,\n"));
+    assert_eq!(table.lines().count(), 1 + expected.len());
     let Some(mut page) = opened(&windows, folder.path()) else { return };
     page.click("#open-known");
     let ids = column(&mut page, "#known-list", 1);
@@ -741,10 +750,88 @@ fn all_known_bad_are_listed_with_where_they_are() {
     expected.sort();
     assert_eq!(shown, expected);
     let line = page.text("document.getElementById('known-line').textContent");
-    assert!(line.ends_with("3 on the list name nobody who was seen."), "{line}");
+    assert!(line.ends_with("2 are in no transaction so far."), "{line}");
+    assert!(line.contains(&format!(" of {} are in a cluster", expected.len())), "{line}");
     page.click("#known-list tbody tr[data-key] td");
     assert_eq!(page.value("document.getElementById('known').open"), json!(false));
+    // The search has them, too.
+    let found = searched(&mut page, "a ghost");
+    assert_eq!(found, ["a ghost user known badwindow 2: in no transaction so far"]);
     assert_eq!(page.complaints(), NOTHING);
+}
+
+/// What a search lists.
+fn searched(page: &mut Browser, text: &str) -> Vec<String> {
+    page.value(&format!(
+        "(() => {{ const search = document.getElementById('search'); search.value = '{text}'; \
+        search.dispatchEvent(new Event('input')); }})()"
+    ));
+    let lines =
+        page.value("[...document.querySelectorAll('#found li')].map((line) => line.textContent)");
+    serde_json::from_value(lines).unwrap()
+}
+
+/// What a page has no room for is said by the names of windows, with numbers, and with the command that finds it.
+#[test]
+fn what_the_search_leaves_out_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    let mut windows = market(20, 3);
+    // Those of the first window who are left out of the clusters that are listed.
+    windows[0].findings.clusters.truncate(1);
+    let first = windows[0].findings.clusters[0].id;
+    windows[0].findings.members.retain(|member| member.cluster == first);
+    let size = windows[0].findings.members.len() as u64;
+    let few = ReportLimits { others: 3, known: 2, ..ReportLimits::default() };
+    let mut parts = reports(&windows);
+    let whole = parts[0].entities;
+    parts[0] = windows[0].report(few);
+    let known = parts[0].known_bad;
+    page_of(parts, &run(), PageLimits::default(), &path);
+    let Some(mut page) = browser::start() else { return };
+    page.look(1440, 900, "light");
+    page.open(&path);
+    let left = whole - size - 3;
+    let notice = page.text("document.getElementById('notice').textContent");
+    let command = "“ripplet fraud find ID 'rings of spring'”";
+    for part in
+        [&format!("of 1 windows it lacks {left}, "), command, &format!("lack {}", known - 2)]
+    {
+        assert!(notice.contains(part), "{part} in {notice}");
+    }
+    let found = searched(&mut page, "nobody-at-all");
+    page.click("#timeline [data-window='0'] .hit");
+    let range = page.text("document.getElementById('range').textContent");
+    let said = format!(
+        "Not searched, as this file is to stay small: {left} of {whole} of window 1 ({range}). {command} finds every entity."
+    );
+    assert_eq!(found, ["Nobody of any window in this file has such an id.", &said]);
+    let notes = page.text("document.getElementById('notes').textContent");
+    assert!(notes.contains(&format!("Not searched: {left} of {whole} of window 1 ({range}).")));
+    page.click("#open-known");
+    let line = page.text("document.getElementById('known-line').textContent");
+    assert!(line.contains(&format!("This file lists 2 of {known};")), "{line}");
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+/// An entity that is in many windows is named once, and costs a bit of each.
+#[test]
+fn the_search_of_many_windows_is_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let size = |windows: usize| {
+        let mut found = market(400, 1).remove(0);
+        // In no cluster.
+        found.findings.clusters.clear();
+        found.findings.members.clear();
+        found.known_bad.vertices.clear();
+        let part = found.report(ReportLimits::default());
+        let path = folder.path().join("report.html");
+        page_of(vec![part.clone(); windows], &run(), PageLimits::default(), &path);
+        (fs::metadata(path).unwrap().len(), part.entities)
+    };
+    let ((few, entities), (many, _)) = (size(1), size(21));
+    let of_window = (many - few) / 20;
+    assert!(entities > 5000 && of_window < entities / 5 + 4000, "{entities}: {of_window}");
 }
 
 /// Pictures for people, where `RIPPLET_SCREENSHOTS` names a folder.

@@ -8,8 +8,8 @@
 
 use super::atomic_file::Output;
 use super::columnar::TableFile;
-use super::refused;
 use super::text::{Fields, push_integer, push_shortest, write_blocks, write_end, write_head};
+use super::{Target, refused};
 use crate::{Compression, Format, WriteError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -20,7 +20,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use ripplet_graph::ExternalId;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Rows of text that are formatted at a time.
 const ROWS: usize = 1 << 14;
@@ -39,33 +39,38 @@ enum Sink {
 }
 
 impl RecordWriter {
-    /// Begins a table with these columns, which will be `path`.
+    /// Begins a table with these columns, which will be the target.
     ///
     /// # Errors
-    /// Where the name tells no such format, a column is of a kind that text has no form for, or the operating
+    /// Where neither the name nor the format that was said is such a format, a column is of a kind that text has no form for, or the operating
     /// system refuses.
-    pub fn create(path: &Path, schema: SchemaRef) -> Result<RecordWriter, WriteError> {
-        let sink = Self::begin(path, &schema)?;
-        Ok(RecordWriter { path: path.into(), schema, sink: Some(sink) })
+    pub fn create<'a>(
+        target: impl Into<Target<'a>>,
+        schema: SchemaRef,
+    ) -> Result<RecordWriter, WriteError> {
+        let target = target.into();
+        let sink = Self::begin(target, &schema)?;
+        Ok(RecordWriter { path: target.path().into(), schema, sink: Some(sink) })
     }
 
-    /// Checks what can be checked before there are rows: that the name tells a format.
+    /// Checks what can be checked before there are rows: that the name tells a format, unless that is said.
     ///
     /// # Errors
     /// Where it does not.
-    pub fn check(path: &Path) -> Result<(), WriteError> {
-        format_of(path).map(drop).map_err(|source| WriteError { path: path.into(), source })
+    pub fn check<'a>(target: impl Into<Target<'a>>) -> Result<(), WriteError> {
+        let target = target.into();
+        format_of(target).map(drop).map_err(|source| target.error(source))
     }
 
-    fn begin(path: &Path, schema: &SchemaRef) -> Result<Sink, WriteError> {
-        let refuse = |source| WriteError { path: path.into(), source };
-        let (format, compression) = format_of(path).map_err(refuse)?;
+    fn begin(target: Target<'_>, schema: &SchemaRef) -> Result<Sink, WriteError> {
+        let refuse = |source| target.error(source);
+        let (format, compression) = format_of(target).map_err(refuse)?;
         let unknown = schema.fields().iter().find(|field| !has_form(field.data_type()));
         if let Some(field) = unknown {
             let sentence = format!("the column `{}` is {}", field.name(), field.data_type());
             return Err(refuse(refused(sentence)));
         }
-        let mut out = Output::create(path)?;
+        let mut out = Output::create(target.path())?;
         let Some(fields) = Fields::of(format) else {
             let file = TableFile::create(out, format, schema.clone()).map_err(refuse)?;
             return Ok(Sink::Columnar(Box::new(file)));
@@ -196,13 +201,13 @@ fn has_form(kind: &DataType) -> bool {
     )
 }
 
-fn format_of(path: &Path) -> io::Result<(Format, Compression)> {
+fn format_of(target: Target<'_>) -> io::Result<(Format, Compression)> {
     let fits = |&(format, compression): &(Format, Compression)| match format {
         Format::Tsv | Format::Csv => true,
         Format::Parquet | Format::Arrow => compression == Compression::None,
         _ => false,
     };
-    Format::of_path(path).filter(fits).ok_or_else(|| {
+    target.told().filter(fits).ok_or_else(|| {
         refused(
             "this table is written as .tsv or .csv (each also .gz or .zst), .parquet or .arrow: \
              choose such a name",

@@ -98,17 +98,37 @@ function clustersWith(window, text) {
   return found;
 }
 
-/** Who deals with somebody in a window: the id of the cluster of each, null of who is in none. */
-const foundIn = memoized((window) => {
-  const { member, cluster, other } = doc.windows[window].search;
-  const found = new Map(other.map((entity) => [entity, null]));
-  member.forEach((entity, at) => {
-    if (!found.get(entity)) found.set(entity, cluster[at]);
-  });
-  return found;
+/** The six bits of a character of a set of entities, which `search.rs` writes. */
+const bitsOf = new Map([...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].map((digit, bits) => [digit, bits]));
+
+/** The cluster of each member that can be searched in a window. */
+const membersIn = memoized((window) => {
+  const { cluster, members } = doc.windows[window].search;
+  return new Map(members.flatMap((entities, at) => entities.map((entity) => [entity, cluster[at]])));
 });
 
-const knownIn = memoized((window) => new Set(doc.windows[window].known.entity));
+/** Where who has transactions in a window is: a cluster's id, or null for no cluster; undefined of all others. */
+function placeIn(window, entity) {
+  const cluster = membersIn(window).get(entity);
+  if (cluster !== undefined) return cluster;
+  const bits = bitsOf.get(doc.windows[window].search.others[Math.floor(entity / 6)]) ?? 0;
+  return (bits >> (entity % 6)) & 1 ? null : undefined;
+}
+
+/** Windows of which not all entities can be searched, newest first. */
+const partlySearched = memoized(() => doc.windows.map((_, window) => window).filter((window) => doc.windows[window].search.left_out > 0).reverse());
+
+/** How much of a window cannot be searched, with its name. */
+function leftOutOf(window) {
+  const { search, entities } = doc.windows[window];
+  return `${grouped.format(search.left_out)} of ${grouped.format(entities)} of window ${grouped.format(window + 1)} (${rangeOf(doc.windows[window])})`;
+}
+
+/** Where each that was known bad in a window is in its list. */
+const knownIn = memoized((window) => new Map(doc.windows[window].known.entity.map((entity, at) => [entity, at])));
+
+/** Where a known bad entity without a cluster is, by the number in the list. */
+const PLACES = ['in no cluster', 'no transactions in this window', 'in no transaction so far'];
 
 /** The first entities whose id contains a text, those whose id it is first, and how many there are. */
 function entitiesWith(text, most) {
@@ -122,12 +142,18 @@ function entitiesWith(text, most) {
 function stretchesOf(entity) {
   const stretches = [];
   for (let window = doc.windows.length - 1; window >= 0; window -= 1) {
-    const known = knownIn(window).has(entity);
-    if (!foundIn(window).has(entity) && !known) continue;
-    const cluster = foundIn(window).has(entity) ? foundIn(window).get(entity) : undefined;
+    const at = knownIn(window).get(entity);
+    const known = at !== undefined;
+    const found = placeIn(window, entity);
+    if (found === undefined && !known) continue;
+    // The list of known bad also has those for whom the search had no room.
+    const list = doc.windows[window].known;
+    const cluster = found ?? (known ? list.cluster[at] : null);
+    const place = cluster === null ? PLACES[found === null || !known ? 0 : list.place[at]] : null;
     const last = stretches.at(-1);
-    if (last && last.from === window + 1 && last.cluster === cluster && last.known === known) last.from = window;
-    else stretches.push({ from: window, until: window, cluster, known });
+    const same = last && last.from === window + 1 && last.cluster === cluster && last.place === place && last.known === known;
+    if (same) last.from = window;
+    else stretches.push({ from: window, until: window, cluster, place, known });
   }
   return stretches;
 }

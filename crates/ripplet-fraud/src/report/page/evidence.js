@@ -145,6 +145,7 @@ function showEvidence(row) {
   byId('no-cluster').hidden = Boolean(row);
   if (!row) {
     showGraph(null);
+    tables.members.show([]);
     return;
   }
   const window = doc.windows[row.window];

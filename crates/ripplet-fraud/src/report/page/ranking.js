@@ -81,7 +81,7 @@ function showFound(text) {
   const { first, count } = text ? entitiesWith(text, FOUND) : { first: [], count: 0 };
   const windows = ({ from, until }) => (from === until ? `window ${from + 1}` : `windows ${from + 1} to ${until + 1}`);
   const stretch = (one) => {
-    if (!one.cluster) return make('span', {}, `${windows(one)}: ${one.cluster === null ? 'in no cluster' : 'no transactions'}`);
+    if (one.cluster === null) return make('span', {}, `${windows(one)}: ${one.place}`);
     const listed = clusterIn(one.until, one.cluster) !== null;
     const words = `${windows(one)}: ${one.cluster}`;
     return listed
@@ -95,9 +95,18 @@ function showFound(text) {
     return make('li', {}, idText(doc.entities.id[entity]), ` ${kindOf(doc.entities.kind[entity])} `, known, ...where);
   };
   const more = count > first.length ? [make('li', {}, `and ${counted(count - first.length, 'other')}`)] : [];
-  host.replaceChildren(...first.map(entry), ...more);
+  const none = count === 0 ? [make('li', {}, 'Nobody of any window in this file has such an id.')] : [];
+  host.replaceChildren(...first.map(entry), ...more, ...none, ...leftOutOfSearch());
   host.hidden = !text;
-  if (text && count === 0) host.replaceChildren(make('li', {}, 'Nobody of any window in this file has such an id.'));
+}
+
+/** Says which windows the search does not have in full, and what finds the rest. */
+function leftOutOfSearch() {
+  const windows = partlySearched();
+  if (windows.length === 0) return [];
+  const named = windows.slice(0, FOUND).map(leftOutOf).join('; ');
+  const others = windows.length > FOUND ? `; and some of ${counted(windows.length - FOUND, 'other window')}` : '';
+  return [make('li', { class: 'left-out' }, `Not searched, as this file is to stay small: ${named}${others}. ${doc.find} finds every entity.`)];
 }
 
 function listenToFilters() {

@@ -157,8 +157,8 @@ function listenToPrinter() {
 /** All who were known bad when the chosen window ended, and where each is. */
 function showKnown() {
   const window = doc.windows[state.window];
-  const { entity, cluster, deals } = window.known;
-  const place = (at) => cluster[at] ?? (deals[at] ? 'in no cluster' : 'no transactions in this window');
+  const { entity, cluster, place: places, left_out } = window.known;
+  const place = (at) => cluster[at] ?? PLACES[places[at]];
   const rows = entity.map((number, at) => ({
     at,
     name: doc.entities.id[number],
@@ -184,8 +184,11 @@ function showKnown() {
     ],
   });
   const inClusters = rows.filter((row) => row.cluster !== null).length;
-  const unseen = window.known_unseen ? ` ${grouped.format(window.known_unseen)} on the list name nobody who was seen.` : '';
-  byId('known-line').textContent = `${rangeOf(window)}: ${grouped.format(inClusters)} of ${grouped.format(window.known_bad)} are in a cluster.${unseen}`;
+  const all = window.known_bad + window.known_unseen;
+  const unseen = window.known_unseen ? ` ${grouped.format(window.known_unseen)} are in no transaction so far.` : '';
+  const less = left_out ? ` This file lists ${grouped.format(rows.length)} of ${grouped.format(all)}; the window’s known_bad.parquet has all.` : '';
+  const among = left_out ? ` of the ${grouped.format(rows.length)} listed` : ` of ${grouped.format(all)}`;
+  byId('known-line').textContent = `${rangeOf(window)}: ${grouped.format(inClusters)}${among} are in a cluster.${unseen}${less}`;
   byId('known').showModal();
   tables.known.show(rows);
 }
@@ -200,7 +203,8 @@ function showAbout() {
   byId('member-formulas').replaceChildren(...[doc.member_score].map(formula));
   byId('event-rules').replaceChildren(...doc.events.map(({ name, rule }) => make('div', {}, make('dt', {}, name), make('dd', {}, rule))));
   byId('overlap').textContent = doc.overlap_rule;
-  const notes = [...doc.run.notes, ...doc.left_out].map((note) => make('li', {}, note));
+  const unsearched = partlySearched().map((window) => `Not searched: ${leftOutOf(window)}.`);
+  const notes = [...doc.run.notes, ...doc.left_out, ...unsearched].map((note) => make('li', {}, note));
   byId('notes').replaceChildren(...notes);
   byId('notes-title').hidden = notes.length === 0;
   const notice = byId('notice');

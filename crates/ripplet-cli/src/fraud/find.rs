@@ -1,0 +1,169 @@
+//! `ripplet fraud find`: in which windows and clusters of a run an entity was.
+
+use crate::console::{Console, print};
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+use crate::message::one_line;
+use crate::output::{check_place, is_standard, written};
+use crate::reading::format;
+use clap::Args;
+use ripplet::fraud::find::{FindError, FoundEntities, FoundEntity, Query, find, write_found};
+use ripplet::fraud::folder::RunFolder;
+use ripplet::fraud::run::RunError;
+use ripplet::fraud::source::SourceError;
+use ripplet::io::Format;
+use ripplet::io::write::{RecordWriter, Target};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// Find an entity in all windows of a run: in which clusters it was, with which score, and when it was known to be bad.
+///
+/// Every entity of every window is found, in a cluster or not, and everybody known bad. The report's search is quicker,
+/// but a large run's report does not have all entities.
+#[derive(Args)]
+pub struct Arguments {
+    /// The entity's id, as the data has it.
+    #[arg(value_name = "ID")]
+    id: String,
+    /// The run folder.
+    folder: PathBuf,
+    /// Find ids that contain ID, in upper or lower case.
+    #[arg(long)]
+    part: bool,
+    /// Entities of this kind alone, such as user.
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// The most entities that are shown; others are counted.
+    #[arg(long, value_name = "N", default_value = "100")]
+    most: NonZeroUsize,
+    /// Write a table of a row for each entity and window (.csv, .tsv, .parquet, .arrow), `-` for standard output; without,
+    /// a table for people is printed.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// FILE's format, if its name does not tell: csv, tsv, parquet, arrow. Without FILE, standard output has it.
+    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
+    to: Option<Format>,
+}
+
+/// Searches; prints or writes what is found.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    let target = arguments.target();
+    if let Some(target) = target {
+        RecordWriter::check(target).map_err(Failure::Place)?;
+        check_place(target.path(), &[])?;
+    }
+    let folder = RunFolder::open(&arguments.folder)?;
+    let query = Query {
+        text: arguments.id.clone(),
+        part: arguments.part,
+        kind: arguments.kind.clone(),
+        most: arguments.most.get(),
+    };
+    console.stage("searching");
+    let found = find(&folder, &query, &interrupt::requested)?;
+    if found.entities.is_empty() {
+        return Err(arguments.nobody());
+    }
+    if found.others > 0 {
+        console.note(&format!("{} other entities match: --most {} shows them", found.others, {
+            found.entities.len() as u64 + found.others
+        }));
+    }
+    for entity in found.entities.iter().filter(|entity| entity.sightings.is_empty()) {
+        let FoundEntity { kind, id, .. } = entity;
+        console.note(&format!("the {kind} {id} has transactions with nobody else in any window"));
+    }
+    match target {
+        None => print(&table(&found))?,
+        Some(target) => {
+            if is_standard(target.path()) {
+                console.close();
+            }
+            written(write_found(target, &found))?;
+        }
+    }
+    Ok(Ending::Whole)
+}
+
+impl Arguments {
+    /// Where a table goes, unless it is for people.
+    fn target(&self) -> Option<Target<'_>> {
+        match (&self.output, self.to) {
+            (Some(output), to) => Some(Target::new(output, to)),
+            (None, Some(to)) => Some(Target::new(Path::new("-"), Some(to))),
+            (None, None) => None,
+        }
+    }
+
+    /// What is said if nobody is found.
+    fn nobody(&self) -> Failure {
+        let Arguments { id, folder, .. } = self;
+        let kind =
+            self.kind.as_ref().map_or("entity".into(), |kind| format!("entity of kind {kind}"));
+        let (whose, help) = match self.part {
+            true => ("whose id contains", "see that the folder is that of the run that you mean"),
+            false => (
+                "with the id",
+                "ids are compared to the letter; --part finds all that contain a text",
+            ),
+        };
+        Failure::refused(
+            format!("no window of {} has an {kind} {whose} `{id}`", folder.display()),
+            help,
+        )
+    }
+}
+
+/// A line for each entity and window.
+fn table(found: &FoundEntities) -> String {
+    let head = ["kind", "id", "window", "place", "cluster", "rank", "score", "known bad"];
+    let mut lines = vec![head.map(String::from)];
+    for entity in &found.entities {
+        for sighting in &entity.sightings {
+            let member = sighting.membership.as_ref();
+            let rank = member.and_then(|member| member.rank);
+            lines.push([
+                one_line(&entity.kind),
+                one_line(&entity.id),
+                sighting.folder.clone(),
+                sighting.place().to_owned(),
+                member.map_or(String::new(), |member| member.cluster.clone()),
+                rank.map_or(String::new(), |rank| rank.to_string()),
+                member.map_or(String::new(), |member| format!("{:.3}", member.score)),
+                if sighting.known_bad { "yes" } else { "no" }.to_owned(),
+            ]);
+        }
+    }
+    aligned(&lines)
+}
+
+/// Columns as wide as their widest field.
+fn aligned(lines: &[[String; 8]]) -> String {
+    let length = |text: &String| text.chars().count();
+    let width = |column: usize| lines.iter().map(|line| length(&line[column])).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..8).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        let fields = line.iter().zip(&widths).map(|(field, &width)| format!("{field:<width$}"));
+        text.push_str(fields.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+impl From<FindError> for Failure {
+    fn from(error: FindError) -> Failure {
+        let help = match &error {
+            FindError::OlderRun(_) => {
+                "run it again into a new folder; the report’s search has some of them"
+            }
+            _ => "the run folder is damaged: run it again into a new one",
+        };
+        match error {
+            FindError::Cancelled => interrupt::Interrupted.into(),
+            FindError::Folder(error) => RunError::from(error).into(),
+            FindError::Source(SourceError::Read(error)) => Failure::Read(error),
+            error => Failure::refused(error.to_string(), help),
+        }
+    }
+}

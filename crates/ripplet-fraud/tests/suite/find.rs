@@ -1,0 +1,144 @@
+//! The search of a run folder, beside the transactions and tables that it was made of.
+
+use crate::output::cells;
+use crate::runs::{Days, run_into};
+use ripplet_fraud::find::{FindError, FoundEntities, Query, find};
+use ripplet_fraud::folder::RunFolder;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+fn query(text: &str) -> Query {
+    Query { text: text.into(), part: false, kind: None, most: 100_000 }
+}
+
+fn search(folder: &RunFolder, query: &Query) -> FoundEntities {
+    find(folder, query, &|| false).unwrap()
+}
+
+/// A table's rows by its columns' names.
+fn rows(path: &std::path::Path) -> Vec<BTreeMap<String, String>> {
+    let (header, rows) = cells(path);
+    let row = |row: Vec<String>| header.iter().cloned().zip(row).collect();
+    rows.into_iter().map(row).collect()
+}
+
+#[test]
+fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
+    let days = Days::new(7);
+    // A busy ring of the first four days, among others who deal once.
+    for day in 1..=7 {
+        let others = (0..300).map(|n| format!("p{n},q{}", (n * 7 + day * 131) % 300));
+        let ring = (0..9).map(|n| format!("busy{},den{}", n / 3, n % 3));
+        let ring = ring.flat_map(|ends| vec![ends; 6]).filter(|_| day <= 4);
+        let lines = ring.chain(others).map(|ends| format!("{ends},2024-03-{day:02}T23:45:00,7\n"));
+        days.write(day, &(Days::rows(day) + &lines.collect::<String>()));
+    }
+    let out = days.path("run");
+    let manifest = run_into(&days.options(), &out, false).unwrap();
+    let folder = RunFolder::open(&out).unwrap();
+    let everybody = search(&folder, &Query { part: true, ..query("") });
+    assert_eq!(everybody.others, 0);
+
+    // By window, kind and id: whether it deals, and what the tables say.
+    let mut expected = BTreeMap::new();
+    for record in &manifest.windows {
+        let at = folder.window(record);
+        let first = record.index + 1;
+        let active: BTreeSet<(String, String)> = (first..first + 3)
+            .flat_map(|day| {
+                fs::read_to_string(days.file(day))
+                    .unwrap()
+                    .lines()
+                    .skip(1)
+                    .flat_map(|line| {
+                        let fields: Vec<&str> = line.split(',').collect();
+                        [
+                            ("user".to_owned(), fields[0].to_owned()),
+                            ("shop".to_owned(), fields[1].to_owned()),
+                        ]
+                    })
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let ranks: BTreeMap<String, String> = rows(&at.join("clusters.parquet"))
+            .into_iter()
+            .map(|row| (row["cluster"].clone(), row["rank"].clone()))
+            .collect();
+        let mut here: BTreeMap<_, _> = active
+            .iter()
+            .map(|key| (key.clone(), (String::from("in no cluster"), None, false)))
+            .collect();
+        for row in rows(&at.join("members.parquet")) {
+            let key = (row["kind"].clone(), row["id"].clone());
+            let rank = &ranks[&row["cluster"]];
+            let member = format!("{} {rank} {}", row["cluster"], row["score"]);
+            *here.get_mut(&key).unwrap() = ("in a cluster".into(), Some(member), false);
+        }
+        // ring7 is known from the fourth on; nobody is in no transaction.
+        let known = ["ring0", "nobody", "ring7"];
+        for id in &known[..if first + 3 > 4 { 3 } else { 2 }] {
+            let key = ("user".to_owned(), (*id).to_owned());
+            let place = if *id == "nobody" { "never seen" } else { "no transactions" };
+            here.entry(key).or_insert((place.into(), None, true)).2 = true;
+        }
+        expected.extend(here.into_iter().map(|(key, what)| ((record.index, key), what)));
+    }
+    let mut found = BTreeMap::new();
+    for entity in &everybody.entities {
+        for sighting in &entity.sightings {
+            let member = sighting.membership.as_ref();
+            let member = member.map(|m| format!("{} {} {}", m.cluster, m.rank.unwrap(), m.score));
+            let what = (sighting.place().to_owned(), member, sighting.known_bad);
+            let key = (sighting.window, (entity.kind.clone(), entity.id.clone()));
+            assert!(found.insert(key, what).is_none(), "twice");
+        }
+    }
+    assert!(expected.values().any(|what| what.0 == "in a cluster"));
+    assert_eq!(found, expected);
+
+    // One of them alone is found as among all; by its kind, too.
+    let one = &everybody.entities[everybody.entities.len() / 2];
+    for kind in [None, Some(one.kind.clone())] {
+        let alone = search(&folder, &Query { kind, ..query(&one.id) });
+        assert_eq!(alone.entities.len(), 1);
+        assert_eq!(alone.entities[0].sightings, one.sightings);
+    }
+    let other = if one.kind == "user" { "shop" } else { "user" };
+    let none = search(&folder, &Query { kind: Some(other.into()), ..query(&one.id) });
+    assert!(none.entities.is_empty());
+
+    // A part of an id, in any case; of many the first, and how many others there are.
+    let part = search(&folder, &Query { part: true, ..query("USER1") });
+    let ids: BTreeSet<&str> = part.entities.iter().map(|entity| &*entity.id).collect();
+    let expected: BTreeSet<&str> =
+        everybody.entities.iter().map(|e| &*e.id).filter(|id| id.contains("user1")).collect();
+    assert_eq!(ids, expected);
+    let few = search(&folder, &Query { part: true, most: 3, ..query("") });
+    assert_eq!(few.entities.len(), 3);
+    assert_eq!(few.others, everybody.entities.len() as u64 - 3);
+    for (few, all) in few.entities.iter().zip(&everybody.entities) {
+        assert_eq!((&few.id, &few.sightings), (&all.id, &all.sightings));
+    }
+    assert!(matches!(find(&folder, &query("x"), &|| true), Err(FindError::Cancelled)));
+}
+
+#[test]
+fn a_damaged_run_is_an_error() {
+    let days = Days::new(3);
+    let out = days.path("run");
+    let manifest = run_into(&days.options(), &out, false).unwrap();
+    let folder = RunFolder::open(&out).unwrap();
+    let at = folder.window(&manifest.windows[0]);
+    let search = || find(&folder, &query("ring0"), &|| false).unwrap_err().to_string();
+    let real = fs::read(at.join("active.parquet")).unwrap();
+    // Another table in its place, a shorter one, and none.
+    fs::copy(at.join("members.parquet"), at.join("active.parquet")).unwrap();
+    assert!(search().contains("there is no column `active`"), "{}", search());
+    fs::write(at.join("active.parquet"), &real[..real.len() / 2]).unwrap();
+    assert!(search().contains("active.parquet"), "{}", search());
+    fs::write(at.join("active.parquet"), &real).unwrap();
+    fs::copy(at.join("active.parquet"), at.join("members.parquet")).unwrap();
+    assert!(search().contains("members.parquet: there is no column `kind`"), "{}", search());
+    fs::remove_file(at.join("entities.parquet")).unwrap();
+    assert!(search().contains("an older version of ripplet"), "{}", search());
+}
