@@ -297,24 +297,34 @@ fn numbers(column: &ArrayRef) -> Option<Numbers> {
 }
 
 /// The instants of a column of timestamps or dates; inside, nothing where one is beyond what can be counted.
+///
+/// The largest value of a type stands for `infinity`, the least two for `-infinity`: PostgreSQL and DuckDB write them so.
 fn micros(column: &ArrayRef) -> Option<Vec<Option<Option<Timestamp>>>> {
     macro_rules! stamps {
-        ($type:ty, $factor:expr) => {{
-            let instant = |value| i64::from(value).checked_mul($factor).map(Timestamp);
+        ($type:ty, $micros:expr) => {{
+            type Native = <$type as ArrowPrimitiveType>::Native;
+            let micros: fn(i64) -> Option<i64> = $micros;
+            let instant = |value: Native| match value {
+                Native::MAX => Some(Timestamp(i64::MAX)),
+                value if value <= Native::MIN + 1 => Some(Timestamp(i64::MIN)),
+                value => micros(i64::from(value)).map(Timestamp),
+            };
             column.as_primitive::<$type>().iter().map(|value| value.map(instant)).collect()
         }};
     }
     Some(match column.data_type() {
-        DataType::Timestamp(TimeUnit::Second, _) => stamps!(TimestampSecondType, 1_000_000),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => stamps!(TimestampMillisecondType, 1000),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => stamps!(TimestampMicrosecondType, 1),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            let instant = |nanos: i64| Some(Timestamp(nanos.div_euclid(1000)));
-            let values = column.as_primitive::<TimestampNanosecondType>().iter();
-            values.map(|value| value.map(instant)).collect()
+        DataType::Timestamp(TimeUnit::Second, _) => {
+            stamps!(TimestampSecondType, |seconds| seconds.checked_mul(1_000_000))
         }
-        DataType::Date32 => stamps!(Date32Type, Span::DAY.micros()),
-        DataType::Date64 => stamps!(Date64Type, 1000),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            stamps!(TimestampMillisecondType, |millis| millis.checked_mul(1000))
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => stamps!(TimestampMicrosecondType, Some),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            stamps!(TimestampNanosecondType, |nanos| Some(nanos.div_euclid(1000)))
+        }
+        DataType::Date32 => stamps!(Date32Type, |days| days.checked_mul(Span::DAY.micros())),
+        DataType::Date64 => stamps!(Date64Type, |millis| millis.checked_mul(1000)),
         _ => return None,
     })
 }
@@ -517,4 +527,80 @@ fn collected<T: Default>(found: Vec<Result<T, FaultKind>>, faults: &mut Vec<Faul
 fn shown(text: &str) -> String {
     const LONGEST: usize = 40;
     text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{
+        Date32Array, Date64Array, RecordBatch, TimestampMicrosecondArray,
+        TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
+    };
+    use std::sync::Arc;
+
+    const MAPPING: &str = "time = \"at\"\n[source]\ncolumn = \"a\"\nkind = \"u\"\n\
+        [target]\ncolumn = \"b\"\nkind = \"u\"\n";
+
+    /// The first faults of a column of times, one for each row, and the time of its last row.
+    fn read(times: ArrayRef) -> (Vec<String>, Timestamp) {
+        let ids: ArrayRef = Arc::new(StringArray::from(vec!["x"; times.len()]));
+        let columns = [("a", ids.clone()), ("b", ids), ("at", times)];
+        let columns = RecordBatch::try_from_iter(columns).unwrap();
+        let raw = RawBatch { columns, places: Places::Rows(0) };
+        let batch = Batch::of(&raw, &Mapping::parse(MAPPING).unwrap(), "here").unwrap();
+        let faults = batch.faults.iter().map(|fault| fault.kind.to_string()).collect();
+        (faults, *batch.times.last().unwrap())
+    }
+
+    #[test]
+    fn infinite_times_of_arrow_are_faults_of_their_rows_in_every_unit() {
+        const LARGEST: i64 = i64::MAX;
+        let day = 19_783;
+        let wide = |unit: i64| vec![LARGEST, i64::MIN, -LARGEST, day * 86_400 * unit];
+        let columns: [ArrayRef; 7] = [
+            Arc::new(TimestampSecondArray::from(wide(1))),
+            Arc::new(TimestampMillisecondArray::from(wide(1000))),
+            Arc::new(TimestampMicrosecondArray::from(wide(1_000_000))),
+            Arc::new(TimestampMicrosecondArray::from(wide(1_000_000)).with_timezone("UTC")),
+            Arc::new(TimestampNanosecondArray::from(wide(1_000_000_000))),
+            Arc::new(Date32Array::from(vec![i32::MAX, i32::MIN, -i32::MAX, day as i32])),
+            Arc::new(Date64Array::from(wide(1000))),
+        ];
+        for column in columns {
+            let kind = column.data_type().to_string();
+            let (faults, last) = read(column);
+            assert_eq!(faults.len(), 3, "{kind}: {faults:?}");
+            for (fault, name) in faults.iter().zip(["`infinity`", "`-infinity`", "`-infinity`"]) {
+                assert!(
+                    fault.starts_with(&format!("{name} in the column `at`")),
+                    "{kind}: {fault}"
+                );
+            }
+            assert_eq!(last.to_string(), "2024-03-01", "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_time_beyond_counting_and_an_offset_beyond_eighteen_hours_are_faults() {
+        let (faults, _) = read(Arc::new(TimestampSecondArray::from(vec![i64::MAX / 2])));
+        assert!(faults[0].starts_with("`a time beyond all counting`"), "{faults:?}");
+        let texts = vec![
+            "infinity",
+            "-infinity",
+            "2024-03-01T00:00:00+18:01",
+            "2024-03-01 00:00:00-19",
+            "2024-03-01T00:00:00+18:00",
+        ];
+        let dictionary: arrow_array::DictionaryArray<Int32Type> = texts.iter().copied().collect();
+        let columns: [ArrayRef; 2] =
+            [Arc::new(StringArray::from(texts.clone())), Arc::new(dictionary)];
+        for column in columns {
+            let (faults, last) = read(column);
+            assert_eq!(faults.len(), 4, "{faults:?}");
+            for (fault, text) in faults.iter().zip(&texts) {
+                assert!(fault.starts_with(&format!("`{text}` in the column `at`")), "{fault}");
+            }
+            assert_eq!(last.to_string(), "2024-02-29T06:00:00Z");
+        }
+    }
 }

@@ -301,3 +301,53 @@ fn a_server_that_goes_in_mid_stream_leaves_finished_windows() {
     assert_eq!((manifest.state, manifest.windows.len()), (refused, windows.len()));
     assert!(out.join("report.html").exists());
 }
+
+/// Of each type of times, and of texts: named by its row, and counted if such rows are skipped.
+#[test]
+fn infinite_times_and_wide_offsets_are_bad_rows() {
+    let columns =
+        "\"from\" text, \"to\" text, a timestamp, z timestamptz, d date, t text, eur int4";
+    let Some(mut table) = Table::new("infinite", columns) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let day = |day: u32| format!("2024-03-{day:02}");
+    let good = |user: u32, of: u32| {
+        let at = day(of);
+        format!("('u{user}', 's', '{at}', '{at} 00:00:00Z', '{at}', '{at}T00:00:00+18:00', 1)")
+    };
+    let rows: Vec<String> = (1..=6).flat_map(|of| (0..4).map(move |user| good(user, of))).collect();
+    // Only what a column can hold; the text has what the others have and offsets.
+    let bad =
+        |time: &str, text: &str| format!("('u0', 's', '{time}', '{time}', '{time}', '{text}', 1)");
+    let mut rows = rows;
+    rows.insert(5, bad("infinity", "2024-03-02T00:00:00+18:01"));
+    rows.insert(9, bad("-infinity", "2024-03-03T00:00:00-99:99"));
+    let insert = format!("INSERT INTO {} VALUES {}", table.name, rows.join(","));
+    table.client.batch_execute(&insert).unwrap();
+    for (column, first, second) in [
+        ("a", "`infinity`", "`-infinity`"),
+        ("z", "`infinity`", "`-infinity`"),
+        ("d", "`infinity`", "`-infinity`"),
+        ("t", "`2024-03-02T00:00:00+18:01`", "`2024-03-03T00:00:00-99:99`"),
+    ] {
+        let query =
+            format!("SELECT \"from\", \"to\", {column} AS at, eur FROM TABLE ORDER BY ctid");
+        let mut options = table.options(&query, folder.path());
+        let out = |name: &str| folder.path().join(format!("{column}-{name}"));
+        let refused = run_into(&options, &out("stop"), false).unwrap_err().to_string();
+        let expected = format!("at row 5: {first} in the column `at` is no time");
+        assert!(refused.contains(&expected), "{column}: {refused}");
+        let query = query.replace(
+            "ORDER BY",
+            &format!("WHERE {column}::text NOT LIKE '{}' ORDER BY", first.trim_matches('`')),
+        );
+        let without = table.options(&query, folder.path());
+        let refused = run_into(&without, &out("second"), false).unwrap_err().to_string();
+        let expected = format!("at row 8: {second} in the column `at` is no time");
+        assert!(refused.contains(&expected), "{column}: {refused}");
+        assert!(!out("stop").exists() && !out("second").exists(), "something is left");
+        options.feed.skip_bad_rows = true;
+        let manifest = run_into(&options, &out("skip"), false).unwrap();
+        assert_eq!(manifest.counts.faults, [("bad time".to_owned(), 2)].into(), "{column}");
+        assert_eq!((manifest.counts.taken, manifest.windows.len()), (24, 4), "{column}");
+    }
+}

@@ -564,6 +564,54 @@ fn a_wrong_year_and_a_huge_amount_are_bad_rows() {
     assert_eq!(manifest.counts.taken, plain.counts.taken + 1);
 }
 
+/// An Arrow file and a Parquet file have `infinity` as the largest number, and texts as they are.
+#[test]
+fn infinite_times_of_columnar_files_are_bad_rows() {
+    use arrow_array::{ArrayRef, RecordBatch, StringArray, TimestampMicrosecondArray};
+    let day = 86_400_000_000;
+    let first = 19_783 * day;
+    let mut stamps: Vec<i64> = (0..24).map(|row| first + row / 4 * day).collect();
+    let mut texts: Vec<String> =
+        (0..24).map(|row| format!("2024-03-{:02}T00:00:00-18:00", 1 + row / 4)).collect();
+    for (row, stamp, text) in
+        [(5, i64::MAX, "infinity"), (9, i64::MIN, "2024-03-03T00:00:00+18:30")]
+    {
+        stamps.insert(row, stamp);
+        texts.insert(row, text.into());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("known.csv"), "id\nu0\n").unwrap();
+    let users = (0..26).map(|row| format!("u{}", row % 4)).collect::<Vec<_>>();
+    let users: ArrayRef = std::sync::Arc::new(StringArray::from(users));
+    let columns: [(&str, ArrayRef, &str); 2] = [
+        ("stamps", std::sync::Arc::new(TimestampMicrosecondArray::from(stamps)), "`infinity`"),
+        ("texts", std::sync::Arc::new(StringArray::from(texts)), "`infinity`"),
+    ];
+    for (name, times, named) in columns {
+        let batch = [("from", users.clone()), ("to", users.clone()), ("at", times)];
+        let batch = RecordBatch::try_from_iter(batch).unwrap();
+        for format in ["arrow", "parquet"] {
+            let rows = at(&format!("{name}.{format}"));
+            let mut table = ripplet_io::write::RecordWriter::create(&rows, batch.schema()).unwrap();
+            table.append(&batch).unwrap();
+            table.finish().unwrap();
+            let mut options =
+                options(&[&rows], &MAPPING.replace("amount = \"eur\"\n", ""), &at("known.csv"));
+            let out = at(&format!("{name}-{format}"));
+            let refused = run_into(&options, &out, false).unwrap_err().to_string();
+            let expected =
+                format!("{name}.{format} at row 5: {named} in the column `at` is no time");
+            assert!(refused.contains(&expected), "{refused}");
+            assert!(!out.exists());
+            options.feed.skip_bad_rows = true;
+            let manifest = run_into(&options, &out, false).unwrap();
+            assert_eq!(manifest.counts.faults, [("bad time".to_owned(), 2)].into());
+            assert_eq!(manifest.counts.taken, 24);
+        }
+    }
+}
+
 #[test]
 fn amounts_of_a_day_that_sum_up_to_too_much_are_named() {
     let row = "u1,s1,2024-03-01,9000000000000.00\n";
