@@ -16,11 +16,12 @@
 //!
 //! Reference: *GEXF 1.2draft Primer*, 2012; *GEXF 1.3 schema*, 2021.
 
-use super::graphml::{push_value, set_weight, weight};
-use super::network::{Calls, Found, Network};
+use super::graphml::push_value;
+use super::network::{Calls, Found};
 use super::stream::Meter;
 use super::write::{Edge, Graphs, Syntax};
 use super::xml::{Values, Xml};
+use super::xml_graph::{XmlGraph, set_weight, take_edge, weight};
 use crate::ReadOptions;
 use crate::text::{Fault, Text};
 use crate::write::text::{push_integer, push_weight};
@@ -32,55 +33,37 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
     let meter = Meter::new();
     let mut xml = Xml::new(text, &meter);
     let mut reader = Reader::new(options);
-    xml.root("gexf")?;
-    xml.each_child(|xml| match xml.name() {
+    xml.document("gexf", |xml| match xml.name() {
         "graph" => reader.graph(xml),
         _ => xml.skip(),
     })?;
-    while xml.next()? != super::xml::Item::EndOfFile {}
-    if !reader.has_graph {
-        return Err(Fault::whole("the file has no graph: expected <graph> in <gexf>"));
-    }
-    reader.network.finish(reader.directed)
+    reader.graph.finish("<graph> in <gexf>")
 }
 
 /// What is known of a file.
 struct Reader<'o> {
-    network: Network<'o>,
-    /// The attribute of edges that is the weight, where it is not `weight` itself.
-    weight_attribute: Option<String>,
-    default_weight: Option<f64>,
-    has_graph: bool,
-    directed: Option<bool>,
+    graph: XmlGraph<'o>,
     node: Values<1>,
     edge: Values<4>,
     value: Values<2>,
-    text: String,
 }
 
 impl<'o> Reader<'o> {
     fn new(options: &'o ReadOptions) -> Reader<'o> {
         let is_own = options.columns.weight == "weight";
         Reader {
-            network: Network::new(options, Calls::Ids),
-            weight_attribute: None,
-            default_weight: is_own.then_some(1.0),
-            has_graph: false,
-            directed: None,
+            graph: XmlGraph::new(options, Calls::Ids, is_own.then_some(1.0)),
             node: Values::of(["id"]),
             edge: Values::of(["source", "target", "type", "weight"]),
             value: Values::of(["for", "value"]),
-            text: String::new(),
         }
     }
 
     fn graph(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
-        if std::mem::replace(&mut self.has_graph, true) {
-            return Err(xml.fault("a second graph: expected a file of one"));
-        }
+        self.graph.begin(xml)?;
         let mut graph = Values::of(["defaultedgetype"]);
         xml.take(&mut graph)?;
-        self.directed = graph.get(0).map(|of| has_direction(xml, of)).transpose()?;
+        self.graph.directed = graph.get(0).map(|of| has_direction(xml, of)).transpose()?;
         xml.each_child(|xml| match xml.name() {
             "attributes" => self.attributes(xml),
             "nodes" => xml.each_child(|xml| match xml.name() {
@@ -95,9 +78,9 @@ impl<'o> Reader<'o> {
         })
     }
 
-    /// Finds the attribute of edges that is their weight.
+    /// Finds the attribute of edges that is the weight, where it is not `weight` itself.
     fn attributes(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
-        let options = self.network.options();
+        let options = self.graph.network.options();
         let mut class = Values::of(["class"]);
         xml.take(&mut class)?;
         if !options.weighted || options.columns.weight == "weight" || class.get(0) != Some("edge") {
@@ -112,20 +95,7 @@ impl<'o> Reader<'o> {
             let Some(id) = attribute.get(0) else {
                 return Err(xml.fault("an attribute has no id: expected <attribute id=\"0\" …>"));
             };
-            if self.weight_attribute.replace(id.to_owned()).is_some() {
-                let name = &options.columns.weight;
-                let sentence =
-                    format!("two attributes of edges are called `{name}`: rename one of them");
-                return Err(xml.fault(sentence));
-            }
-            xml.each_child(|xml| {
-                if xml.name() != "default" {
-                    return xml.skip();
-                }
-                xml.read_text(&mut self.text)?;
-                self.default_weight = Some(weight(xml, &self.text)?);
-                Ok(())
-            })
+            self.graph.take_weight_attribute(xml, id, "attributes")
         })
     }
 
@@ -135,7 +105,7 @@ impl<'o> Reader<'o> {
         let Some(id) = self.node.get(0) else {
             return Err(xml.fault("the node has no id: expected <node id=\"…\">"));
         };
-        self.network.node(id, "", line)?;
+        self.graph.network.node(id, "", line)?;
         xml.each_child(|xml| match xml.name() {
             "nodes" | "edges" => {
                 Err(xml.fault("nodes or edges within a node: expected a flat list of nodes"))
@@ -146,46 +116,33 @@ impl<'o> Reader<'o> {
 
     fn edge(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
         let line = xml.line();
-        xml.take(&mut self.edge)?;
-        let (Some(_), Some(_)) = (self.edge.get(0), self.edge.get(1)) else {
-            return Err(xml.fault("the edge has no source or no target"));
-        };
+        take_edge(xml, &mut self.edge)?;
         let directed = match self.edge.get(2) {
-            None => self.directed,
+            None => self.graph.directed,
             Some(of) => Some(has_direction(xml, of)?),
         };
         let mut own = None;
-        let options = self.network.options();
+        let options = self.graph.network.options();
         match (options.weighted && options.columns.weight == "weight", self.edge.get(3)) {
             (true, Some(text)) => own = Some(weight(xml, text)?),
-            _ if self.weight_attribute.is_none() => {}
+            _ if self.graph.weight_id.is_none() => {}
             _ => {
-                let (attribute, value) = (&self.weight_attribute, &mut self.value);
+                let (attribute, value) = (self.graph.weight_id.as_deref(), &mut self.value);
                 xml.each_child(|xml| match xml.name() {
                     "attvalues" => xml.each_child(|xml| {
                         xml.take(value)?;
-                        if value.get(0) == attribute.as_deref() {
+                        if value.get(0) == attribute {
                             set_weight(xml, &mut own, value.get(1).unwrap_or_default())?;
                         }
                         xml.skip()
                     }),
                     _ => xml.skip(),
                 })?;
-                return self.finish_edge(own, directed, line);
+                return self.graph.edge(&self.edge, own, directed, line);
             }
         }
         xml.skip()?;
-        self.finish_edge(own, directed, line)
-    }
-
-    fn finish_edge(
-        &mut self,
-        weight: Option<f64>,
-        directed: Option<bool>,
-        line: u64,
-    ) -> Result<(), Fault> {
-        let ends = [0, 1].map(|end| self.edge.get(end).unwrap_or_default());
-        self.network.edge(ends, weight.or(self.default_weight), directed, line)
+        self.graph.edge(&self.edge, own, directed, line)
     }
 }
 

@@ -20,12 +20,13 @@
 //!
 //! Reference: Brandes, Eiglsperger, Lerner, *GraphML Primer*, 2001–2007.
 
-use super::network::{Calls, Found, Network};
+use super::network::{Calls, Found};
 use super::stream::Meter;
 use super::write::{Edge, Graphs, Syntax, Value};
 use super::xml::{Values, Xml, push_escaped};
+use super::xml_graph::{XmlGraph, set_weight, take_edge};
 use crate::ReadOptions;
-use crate::text::{Fault, Text, token};
+use crate::text::{Fault, Text};
 use crate::write::text::{push_integer, push_weight};
 use ripplet_graph::{Direction, VertexId, VertexIds};
 use std::io::Write as _;
@@ -35,30 +36,19 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
     let meter = Meter::new();
     let mut xml = Xml::new(text, &meter);
     let mut reader = Reader::new(options);
-    xml.root("graphml")?;
-    xml.each_child(|xml| match xml.name() {
+    xml.document("graphml", |xml| match xml.name() {
         "key" => reader.key(xml),
         "graph" => reader.graph(xml),
         _ => xml.skip(),
     })?;
-    while xml.next()? != super::xml::Item::EndOfFile {}
-    if !reader.has_graph {
-        return Err(Fault::whole(
-            "the file has no graph: expected <graph edgedefault=\"undirected\">",
-        ));
-    }
-    reader.network.finish(reader.directed)
+    reader.graph.finish("<graph edgedefault=\"undirected\">")
 }
 
 /// What is known of a file.
 struct Reader<'o> {
-    network: Network<'o>,
+    graph: XmlGraph<'o>,
     /// The key of the nodes' names.
     name_key: Option<String>,
-    weight_key: Option<String>,
-    default_weight: Option<f64>,
-    has_graph: bool,
-    directed: Option<bool>,
     node: Values<1>,
     edge: Values<3>,
     data: Values<1>,
@@ -68,12 +58,8 @@ struct Reader<'o> {
 impl<'o> Reader<'o> {
     fn new(options: &'o ReadOptions) -> Reader<'o> {
         Reader {
-            network: Network::new(options, Calls::OfIgraph),
+            graph: XmlGraph::new(options, Calls::OfIgraph, None),
             name_key: None,
-            weight_key: None,
-            default_weight: None,
-            has_graph: false,
-            directed: None,
             node: Values::of(["id"]),
             edge: Values::of(["source", "target", "directed"]),
             data: Values::of(["key"]),
@@ -92,32 +78,18 @@ impl<'o> Reader<'o> {
         if is_for("node") && name == "name" && self.name_key.replace(id.to_owned()).is_some() {
             return Err(xml.fault("two keys of nodes are called `name`: rename one of them"));
         }
-        let options = self.network.options();
+        let options = self.graph.network.options();
         if !options.weighted || !is_for("edge") || name != options.columns.weight {
             return xml.skip();
         }
-        if self.weight_key.replace(id.to_owned()).is_some() {
-            let name = &options.columns.weight;
-            let sentence = format!("two keys of edges are called `{name}`: rename one of them");
-            return Err(xml.fault(sentence));
-        }
-        xml.each_child(|xml| {
-            if xml.name() != "default" {
-                return xml.skip();
-            }
-            xml.read_text(&mut self.text)?;
-            self.default_weight = Some(weight(xml, &self.text)?);
-            Ok(())
-        })
+        self.graph.take_weight_attribute(xml, id, "keys")
     }
 
     fn graph(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
-        if std::mem::replace(&mut self.has_graph, true) {
-            return Err(xml.fault("a second graph: expected a file of one"));
-        }
+        self.graph.begin(xml)?;
         let mut graph = Values::of(["edgedefault"]);
         xml.take(&mut graph)?;
-        self.directed = match graph.get(0) {
+        self.graph.directed = match graph.get(0) {
             None => None,
             Some("directed") => Some(true),
             Some("undirected") => Some(false),
@@ -164,21 +136,19 @@ impl<'o> Reader<'o> {
             }
             xml.skip()
         })?;
-        self.network.node(self.node.get(0).unwrap_or_default(), &self.text, line)
+        self.graph.network.node(self.node.get(0).unwrap_or_default(), &self.text, line)
     }
 
     fn edge(&mut self, xml: &mut Xml<'_, '_>) -> Result<(), Fault> {
         let line = xml.line();
-        xml.take(&mut self.edge)?;
-        if self.edge.get(0).is_none() || self.edge.get(1).is_none() {
-            return Err(xml.fault("the edge has no source or no target"));
-        }
-        let Reader { weight_key, data, text, .. } = self;
+        take_edge(xml, &mut self.edge)?;
+        let Reader { graph, data, text, .. } = self;
+        let weight_key = graph.weight_id.as_deref();
         let mut own = None;
         xml.each_child(|xml| {
             if xml.name() == "data" && weight_key.is_some() {
                 xml.take(data)?;
-                if data.get(0) == weight_key.as_deref() {
+                if data.get(0) == weight_key {
                     xml.read_text(text)?;
                     return set_weight(xml, &mut own, text);
                 }
@@ -186,7 +156,7 @@ impl<'o> Reader<'o> {
             xml.skip()
         })?;
         let directed = match self.edge.get(2) {
-            None => self.directed,
+            None => self.graph.directed,
             Some("true" | "1") => Some(true),
             Some("false" | "0") => Some(false),
             Some(_) => {
@@ -194,25 +164,7 @@ impl<'o> Reader<'o> {
                 return Err(Fault::line(line, sentence));
             }
         };
-        let ends = [0, 1].map(|end| self.edge.get(end).unwrap_or_default());
-        self.network.edge(ends, own.or(self.default_weight), directed, line)
-    }
-}
-
-/// A text as a weight.
-pub(super) fn weight(xml: &Xml<'_, '_>, text: &str) -> Result<f64, Fault> {
-    token::weight(text.trim().as_bytes()).map_err(|sentence| xml.fault(sentence))
-}
-
-/// Sets the weight of an edge from a text.
-pub(super) fn set_weight(
-    xml: &Xml<'_, '_>,
-    own: &mut Option<f64>,
-    text: &str,
-) -> Result<(), Fault> {
-    match own.replace(weight(xml, text)?) {
-        None => Ok(()),
-        Some(_) => Err(xml.fault("the edge has two weights: expected one")),
+        self.graph.edge(&self.edge, own, directed, line)
     }
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A format is one file with its reader and its writer. They share [`network`] (nodes and edges as a reader finds
-//! them), [`xml`] and [`stream`] (pieces of a text of bounded size).
+//! them), [`xml`], [`xml_graph`] (what GraphML and GEXF share) and [`stream`] (pieces of a text of bounded size).
 //!
 //! What is read: vertices with their ids, edges, and weights. Other attributes are passed over. Every vertex is
 //! there, with edges or without.
@@ -28,6 +28,7 @@ mod pajek;
 mod stream;
 mod write;
 mod xml;
+mod xml_graph;
 
 pub(crate) use write::{Attribute, AttributeKind, Value, check, write};
 

@@ -255,8 +255,20 @@ impl<'t, 'a> Xml<'t, 'a> {
         }
     }
 
+    /// Reads the whole file, whose element must have a name, and calls `child` for each element in that.
+    pub(super) fn document(
+        &mut self,
+        name: &str,
+        child: impl FnMut(&mut Self) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.root(name)?;
+        self.each_child(child)?;
+        while self.next()? != Item::EndOfFile {}
+        Ok(())
+    }
+
     /// Reads up to the begin of the file's element, which must have a name.
-    pub(super) fn root(&mut self, name: &str) -> Result<(), Fault> {
+    fn root(&mut self, name: &str) -> Result<(), Fault> {
         loop {
             match self.next()? {
                 Item::Begin if self.name == name => return Ok(()),

@@ -1,0 +1,116 @@
+//! What the readers of GraphML and GEXF share: one graph of a file, its weights, and the ends of its edges.
+
+use super::network::{Calls, Found, Network};
+use super::xml::{Values, Xml};
+use crate::ReadOptions;
+use crate::text::{Fault, token};
+
+/// A graph that is being read from XML.
+pub(super) struct XmlGraph<'o> {
+    pub(super) network: Network<'o>,
+    /// Whether edges have a direction, where the graph says.
+    pub(super) directed: Option<bool>,
+    /// The id of the attribute that is an edge's weight.
+    pub(super) weight_id: Option<String>,
+    default_weight: Option<f64>,
+    has_begun: bool,
+    text: String,
+}
+
+impl<'o> XmlGraph<'o> {
+    /// A graph that has not begun; `default_weight` is the format's own, where it has one.
+    pub(super) fn new(
+        options: &'o ReadOptions,
+        calls: Calls,
+        default_weight: Option<f64>,
+    ) -> XmlGraph<'o> {
+        XmlGraph {
+            network: Network::new(options, calls),
+            directed: None,
+            weight_id: None,
+            default_weight,
+            has_begun: false,
+            text: String::new(),
+        }
+    }
+
+    /// Begins the graph, which must be the file's only one.
+    pub(super) fn begin(&mut self, xml: &Xml<'_, '_>) -> Result<(), Fault> {
+        match std::mem::replace(&mut self.has_begun, true) {
+            false => Ok(()),
+            true => Err(xml.fault("a second graph: expected a file of one")),
+        }
+    }
+
+    /// Takes the attribute whose element has just begun as the weight of edges, with its default. `what` are such
+    /// elements: `keys`, `attributes`.
+    pub(super) fn take_weight_attribute(
+        &mut self,
+        xml: &mut Xml<'_, '_>,
+        id: &str,
+        what: &str,
+    ) -> Result<(), Fault> {
+        if self.weight_id.replace(id.to_owned()).is_some() {
+            let name = &self.network.options().columns.weight;
+            let sentence = format!("two {what} of edges are called `{name}`: rename one of them");
+            return Err(xml.fault(sentence));
+        }
+        xml.each_child(|xml| {
+            if xml.name() != "default" {
+                return xml.skip();
+            }
+            xml.read_text(&mut self.text)?;
+            self.default_weight = Some(weight(xml, &self.text)?);
+            Ok(())
+        })
+    }
+
+    /// Adds an edge, whose ends are the first two values.
+    pub(super) fn edge<const N: usize>(
+        &mut self,
+        edge: &Values<N>,
+        own_weight: Option<f64>,
+        directed: Option<bool>,
+        line: u64,
+    ) -> Result<(), Fault> {
+        let ends = [0, 1].map(|end| edge.get(end).unwrap_or_default());
+        self.network.edge(ends, own_weight.or(self.default_weight), directed, line)
+    }
+
+    /// The table; `expected` is what a file without a graph lacks.
+    pub(super) fn finish(self, expected: &str) -> Result<Found, Fault> {
+        if !self.has_begun {
+            return Err(Fault::whole(format!("the file has no graph: expected {expected}")));
+        }
+        self.network.finish(self.directed)
+    }
+}
+
+/// Takes the values of an edge, which must have a source and a target: the first two.
+pub(super) fn take_edge<const N: usize>(
+    xml: &Xml<'_, '_>,
+    edge: &mut Values<N>,
+) -> Result<(), Fault> {
+    xml.take(edge)?;
+    match (edge.get(0), edge.get(1)) {
+        (Some(_), Some(_)) => Ok(()),
+        _ => Err(xml.fault("the edge has no source or no target")),
+    }
+}
+
+/// A text as a weight.
+pub(super) fn weight(xml: &Xml<'_, '_>, text: &str) -> Result<f64, Fault> {
+    token::weight(text.trim().as_bytes()).map_err(|sentence| xml.fault(sentence))
+}
+
+/// Sets the weight of an edge from a text.
+pub(super) fn set_weight(
+    xml: &Xml<'_, '_>,
+    own: &mut Option<f64>,
+    text: &str,
+) -> Result<(), Fault> {
+    match own.replace(weight(xml, text)?) {
+        None => Ok(()),
+        Some(_) => Err(xml.fault("the edge has two weights: expected one")),
+    }
+}
