@@ -160,7 +160,7 @@ impl<'de> Visitor<'de> for OfFile<'_, '_, '_> {
                     if std::mem::replace(&mut reader.has_nodes, true) {
                         return Err(reader.fault(reader.meter.line(), "a second list of nodes"));
                     }
-                    map.next_value_seed(Each { reader, of: Of::Nodes })?;
+                    map.next_value_seed(Part { reader, of: Of::Nodes, is_list: true })?;
                 }
                 "edges" | "links" => {
                     let name = if key == "edges" { "edges" } else { "links" };
@@ -170,7 +170,7 @@ impl<'de> Visitor<'de> for OfFile<'_, '_, '_> {
                         );
                         return Err(reader.fault(reader.meter.line(), &sentence));
                     }
-                    map.next_value_seed(Each { reader, of: Of::Edges })?;
+                    map.next_value_seed(Part { reader, of: Of::Edges, is_list: true })?;
                 }
                 _ => pass_over(reader, &mut map)?,
             }
@@ -196,70 +196,51 @@ fn pass_over<'de, A: MapAccess<'de>>(reader: &Reader<'_, '_>, map: &mut A) -> Re
     Ok(())
 }
 
-/// Which list of the file it is.
+/// What a list of the file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
     Nodes,
     Edges,
 }
 
-/// The list of all nodes, or of all edges.
-struct Each<'r, 'o, 't> {
+/// The list of all nodes, or of all edges, or one of them.
+struct Part<'r, 'o, 't> {
     reader: &'r mut Reader<'o, 't>,
     of: Of,
+    is_list: bool,
 }
 
-impl<'de> DeserializeSeed<'de> for Each<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for Part<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Each<'_, '_, '_> {
-    type Value = ();
-
-    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(match self.of {
-            Of::Nodes => "a list of nodes",
-            Of::Edges => "a list of edges",
-        })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let Each { reader, of } = self;
-        loop {
-            reader.meter.renew();
-            if list.next_element_seed(One { reader, of })?.is_none() {
-                return Ok(());
-            }
+        match self.is_list {
+            true => json.deserialize_seq(self),
+            false => json.deserialize_map(self),
         }
     }
 }
 
-/// A node or an edge.
-struct One<'r, 'o, 't> {
-    reader: &'r mut Reader<'o, 't>,
-    of: Of,
-}
-
-impl<'de> DeserializeSeed<'de> for One<'_, '_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for One<'_, '_, '_> {
+impl<'de> Visitor<'de> for Part<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(match self.of {
-            Of::Nodes => "a node, {\"id\": …}",
-            Of::Edges => "an edge, {\"source\": …, \"target\": …}",
+        to.write_str(match (self.of, self.is_list) {
+            (Of::Nodes, true) => "a list of nodes",
+            (Of::Edges, true) => "a list of edges",
+            (Of::Nodes, false) => "a node, {\"id\": …}",
+            (Of::Edges, false) => "an edge, {\"source\": …, \"target\": …}",
         })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let Part { reader, of, .. } = self;
+        loop {
+            reader.meter.renew();
+            if list.next_element_seed(Part { reader, of, is_list: false })?.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
@@ -273,7 +254,7 @@ impl<'de> Visitor<'de> for One<'_, '_, '_> {
 fn node<'de, A: MapAccess<'de>>(reader: &mut Reader<'_, '_>, mut map: A) -> Result<(), A::Error> {
     let line = reader.meter.line();
     reader.node.is_given = false;
-    while let Some(field) = map.next_key_seed(OfNode)? {
+    while let Some(field) = map.next_key_seed(Keys { of: Of::Nodes, weight: None })? {
         match field {
             Field::Id if reader.node.is_given => return Err(reader.twice(line, "id")),
             Field::Id => map.next_value_seed(&mut reader.node)?,
@@ -295,7 +276,7 @@ fn edge<'de, A: MapAccess<'de>>(reader: &mut Reader<'_, '_>, mut map: A) -> Resu
     let weight_name = options.weighted.then_some(&*options.columns.weight);
     reader.ends.iter_mut().for_each(|end| end.is_given = false);
     let mut weight = None;
-    while let Some(field) = map.next_key_seed(OfEdge { weight: weight_name })? {
+    while let Some(field) = map.next_key_seed(Keys { of: Of::Edges, weight: weight_name })? {
         match field {
             Field::Source if reader.ends[0].is_given => return Err(reader.twice(line, "source")),
             Field::Source => map.next_value_seed(&mut reader.ends[0])?,
@@ -399,15 +380,14 @@ enum Field {
     Other,
 }
 
-/// The keys of a node.
-struct OfNode;
-
-/// The keys of an edge.
-struct OfEdge<'w> {
+/// The keys of a node or an edge that matter.
+struct Keys<'w> {
+    of: Of,
+    /// What an edge's weight is called, if it is wanted.
     weight: Option<&'w str>,
 }
 
-impl<'de> DeserializeSeed<'de> for OfNode {
+impl<'de> DeserializeSeed<'de> for Keys<'_> {
     type Value = Field;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Field, D::Error> {
@@ -415,7 +395,7 @@ impl<'de> DeserializeSeed<'de> for OfNode {
     }
 }
 
-impl Visitor<'_> for OfNode {
+impl Visitor<'_> for Keys<'_> {
     type Value = Field;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -423,30 +403,11 @@ impl Visitor<'_> for OfNode {
     }
 
     fn visit_str<E>(self, key: &str) -> Result<Field, E> {
-        Ok(if key == "id" { Field::Id } else { Field::Other })
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for OfEdge<'_> {
-    type Value = Field;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Field, D::Error> {
-        json.deserialize_identifier(self)
-    }
-}
-
-impl Visitor<'_> for OfEdge<'_> {
-    type Value = Field;
-
-    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("a key")
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Field, E> {
-        Ok(match key {
-            "source" => Field::Source,
-            "target" => Field::Target,
-            key if self.weight == Some(key) => Field::Weight,
+        Ok(match (self.of, key) {
+            (Of::Nodes, "id") => Field::Id,
+            (Of::Edges, "source") => Field::Source,
+            (Of::Edges, "target") => Field::Target,
+            (Of::Edges, key) if self.weight == Some(key) => Field::Weight,
             _ => Field::Other,
         })
     }
