@@ -13,7 +13,7 @@
 //! Reference: *The DOT Language*, graphviz.org.
 
 use super::write::{Edge, Graphs, Syntax, Value};
-use crate::write::text::{push_integer, push_weight};
+use crate::write::text::push_weight;
 use ripplet_graph::{Direction, VertexId};
 
 /// Writes a graph.
@@ -31,11 +31,10 @@ impl Syntax for Dot<'_> {
         text.extend_from_slice(b"  ");
         push_value(text, &self.0.id(vertex));
         let mut is_open = false;
-        for attribute in self.0.attributes {
-            let Some(value) = attribute.value(vertex) else { continue };
+        for (name, value) in self.0.attributes_of(vertex) {
             text.extend_from_slice(if is_open { b", " } else { b" [" });
             is_open = true;
-            text.extend_from_slice(attribute.name().as_bytes());
+            text.extend_from_slice(name.as_bytes());
             text.push(b'=');
             push_value(text, &value);
         }
@@ -66,17 +65,14 @@ impl Syntax for Dot<'_> {
 }
 
 fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
-    match value {
-        Value::Integer(value) => push_integer(text, *value),
-        Value::Text(value) => {
-            text.push(b'"');
-            for byte in value.bytes() {
-                if matches!(byte, b'"' | b'\\') {
-                    text.push(b'\\');
-                }
-                text.push(byte);
+    value.push(text, |text, value| {
+        text.push(b'"');
+        for byte in value.bytes() {
+            if matches!(byte, b'"' | b'\\') {
+                text.push(b'\\');
             }
-            text.push(b'"');
+            text.push(byte);
         }
-    }
+        text.push(b'"');
+    });
 }

@@ -16,16 +16,15 @@
 //!
 //! Reference: *GEXF 1.2draft Primer*, 2012; *GEXF 1.3 schema*, 2021.
 
-use super::graphml::push_value;
 use super::network::{Calls, Found};
 use super::stream::Meter;
 use super::write::{Edge, Graphs, Syntax};
-use super::xml::{Values, Xml};
+use super::xml::{Values, Xml, push_value};
 use super::xml_graph::{XmlGraph, set_weight, take_edge, weight};
 use crate::ReadOptions;
 use crate::text::{Fault, Text};
 use crate::write::text::{push_integer, push_weight};
-use ripplet_graph::{Direction, VertexId};
+use ripplet_graph::VertexId;
 use std::io::Write as _;
 
 /// Reads a graph.
@@ -160,10 +159,7 @@ pub(super) struct Gexf<'a>(pub(super) Graphs<'a>);
 
 impl Syntax for Gexf<'_> {
     fn head(&self, text: &mut Vec<u8>) {
-        let direction = match self.0.graph.direction() {
-            Direction::Directed => "directed",
-            Direction::Undirected => "undirected",
-        };
+        let direction = self.0.direction_of_xml();
         let _ = write!(
             text,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -193,10 +189,9 @@ impl Syntax for Gexf<'_> {
             return text.extend_from_slice(b"\"/>\n");
         }
         text.extend_from_slice(b"\"><attvalues>");
-        for attribute in self.0.attributes {
-            let Some(value) = attribute.value(vertex) else { continue };
+        for (name, value) in self.0.attributes_of(vertex) {
             text.extend_from_slice(b"<attvalue for=\"");
-            text.extend_from_slice(attribute.name().as_bytes());
+            text.extend_from_slice(name.as_bytes());
             text.extend_from_slice(b"\" value=\"");
             push_value(text, &value);
             text.extend_from_slice(b"\"/>");

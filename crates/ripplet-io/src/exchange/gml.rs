@@ -479,15 +479,11 @@ impl Syntax for Gml<'_> {
         text.extend_from_slice(b"  node [ id ");
         self.push_number(text, vertex);
         text.extend_from_slice(b" label \"");
-        match self.graphs.id(vertex) {
-            Value::Integer(id) => push_integer(text, id),
-            Value::Text(id) => push_escaped(text, &id),
-        }
+        self.graphs.id(vertex).push(text, push_escaped);
         text.push(b'"');
-        for attribute in self.graphs.attributes {
-            let Some(value) = attribute.value(vertex) else { continue };
+        for (name, value) in self.graphs.attributes_of(vertex) {
             text.push(b' ');
-            text.extend_from_slice(attribute.name().as_bytes());
+            text.extend_from_slice(name.as_bytes());
             text.push(b' ');
             push_value(text, &value);
         }
@@ -515,14 +511,9 @@ impl Syntax for Gml<'_> {
 fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
     match value {
         Value::Integer(value) if i32::try_from(*value).is_ok() => push_integer(text, *value),
-        Value::Integer(value) => {
+        value => {
             text.push(b'"');
-            push_integer(text, *value);
-            text.push(b'"');
-        }
-        Value::Text(value) => {
-            text.push(b'"');
-            push_escaped(text, value);
+            value.push(text, push_escaped);
             text.push(b'"');
         }
     }

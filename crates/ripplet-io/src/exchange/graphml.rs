@@ -23,12 +23,12 @@
 use super::network::{Calls, Found};
 use super::stream::Meter;
 use super::write::{Edge, Graphs, Syntax, Value};
-use super::xml::{Values, Xml, push_escaped};
+use super::xml::{Values, Xml, push_value};
 use super::xml_graph::{XmlGraph, set_weight, take_edge};
 use crate::ReadOptions;
 use crate::text::{Fault, Text};
-use crate::write::text::{push_integer, push_weight};
-use ripplet_graph::{Direction, VertexId, VertexIds};
+use crate::write::text::push_weight;
+use ripplet_graph::{VertexId, VertexIds};
 use std::io::Write as _;
 
 /// Reads a graph.
@@ -194,10 +194,7 @@ impl Syntax for GraphMl<'_> {
         if graph.is_weighted() {
             key("edge", "weight", "double");
         }
-        let direction = match graph.direction() {
-            Direction::Directed => "directed",
-            Direction::Undirected => "undirected",
-        };
+        let direction = self.0.direction_of_xml();
         let _ = writeln!(text, "  <graph edgedefault=\"{direction}\">");
     }
 
@@ -216,10 +213,8 @@ impl Syntax for GraphMl<'_> {
         if self.is_named() {
             data("name", &self.0.id(vertex));
         }
-        for attribute in self.0.attributes {
-            if let Some(value) = attribute.value(vertex) {
-                data(attribute.name(), &value);
-            }
+        for (name, value) in self.0.attributes_of(vertex) {
+            data(name, &value);
         }
         text.extend_from_slice(if is_open { b"\"/>\n" } else { b"</node>\n" });
     }
@@ -251,13 +246,5 @@ impl GraphMl<'_> {
 
     fn push_id(&self, text: &mut Vec<u8>, vertex: VertexId) {
         push_value(text, &self.0.id(vertex));
-    }
-}
-
-/// Appends a value as the text of an element or an attribute.
-pub(super) fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
-    match value {
-        Value::Integer(value) => push_integer(text, *value),
-        Value::Text(value) => push_escaped(text, value),
     }
 }

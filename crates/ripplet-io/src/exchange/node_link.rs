@@ -19,7 +19,7 @@ use super::stream::{Meter, Stream};
 use super::write::{AttributeKind, Edge, Graphs, Syntax, Value};
 use crate::ReadOptions;
 use crate::text::{Fault, Text};
-use crate::write::text::{push_integer, push_weight};
+use crate::write::text::push_weight;
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, VertexId};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -464,10 +464,9 @@ impl Syntax for NodeLink<'_> {
     fn vertex(&self, text: &mut Vec<u8>, vertex: VertexId) {
         text.extend_from_slice(if vertex == 0 { b"\n{\"id\": " } else { b",\n{\"id\": " });
         self.push_id(text, vertex);
-        for attribute in self.graphs.attributes {
-            let Some(value) = attribute.value(vertex) else { continue };
+        for (name, value) in self.graphs.attributes_of(vertex) {
             text.extend_from_slice(b", \"");
-            text.extend_from_slice(attribute.name().as_bytes());
+            text.extend_from_slice(name.as_bytes());
             text.extend_from_slice(b"\": ");
             push_value(text, &value);
         }
@@ -500,10 +499,7 @@ impl Syntax for NodeLink<'_> {
 }
 
 fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
-    match value {
-        Value::Integer(value) => push_integer(text, *value),
-        Value::Text(value) => push_escaped(text, value),
-    }
+    value.push(text, push_escaped);
 }
 
 /// Appends a text between quotes.

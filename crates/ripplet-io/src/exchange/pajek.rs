@@ -22,7 +22,7 @@
 
 use super::network::{Found, Ordered, Texts, Uncalled, called, found, no_integer};
 use super::stream::LONGEST_PIECE;
-use super::write::{Edge, Graphs, Syntax, Value};
+use super::write::{Edge, Graphs, Syntax};
 use crate::text::token::{self, show};
 use crate::text::{Fault, LONGEST_OF_WORDS, Text};
 use crate::write::text::{push_integer, push_weight};
@@ -309,10 +309,7 @@ impl Syntax for Pajek<'_> {
     fn vertex(&self, text: &mut Vec<u8>, vertex: VertexId) {
         push_integer(text, vertex + 1);
         text.extend_from_slice(b" \"");
-        match self.0.id(vertex) {
-            Value::Integer(id) => push_integer(text, id),
-            Value::Text(id) => text.extend_from_slice(id.as_bytes()),
-        }
+        self.0.id(vertex).push(text, |text, id| text.extend_from_slice(id.as_bytes()));
         text.extend_from_slice(b"\"\n");
     }
 

@@ -10,10 +10,10 @@ use super::xml;
 use crate::labels::shown;
 use crate::write::arcs::Arcs;
 use crate::write::refused;
-use crate::write::text::{decimal, write_blocks, write_head};
+use crate::write::text::{decimal, push_integer, write_blocks, write_head};
 use crate::{Compression, Format};
 use rayon::prelude::*;
-use ripplet_graph::{ExternalId, Graph, VertexId, VertexIds};
+use ripplet_graph::{Direction, ExternalId, Graph, VertexId, VertexIds};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -35,6 +35,16 @@ impl<'a> From<ExternalId<'a>> for Value<'a> {
             ExternalId::Unsigned(id) => Value::Integer(id.into()),
             ExternalId::Signed(id) => Value::Integer(id.into()),
             ExternalId::Name(name) => Value::Text(name.into()),
+        }
+    }
+}
+
+impl Value<'_> {
+    /// Appends the digits of an integer, or a text as `push_text` does.
+    pub(super) fn push(&self, text: &mut Vec<u8>, push_text: impl Fn(&mut Vec<u8>, &str)) {
+        match self {
+            Value::Integer(value) => push_integer(text, *value),
+            Value::Text(value) => push_text(text, value),
         }
     }
 }
@@ -95,6 +105,23 @@ impl<'a> Graphs<'a> {
     /// What a vertex is called.
     pub(super) fn id(&self, vertex: VertexId) -> Value<'a> {
         self.graph.ids().get(vertex).into()
+    }
+
+    /// The names and values of the attributes that a vertex has.
+    pub(super) fn attributes_of(
+        &self,
+        vertex: VertexId,
+    ) -> impl Iterator<Item = (&'static str, Value<'a>)> {
+        let attributes = self.attributes.iter();
+        attributes.filter_map(move |of| of.value(vertex).map(|value| (of.name(), value)))
+    }
+
+    /// What GraphML and GEXF call the direction of the edges.
+    pub(super) fn direction_of_xml(&self) -> &'static str {
+        match self.graph.direction() {
+            Direction::Directed => "directed",
+            Direction::Undirected => "undirected",
+        }
     }
 }
 

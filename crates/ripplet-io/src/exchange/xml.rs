@@ -4,6 +4,7 @@
 //! characters are known: a file that needs its document type's own entities is refused, so that none can grow.
 
 use super::stream::{LONGEST_PIECE, Meter, Stream};
+use super::write::Value;
 use crate::text::{Fault, Text};
 use quick_xml::XmlVersion;
 use quick_xml::errors::Error;
@@ -341,8 +342,13 @@ pub(super) fn can_hold(character: char) -> bool {
     }
 }
 
+/// Appends a value as the text of an element or an attribute.
+pub(super) fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
+    value.push(text, push_escaped);
+}
+
 /// Appends a text as the value of an attribute, or between tags.
-pub(super) fn push_escaped(text: &mut Vec<u8>, value: &str) {
+fn push_escaped(text: &mut Vec<u8>, value: &str) {
     for byte in value.bytes() {
         match byte {
             b'&' => text.extend_from_slice(b"&amp;"),
