@@ -5,7 +5,8 @@
 //! by their hashes. Text of the data reaches the page as JSON alone, in which no byte can end an
 //! element.
 //!
-//! [`PALETTE`], [`ELEMENTS`], and [`PAN_AND_ZOOM`] are what such pages share.
+//! Pages share their colours, the look of what all of them have (head, buttons, dialogs), and the JavaScript that makes
+//! elements and moves drawings.
 //!
 //! Determinism: the same parts give the same bytes.
 
@@ -20,28 +21,32 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Colours of light and dark pages as CSS variables, and the switch between them.
-pub const PALETTE: &str = include_str!("assets/palette.css");
+const PALETTE: &str = include_str!("assets/palette.css");
+
+/// The look of what every page has: head, panels, buttons, dialogs.
+const FRAME: &str = include_str!("assets/frame.css");
 
 /// JavaScript that makes elements, in which text only ever goes in as text.
-pub const ELEMENTS: &str = include_str!("assets/elements.js");
+const ELEMENTS: &str = include_str!("assets/elements.js");
 
 /// JavaScript class `PanAndZoom`: moves a drawing by mouse, touch, wheel and keys.
-pub const PAN_AND_ZOOM: &str = include_str!("assets/pan_and_zoom.js");
+const PAN_AND_ZOOM: &str = include_str!("assets/pan_and_zoom.js");
 
 /// The parts of a page.
 ///
-/// `style`, `body` and `script` are the program's own text. They must not contain what ends their
-/// element (`</style`, `</script`).
+/// `style`, `body` and `scripts` are the program's own text. They must not contain what ends their
+/// element: see [`ends_no_element`].
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     /// The title; escaped.
     pub title: &'a str,
-    /// The style sheet.
+    /// The style sheet, which follows that of all pages.
     pub style: &'a str,
     /// The elements in front of the data.
     pub body: &'a str,
-    /// The script, which finds the data in the element `data`.
-    pub script: &'a str,
+    /// The files of the script, which finds the data in the element `data`. They are one function, after the
+    /// JavaScript of all pages: functions and classes know one another.
+    pub scripts: &'a [&'a str],
 }
 
 #[derive(Template)]
@@ -62,13 +67,28 @@ impl Page<'_> {
     /// # Errors
     /// Where the operating system refuses; nothing is left behind then.
     pub fn write(&self, path: &Path, data: &impl Serialize) -> Result<(), WriteError> {
-        let Page { title, style, body, script } = *self;
+        let Page { title, body, .. } = *self;
+        let (style, script) = (&*[PALETTE, FRAME, self.style].concat(), &*self.script());
         let refused = |source| WriteError { path: path.into(), source };
         let data = embedded_json(data).map_err(refused)?;
         let (style_hash, script_hash) = (policy_hash(style), policy_hash(script));
         let shell = Shell { title, style, style_hash, body, script, script_hash, data: &data };
         whole_file(path, |out| shell.write_into(out).map_err(io::Error::other))
     }
+
+    /// The whole script.
+    fn script(&self) -> String {
+        let mut script = String::from("'use strict';\n(() => {\n");
+        [ELEMENTS, PAN_AND_ZOOM].iter().chain(self.scripts).for_each(|part| script.push_str(part));
+        script.push_str("})();\n");
+        script
+    }
+}
+
+/// Returns whether a style sheet or a script has nothing that would end its element, or hide what follows.
+pub fn ends_no_element(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    !["</script", "</style", "<!--"].iter().any(|end| text.contains(end))
 }
 
 /// Returns the name by which a Content-Security-Policy knows a script or a style.
@@ -144,22 +164,23 @@ mod tests {
 
     #[test]
     fn shared_parts_end_no_element() {
-        for text in [PALETTE, ELEMENTS, PAN_AND_ZOOM] {
-            let text = text.to_ascii_lowercase();
-            assert!(!text.contains("</script") && !text.contains("</style"));
-            assert!(!text.contains("<!--"));
-        }
+        assert!([PALETTE, FRAME, ELEMENTS, PAN_AND_ZOOM].into_iter().all(ends_no_element));
+        assert!(!["a </SCRIPT >", "</style", "<!-- "].into_iter().any(ends_no_element));
     }
 
     #[test]
     fn a_page_has_its_parts_and_an_escaped_title() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("page.html");
-        let (style, body, script) = ("p { color: red; }", "<p>here</p>", "'use strict';");
-        Page { title: "a <b> & c", style, body, script }.write(&path, &["</script>"]).unwrap();
+        let (style, body) = ("p { color: red; }", "<p>here</p>");
+        let parts = Page { title: "a <b> & c", style, body, scripts: &["one();\n", "two();\n"] };
+        parts.write(&path, &["</script>"]).unwrap();
         let page = std::fs::read_to_string(&path).unwrap();
         assert!(page.contains("<title>a &#60;b&#62; &#38; c</title>"), "{page}");
-        for part in [style, body, script, &policy_hash(style), &policy_hash(script)] {
+        let script = &*parts.script();
+        assert!(script.ends_with("one();\ntwo();\n})();\n"));
+        let style_hash = policy_hash(&[PALETTE, FRAME, style].concat());
+        for part in [style, body, script, &style_hash, &policy_hash(script)] {
             assert!(page.contains(part), "{part} in {page}");
         }
         assert_eq!(page.matches("</script>").count(), 2);
