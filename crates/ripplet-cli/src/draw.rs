@@ -3,14 +3,14 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
+use crate::named_cover::NamedCover;
 use crate::output::{check_place, is_standard, written};
-use crate::reading::{BuildArguments, ReadArguments, load_stored};
+use crate::reading::{BuildArguments, ReadArguments, check_standard_input, load_stored};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::draw::{DrawOptions, draw, write_html, write_svg};
 use ripplet::graph::VertexIds;
-use ripplet::io::{self, MembershipForm, Memberships, ReadOptions};
-use ripplet::lp::quality::Cover;
+use ripplet::io::MembershipForm;
 use std::path::{Path, PathBuf};
 
 /// Draw communities: circles for communities, lines for the edges between them.
@@ -81,12 +81,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
             "name the output .html or .svg, or say --to html or --to svg",
         )
     })?;
-    if [input, communities].into_iter().filter(|path| is_standard(path)).count() > 1 {
-        return Err(Failure::refused(
-            "only one of the files can come from standard input",
-            "name a file for the other",
-        ));
-    }
+    check_standard_input(&[input, communities])?;
     check_place(output, &[input, communities])?;
     let read = arguments.reading.options(input, &arguments.building)?;
     arguments.threads.start()?;
@@ -127,10 +122,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
 
 /// The number of each vertex's community; a vertex without a row is in none.
 fn numbers_of(path: &Path, ids: &VertexIds) -> Result<Vec<u32>, Failure> {
-    let options = ReadOptions::default();
-    let Memberships { memberships, names } =
-        io::read_memberships(path, MembershipForm::Rows, &options, ids)?;
-    let cover = Cover::new(ids.len() as u32, names.len() as u32, memberships)?;
+    let cover = NamedCover::read(path, MembershipForm::Rows, ids)?.cover;
     match (0..cover.vertices()).find(|&vertex| cover.communities_of(vertex).len() > 1) {
         None => Ok(cover.labels()?),
         Some(vertex) => Err(Failure::refused(

@@ -27,6 +27,7 @@ mod machine;
 mod manual;
 mod memory;
 mod message;
+mod named_cover;
 mod output;
 mod pagerank;
 mod quality;

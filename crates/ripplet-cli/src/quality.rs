@@ -3,13 +3,14 @@
 use crate::console::{Console, print};
 use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
-use crate::output::{check_place, is_standard, json, written};
-use crate::reading::{BuildArguments, ReadArguments, load_stored};
+use crate::named_cover::NamedCover;
+use crate::output::{check_place, json, written};
+use crate::reading::{BuildArguments, ReadArguments, check_standard_input, load_stored};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::graph::{GraphView, Names, VertexIds};
+use ripplet::io::MembershipForm;
 use ripplet::io::write::{self, ColumnData, VertexColumn};
-use ripplet::io::{self, MembershipForm, Memberships, ReadOptions};
 use ripplet::lp::quality::{self, Agreement, CommunityQuality, Cover, OverlapAgreement, Quality};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -74,12 +75,6 @@ impl From<Form> for MembershipForm {
     }
 }
 
-/// Communities and what they are called.
-struct Named {
-    cover: Cover,
-    names: Vec<String>,
-}
-
 /// What is printed.
 #[derive(Serialize)]
 struct Report {
@@ -122,17 +117,12 @@ struct Compared {
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let Arguments { input, labels, truth, resolution, per_community, .. } = arguments;
     let files = [Some(input), Some(labels), truth.as_ref()];
-    if files.iter().flatten().filter(|path| is_standard(path)).count() > 1 {
-        return Err(Failure::refused(
-            "only one of the files can come from standard input",
-            "name files for the others",
-        ));
-    }
+    let files: Vec<&Path> = files.into_iter().flatten().map(|path| path.as_path()).collect();
+    check_standard_input(&files)?;
     if let Some(table) = per_community {
-        let others: Vec<&Path> = files.iter().flatten().map(|path| path.as_path()).collect();
         let no_names = VertexIds::Consecutive { first: 0, count: 0 };
         write::check_vertex_table(table, &no_names).map_err(Failure::Place)?;
-        check_place(table, &others)?;
+        check_place(table, &files)?;
     }
     let options = arguments.reading.options(input, &arguments.building)?;
     arguments.threads.start()?;
@@ -144,7 +134,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let read = |path: &Path, form: Form| {
         let what = format!("reading {}", path.display());
         console.stage(&*what);
-        within(limit, &what, OF_A_LIST, || Named::read(path, form, graph.ids()))
+        within(limit, &what, OF_A_LIST, || NamedCover::read(path, form.into(), graph.ids()))
     };
     let labels = read(labels, arguments.labels_form)?;
     let truth = truth.as_ref().map(|truth| read(truth, arguments.truth_form)).transpose()?;
@@ -167,15 +157,6 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         console.note("communities are too large for the omega index, which looks at all pairs of their members: it is null");
     }
     print(&json(&report))
-}
-
-impl Named {
-    fn read(path: &Path, form: Form, ids: &VertexIds) -> Result<Named, Failure> {
-        let Memberships { memberships, names } =
-            io::read_memberships(path, form.into(), &ReadOptions::default(), ids)?;
-        let cover = Cover::new(ids.len() as u32, names.len() as u32, memberships)?;
-        Ok(Named { cover, names })
-    }
 }
 
 impl Report {

@@ -100,6 +100,17 @@ pub fn format(name: &str) -> Result<Format, String> {
     Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names()))
 }
 
+/// Checks that at most one of a command's inputs comes from standard input.
+pub fn check_standard_input(inputs: &[&Path]) -> Result<(), Failure> {
+    if inputs.iter().filter(|path| is_standard(path)).count() > 1 {
+        return Err(Failure::refused(
+            "only one of the files can come from standard input",
+            "name files for the others",
+        ));
+    }
+    Ok(())
+}
+
 impl ReadArguments {
     /// The options for `path`, whose loops are dropped or kept as `build` says.
     pub fn options(&self, path: &Path, build: &BuildArguments) -> Result<LoadOptions, Failure> {

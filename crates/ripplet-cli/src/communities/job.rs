@@ -7,7 +7,7 @@ use super::program::Program;
 use crate::estimate::EstimateForm;
 use crate::failure::Failure;
 use crate::machine::DeviceArguments;
-use crate::output::is_standard;
+use crate::reading::check_standard_input;
 use crate::size::Size;
 use crate::stats::Choices;
 use crate::threads::ThreadArguments;
@@ -18,7 +18,7 @@ use ripplet::lp::programs::Guard;
 use ripplet::lp::{Counter, Order, Settings};
 use ripplet::{LoadOptions, Storage};
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is done with small communities.
 #[derive(Clone, Copy, Debug)]
@@ -87,12 +87,8 @@ impl Arguments {
         }
         let checkpoint = self.resolve_checkpoint(&program)?;
         let files = [Some(&*self.input), self.labels.as_deref(), program.files().0];
-        if files.into_iter().flatten().filter(|path| is_standard(path)).count() > 1 {
-            return Err(Failure::refused(
-                "the graph and what goes with it cannot both come from standard input",
-                "name a file for one of them",
-            ));
-        }
+        let files: Vec<&Path> = files.into_iter().flatten().collect();
+        check_standard_input(&files)?;
         Ok(Job {
             input: self.input.clone(),
             load: self.reading.options(&self.input, &self.building)?,

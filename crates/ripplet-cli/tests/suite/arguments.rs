@@ -85,7 +85,7 @@ fn flags_that_would_be_ignored() {
         ("lcc a.rgz -o b.txt --ids names", ["finished graph", "convert"]),
         ("quality a.rgz a.txt --weighted", ["a.rgz", "stored without weights"]),
         ("communities a.txt --batch -o b.txt --storage compressed", ["--storage", "batch"]),
-        ("communities - -o b.txt --labels -", ["standard input", "name a file"]),
+        ("communities - -o b.txt --labels -", ["standard input", "name files"]),
         ("quality - -", ["standard input", "name files"]),
     ] {
         sandbox.fails(run, 2, &parts);
