@@ -37,9 +37,10 @@ use ripplet::graph::{GraphView, VertexId, VertexIds};
 use ripplet::io::{self, ReadOptions, write};
 use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
+use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::small::{drop_small, join_small};
-use ripplet::lp::{Counter, Executor, Keeper, Outcome, Plan, Settings, Sketch, quality::Summary};
-use rows::{Rows, Sizes};
+use ripplet::lp::{Counter, Executor, Keeper, Outcome, Plan, Settings, Sketch};
+use rows::Rows;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::Path;
@@ -397,7 +398,7 @@ impl Work<'_> {
 
     fn last_line(&self, run: &Run, summary: Summary, sizes: Sizes) -> String {
         let Run { choices, outcome, seconds: Stages { compute, .. }, .. } = run;
-        let Sizes { communities, median, largest } = sizes;
+        let (communities, median, largest) = (sizes.count(), sizes.median, sizes.max);
         let modularity = summary.modularity;
         let (rounds, reason) = (outcome.rounds.len(), outcome.reason.name());
         let place = match &self.job.output {

@@ -7,6 +7,7 @@ use ripplet::graph::{GraphView, OutOfMemory, VertexId, VertexIds, memory};
 use ripplet::io::write::{
     Communities, Naming, Target, write_communities, write_communities_or_graph,
 };
+use ripplet::lp::quality::Sizes;
 use ripplet::lp::{NO_LABEL, Outcome};
 use std::borrow::Cow;
 
@@ -20,17 +21,6 @@ pub struct Rows<'a> {
     /// What clusters are called that have names of their own, and for each vertex that stands for
     /// one the number of its name.
     pub clusters: Option<(VertexIds, Vec<u32>)>,
-}
-
-/// How many members communities have.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sizes {
-    /// How many communities there are.
-    pub communities: u64,
-    /// The middle size, or the mean of the two in the middle; 0 without communities.
-    pub median: f64,
-    /// The largest size; 0 without communities.
-    pub largest: u32,
 }
 
 impl Rows<'_> {
@@ -69,20 +59,7 @@ impl Rows<'_> {
 
     /// How many members the communities have.
     pub fn sizes(&self, vertices: u32) -> Result<Sizes, OutOfMemory> {
-        let mut sizes = self.sizes_by_label(vertices)?;
-        sizes.retain(|&size| size > 0);
-        let half = sizes.len() / 2;
-        let largest = sizes.iter().copied().max().unwrap_or(0);
-        if sizes.is_empty() {
-            return Ok(Sizes { communities: 0, median: 0.0, largest });
-        }
-        let communities = sizes.len() as u64;
-        let (below, &mut upper, _) = sizes.select_nth_unstable(half);
-        let lower = match communities % 2 {
-            0 => below.iter().copied().max().unwrap_or(upper),
-            _ => upper,
-        };
-        Ok(Sizes { communities, median: (f64::from(lower) + f64::from(upper)) / 2.0, largest })
+        Ok(Sizes::of(self.sizes_by_label(vertices)?))
     }
 
     /// The number of rows of each community, by the vertex that stands for it.

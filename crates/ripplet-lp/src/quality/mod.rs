@@ -185,23 +185,35 @@ impl Quality {
 }
 
 impl Sizes {
-    fn of(mut sizes: Vec<u32>) -> Sizes {
-        sizes.par_sort_unstable();
-        let (Some(&min), Some(&max)) = (sizes.first(), sizes.last()) else {
+    /// The sizes of communities in any order; entries of 0 are no communities.
+    ///
+    /// Cost: linear.
+    pub fn of(mut sizes: Vec<u32>) -> Sizes {
+        sizes.retain(|&size| size > 0);
+        let (Some(&min), Some(&max)) = (sizes.iter().min(), sizes.iter().max()) else {
             return Sizes::default();
         };
         let count = sizes.len();
-        let middle = (sizes[(count - 1) / 2], sizes[count / 2]);
         let mut histogram = vec![0; max.ilog2() as usize + 1];
         sizes.iter().for_each(|size| histogram[size.ilog2() as usize] += 1);
         let sum: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+        let (below, &mut upper, _) = sizes.select_nth_unstable(count / 2);
+        let lower = match count % 2 {
+            0 => below.iter().copied().max().unwrap_or(upper),
+            _ => upper,
+        };
         Sizes {
             min: u64::from(min),
-            median: (f64::from(middle.0) + f64::from(middle.1)) / 2.0,
+            median: (f64::from(lower) + f64::from(upper)) / 2.0,
             mean: sum as f64 / count as f64,
             max: u64::from(max),
             histogram,
         }
+    }
+
+    /// The number of communities.
+    pub fn count(&self) -> u64 {
+        self.histogram.iter().sum()
     }
 }
 

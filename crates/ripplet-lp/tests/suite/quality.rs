@@ -4,7 +4,7 @@ use ripplet_graph::{
     Buffer, Direction, EdgeTable, Graph, GraphBuilder, SelfLoops, VertexId, VertexIds,
 };
 use ripplet_lp::NO_LABEL;
-use ripplet_lp::quality::{Agreement, Quality, QualityError, Summary, agreement};
+use ripplet_lp::quality::{Agreement, Quality, QualityError, Sizes, Summary, agreement};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -202,7 +202,11 @@ fn sizes_are_summed_up() {
     let sizes = &quality.sizes;
     assert_eq!((sizes.min, sizes.median, sizes.mean, sizes.max), (1, 1.5, 2.0, 4));
     assert_eq!(sizes.histogram, [2, 1, 1]);
+    assert_eq!(sizes.count(), 4);
     assert_eq!((quality.singletons, quality.disconnected), (2, 1));
+    assert_eq!(Sizes::of(vec![0, 4, 1, 0, 2, 1]), *sizes);
+    assert_eq!(Sizes::of(vec![7, 0, 3, 5]).median, 5.0);
+    assert_eq!(Sizes::of(vec![0]), Sizes::default());
 }
 
 #[test]
