@@ -166,21 +166,19 @@ impl Report {
         truth: Option<&Cover>,
         resolution: f64,
     ) -> Result<Report, Failure> {
-        let disjoint = labels.is_disjoint();
-        let quality = match disjoint {
-            true => Some(Quality::at_resolution(graph, &labels.labels()?, resolution)?),
-            false => None,
-        };
+        let partition = labels.is_disjoint().then(|| labels.labels()).transpose()?;
+        let quality = partition.as_ref();
+        let quality = quality.map(|labels| Quality::at_resolution(graph, labels, resolution));
         let sizes = || (0..labels.len()).map(|community| labels.members(community).len() as u64);
         let homes = |vertex| labels.communities_of(vertex).len() as u64;
-        let overlapping = (!disjoint).then(|| Overlapping {
+        let overlapping = partition.is_none().then(|| Overlapping {
             communities: sizes().filter(|&size| size > 0).count() as u64,
             memberships: sizes().sum(),
             most_of_a_vertex: (0..labels.vertices()).map(homes).max().unwrap_or(0),
         });
         let unassigned = u64::from(labels.vertices()) - labels.covered();
         let mut report = Report {
-            quality,
+            quality: quality.transpose()?,
             overlapping,
             unassigned,
             compared: None,
@@ -188,7 +186,7 @@ impl Report {
             overlap: None,
         };
         let Some(truth) = truth else { return Ok(report) };
-        let both = labels.within(truth)?.covered();
+        let both = labels.covered_by_both(truth);
         report.compared = Some(Compared {
             vertices: both,
             without_truth: labels.covered() - both,
@@ -200,8 +198,8 @@ impl Report {
                 "check that both files are about this graph",
             ));
         }
-        if disjoint && truth.is_disjoint() {
-            report.agreement = Some(quality::agreement(&labels.labels()?, &truth.labels()?)?);
+        if let Some(partition) = partition.filter(|_| truth.is_disjoint()) {
+            report.agreement = Some(quality::agreement(&partition, &truth.labels()?)?);
         }
         report.overlap = Some(quality::overlap_agreement(labels, truth)?);
         Ok(report)

@@ -105,7 +105,13 @@ impl Joint {
     }
 
     fn agreement(&self, sizes_a: &[u32], sizes_b: &[u32]) -> Agreement {
-        let ari = self.ari(sizes_a, sizes_b);
+        let squared = SquaredSizes {
+            vertices: self.vertices as u64,
+            shared: self.squares,
+            of_a: squares(sizes_a.iter().copied()),
+            of_b: squares(sizes_b.iter().copied()),
+        };
+        let ari = squared.adjusted_rand();
         let both_trivial = sizes_a.len() == sizes_b.len() && sizes_a.len() <= 1;
         if both_trivial {
             let one = 1.0;
@@ -143,16 +149,29 @@ impl Joint {
         };
         sizes.iter().map(part).sum()
     }
+}
 
-    fn ari(&self, sizes_a: &[u32], sizes_b: &[u32]) -> f64 {
-        let squares =
-            |sizes: &[u32]| sizes.iter().map(|&size| u128::from(size).pow(2)).sum::<u128>();
-        let all = (self.vertices as u128).pow(2);
+/// What the adjusted Rand index needs of two partitions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SquaredSizes {
+    /// The number of vertices.
+    pub(super) vertices: u64,
+    /// The summed squares of the numbers of vertices that a community of each side shares.
+    pub(super) shared: u128,
+    /// The summed squares of the sizes of each side's communities.
+    pub(super) of_a: u128,
+    pub(super) of_b: u128,
+}
+
+impl SquaredSizes {
+    /// The adjusted Rand index. Hubert and Arabie 1985.
+    pub(super) fn adjusted_rand(self) -> f64 {
+        let vertices = u128::from(self.vertices);
         // Ordered pairs of different vertices: together in both, in one only, in none.
-        let both = self.squares - self.vertices as u128;
-        let only_a = squares(sizes_a) - self.squares;
-        let only_b = squares(sizes_b) - self.squares;
-        let none = all - only_a - only_b - self.squares;
+        let both = self.shared - vertices;
+        let only_a = self.of_a - self.shared;
+        let only_b = self.of_b - self.shared;
+        let none = vertices.pow(2) - only_a - only_b - self.shared;
         if only_a == 0 && only_b == 0 {
             return 1.0;
         }
@@ -160,6 +179,11 @@ impl Joint {
         2.0 * (both * none - only_a * only_b)
             / ((both + only_a) * (only_a + none) + (both + only_b) * (only_b + none))
     }
+}
+
+/// The summed squares of sizes.
+pub(super) fn squares(sizes: impl Iterator<Item = u32>) -> u128 {
+    sizes.map(|size| u128::from(size).pow(2)).sum()
 }
 
 /// Mutual information, less what chance gives, over as much of the mean of the own.

@@ -116,6 +116,17 @@ impl Cover {
         self.communities.offsets.par_windows(2).filter(|ends| ends[1] > ends[0]).count() as u64
     }
 
+    /// The number of vertices that are in a community of this cover and in one of `other`.
+    ///
+    /// # Panics
+    /// Where `other` has fewer vertices.
+    pub fn covered_by_both(&self, other: &Cover) -> u64 {
+        let is_in = |vertex: u32| {
+            !self.communities_of(vertex).is_empty() && !other.communities_of(vertex).is_empty()
+        };
+        (0..self.vertices()).into_par_iter().filter(|&vertex| is_in(vertex)).count() as u64
+    }
+
     /// The same communities without the vertices that are in none of `other`, and without those that this
     /// leaves empty.
     ///

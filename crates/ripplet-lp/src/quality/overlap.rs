@@ -12,7 +12,7 @@
 //!
 //! Determinism: floats are summed in the order of the communities; the same bits on any number of threads.
 
-use super::agreement::agreement;
+use super::agreement::{SquaredSizes, squares};
 use super::{Cover, QualityError};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -58,7 +58,7 @@ pub fn overlap_agreement(a: &Cover, b: &Cover) -> Result<OverlapAgreement, Quali
     Ok(OverlapAgreement {
         nmi_lfk: (1.0 - (of_a.share_left + of_b.share_left) / 2.0).clamp(0.0, 1.0),
         nmi_max: if most > 0.0 { (shared / most).clamp(0.0, 1.0) } else { 0.0 },
-        omega: omega(a, b, all)?,
+        omega: omega(a, b, all, of_a.shared_squares),
         f1: (of_a.f1 + of_b.f1) / 2.0,
     })
 }
@@ -89,6 +89,8 @@ struct Side {
     share_left: f64,
     /// The mean F1 of the best matches.
     f1: f64,
+    /// The summed squares of the numbers of members that a community of each side shares.
+    shared_squares: u128,
 }
 
 /// The same of one community.
@@ -96,6 +98,7 @@ struct Match {
     entropy: f64,
     left: f64,
     f1: f64,
+    shared_squares: u128,
 }
 
 impl Side {
@@ -116,6 +119,7 @@ impl Side {
                 |found| if found.entropy > 0.0 { found.left / found.entropy } else { 1.0 },
             ) / count,
             f1: sum(|found| found.f1) / count,
+            shared_squares: matches.iter().map(|found| found.shared_squares).sum(),
         }
     }
 }
@@ -155,10 +159,11 @@ impl Sizes {
         }
         let share = members.len() as f64 / self.all;
         let entropy = h(share) + h(1.0 - share);
-        let mut found = Match { entropy, left: entropy, f1: 0.0 };
+        let mut found = Match { entropy, left: entropy, f1: 0.0, shared_squares: 0 };
         let mut of_size = Vec::with_capacity(scratch.touched.len());
         for partner in scratch.touched.drain(..) {
             let shared = std::mem::take(&mut scratch.shared[partner as usize]);
+            found.shared_squares += u128::from(shared).pow(2);
             let size = other.members(partner as usize).len();
             of_size.push(size);
             found.left = found.left.min(self.left(members.len(), size, shared as usize, entropy));
@@ -203,15 +208,14 @@ impl Sizes {
 }
 
 /// The omega index, where it is not too much work.
-fn omega(a: &Cover, b: &Cover, all: u64) -> Result<Option<f64>, QualityError> {
+fn omega(a: &Cover, b: &Cover, all: u64, shared: u128) -> Option<f64> {
+    let of = |cover: &Cover| squares((0..cover.len()).map(|at| cover.members(at).len() as u32));
+    let (of_a, of_b) = (of(a), of(b));
     if a.is_disjoint() && b.is_disjoint() {
-        return Ok(Some(agreement(&a.labels()?, &b.labels()?)?.ari));
+        return Some(SquaredSizes { vertices: all, shared, of_a, of_b }.adjusted_rand());
     }
-    let squares = |cover: &Cover| -> u128 {
-        (0..cover.len()).map(|at| (cover.members(at).len() as u128).pow(2)).sum()
-    };
-    if squares(a) + squares(b) > MOST_PAIRS {
-        return Ok(None);
+    if of_a + of_b > MOST_PAIRS {
+        return None;
     }
     let counted = (0..a.vertices()).into_par_iter().with_min_len(64).fold(
         || (PairCounts::default(), PairScratch::default()),
@@ -223,7 +227,7 @@ fn omega(a: &Cover, b: &Cover, all: u64) -> Result<Option<f64>, QualityError> {
     let counts = counted.map(|(counts, _)| counts).reduce(PairCounts::default, PairCounts::plus);
     let pairs = all as f64 * (all as f64 - 1.0) / 2.0;
     if pairs == 0.0 {
-        return Ok(Some(1.0));
+        return Some(1.0);
     }
     let apart = |counts: &[u64]| pairs - counts.iter().map(|&count| count as f64).sum::<f64>();
     let observed = (pairs - counts.touched as f64 + counts.equal as f64) / pairs;
@@ -231,7 +235,7 @@ fn omega(a: &Cover, b: &Cover, all: u64) -> Result<Option<f64>, QualityError> {
     let expected =
         (apart(&counts.of_a) * apart(&counts.of_b) + together.sum::<f64>()) / pairs / pairs;
     let index = if expected >= 1.0 { 1.0 } else { (observed - expected) / (1.0 - expected) };
-    Ok(Some(index))
+    Some(index)
 }
 
 /// Pairs of vertices by the number of communities that they share.

@@ -139,6 +139,7 @@ fn only_vertices_that_both_have_are_compared() {
     let (a, b) = (cover(&[&[0, 1, 2, 7], &[3, 4]]), cover(&[&[3, 4, 6], &[0, 1, 2], &[6]]));
     let found = overlap_agreement(&a, &b).unwrap();
     assert_eq!((found.nmi_lfk, found.nmi_max, found.omega, found.f1), (1.0, 1.0, Some(1.0), 1.0));
+    assert_eq!((a.covered_by_both(&b), b.covered_by_both(&a)), (5, 5));
     let none = overlap_agreement(&a, &cover(&[])).unwrap();
     assert_eq!(none.f1, 1.0, "of nothing, nothing differs");
     let other = Cover::new(3, 0, []).unwrap();
@@ -189,6 +190,7 @@ fn the_omega_index_of_partitions_is_the_adjusted_rand_index() {
         if truth.is_disjoint() {
             let both = agreement(&labels.labels().unwrap(), &truth.labels().unwrap()).unwrap();
             close("ari", 0, both.ari, case.agreement.omega);
+            assert_eq!(overlap_agreement(&labels, &truth).unwrap().omega, Some(both.ari));
         }
     }
 }
