@@ -13,8 +13,8 @@ use serde::Serialize;
 /// INPUT is as for `ripplet closeness`. A distance is the least number of arcs on a way, along their
 /// directions; with --weighted, the least sum of their weights.
 ///
-/// OUT has a line or a row for what --rows says; of a batch, the first column is `graph`. It is .txt, .tsv or
-/// .csv (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at all.
+/// OUT has a line or a row for what --rows says; of a batch, the first column is `graph`. It is .txt, .tsv,
+/// .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at all.
 #[derive(Args)]
 pub struct Arguments {
     /// What a row is about.

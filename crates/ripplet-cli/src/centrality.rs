@@ -17,8 +17,8 @@ use serde::Serialize;
 /// along their directions, to the vertex, or sums of their weights with --weighted; vertices that no way
 /// leads from do not count. The time grows with vertices times edges of a graph.
 ///
-/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv
-/// or .csv (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
+/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv,
+/// .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
 /// all.
 #[derive(Args)]
 pub struct ClosenessArguments {

@@ -13,7 +13,7 @@ use serde::Serialize;
 /// INPUT is as for `ripplet closeness`. The time grows with the number of edges.
 ///
 /// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `component`, which is
-/// called by the id of one of its vertices. It is .txt, .tsv or .csv (each also .gz or .zst), .parquet or
+/// called by the id of one of its vertices. It is .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or
 /// .arrow; `-` is standard output. It appears whole or not at all.
 #[derive(Args)]
 pub struct Arguments {

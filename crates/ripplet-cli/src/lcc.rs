@@ -24,7 +24,7 @@ use std::time::Instant;
 /// vertex to itself not at all.
 ///
 /// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id, the coefficient (`value`, from 0 to 1) and, with
-/// --triangles, how many triangles it is a corner of. It is .txt, .tsv or .csv (each also .gz or
+/// --triangles, how many triangles it is a corner of. It is .txt, .tsv, .csv or .jsonl (each also .gz or
 /// .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at all.
 #[derive(Args)]
 pub struct Arguments {

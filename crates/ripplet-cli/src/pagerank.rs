@@ -15,8 +15,8 @@ use serde::Serialize;
 /// weights say, and so are all vertices to jump to; where no arc leads on, a jump does. The ranks of a graph
 /// add up to 1. The time grows with edges times rounds.
 ///
-/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv
-/// or .csv (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
+/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv,
+/// .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
 /// all.
 #[derive(Args)]
 pub struct Arguments {

@@ -31,6 +31,8 @@ pub enum Format {
     NodeLink,
     /// DOT, the language of Graphviz, which is written only: `.dot`, `.gv`.
     Dot,
+    /// A JSON object a line, of tables, which is written only: `.jsonl`, `.ndjson`.
+    JsonLines,
     /// Apache Parquet: `.parquet`.
     Parquet,
     /// Apache Arrow IPC, file or stream: `.arrow`, `.feather`, `.ipc`.
@@ -53,7 +55,7 @@ pub enum Compression {
     Zstd,
 }
 
-const NAMES: [(Format, &str, &[&str]); 17] = [
+const NAMES: [(Format, &str, &[&str]); 18] = [
     (Format::EdgeList, "edgelist", &["txt", "el", "edges", "edgelist", "wel"]),
     (Format::Tsv, "tsv", &["tsv"]),
     (Format::Csv, "csv", &["csv"]),
@@ -67,6 +69,7 @@ const NAMES: [(Format, &str, &[&str]); 17] = [
     (Format::Pajek, "pajek", &["net"]),
     (Format::NodeLink, "json", &["json"]),
     (Format::Dot, "dot", &["dot", "gv"]),
+    (Format::JsonLines, "jsonl", &["jsonl", "ndjson"]),
     (Format::Parquet, "parquet", &["parquet", "pq"]),
     (Format::Arrow, "arrow", &["arrow", "feather", "ipc"]),
     (Format::Rg, "rg", &["rg"]),

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 ///
 /// OUT has a line or a row a vertex, its id and its community, which is called by the id of one of
 /// its vertices; `--program slpa` and `seeded` add a strength, and a vertex may have several rows or
-/// none; of a batch, the first column is `graph`. It is .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow; `-` is
+/// none; of a batch, the first column is `graph`. It is .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is
 /// standard output. As .graphml, .gexf, .gml, .json (node-link) or .dot (each also .gz or .zst), it is the graph, and the
 /// community and degree are attributes of its vertices. It appears whole or not at all.
 #[derive(Args)]
@@ -35,7 +35,7 @@ pub struct Arguments {
     /// Where the communities go.
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["estimate", "top"])]
     pub output: Option<PathBuf>,
-    /// OUT's format, where its name does not tell: edgelist (.txt), csv, tsv, parquet, arrow, graphml, gexf, gml,
+    /// OUT's format, where its name does not tell: edgelist (.txt), csv, tsv, jsonl, parquet, arrow, graphml, gexf, gml,
     /// json, dot.
     #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
     pub to: Option<Format>,

@@ -19,6 +19,7 @@ use super::stream::{Meter, Stream};
 use super::write::{AttributeKind, Edge, Graphs, Syntax, Value};
 use crate::ReadOptions;
 use crate::text::{Fault, Text};
+use crate::write::text::push_json;
 use crate::write::text::push_weight;
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, VertexId};
@@ -499,20 +500,5 @@ impl Syntax for NodeLink<'_> {
 }
 
 fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
-    value.push(text, push_escaped);
-}
-
-/// Appends a text between quotes.
-fn push_escaped(text: &mut Vec<u8>, value: &str) {
-    text.push(b'"');
-    for byte in value.bytes() {
-        match byte {
-            b'"' | b'\\' => text.extend_from_slice(&[b'\\', byte]),
-            byte if byte < b' ' => {
-                let _ = write!(text, "\\u{byte:04x}");
-            }
-            byte => text.push(byte),
-        }
-    }
-    text.push(b'"');
+    value.push(text, push_json);
 }

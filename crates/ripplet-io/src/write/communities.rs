@@ -1,6 +1,6 @@
 //! Communities out: a line or a row for each vertex and community it is in.
 
-use super::text::{Fields, push_integer, push_shortest, write_text};
+use super::text::{Fields, Line, push_integer, write_text};
 use super::{Target, columnar, listing_format, refused, whole_file};
 use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
@@ -92,7 +92,8 @@ impl<'a> Communities<'a> {
 /// Writes communities, whole or not at all.
 ///
 /// The name tells the format: `.txt` is `id community` a line, and `id community strength` where
-/// there are strengths; `.tsv` and `.csv` have a header; these three also `.gz` and `.zst`;
+/// there are strengths (with tabs where names hold blanks); `.tsv` and `.csv` have a header; `.jsonl` is a JSON object
+/// a line; these four also `.gz` and `.zst`;
 /// `.parquet` and `.arrow` have columns `id` and `community` of the ids' (or names') own type
 /// (`UInt64`, `Int64` or `Utf8`; numbers are `UInt32`) and `strength` (`Float32`). `-` is standard
 /// output, as `.txt`.
@@ -187,23 +188,35 @@ impl Table<'_> {
         let all = self.communities.rows();
         let blocks = all.div_ceil(ROWS);
         let rows = |block: usize| block * ROWS..all.min((block + 1) * ROWS);
-        match Fields::of(format) {
+        match self.fields(format) {
             None => columnar::write_table(out, format, self.schema(), blocks, |block| {
                 self.columns(rows(block))
             }),
             Some(fields) => {
                 let mut header = vec!["id", "community"];
                 header.extend(self.communities.strengths.map(|_| "strength"));
+                let line = Line::new(fields, &header);
                 write_text(out, compression, &fields.header(&header), blocks, |block, text| {
-                    rows(block).for_each(|row| self.push_line(fields, text, row));
+                    rows(block).for_each(|row| self.push_line(&line, text, row));
                 })
             }
         }
     }
 
-    fn push_line(&self, fields: Fields, text: &mut Vec<u8>, row: usize) {
+    /// The fields of a line, where the format is text.
+    fn fields(&self, format: Format) -> Option<Fields> {
+        let fields = Fields::of(format)?.spaced(self.ids);
+        Some(match &self.called {
+            Called::Names { names, .. } => fields.spaced(names),
+            Called::Ids(_) | Called::Numbers(_) => fields,
+        })
+    }
+
+    fn push_line(&self, line: &Line, text: &mut Vec<u8>, row: usize) {
+        let fields = line.fields;
+        line.begin(text, 0);
         fields.push_id(text, self.ids, self.communities.vertex(row));
-        text.push(fields.separator());
+        line.begin(text, 1);
         let label = self.communities.communities[row];
         match &self.called {
             Called::Ids(ids) => fields.push_id(text, ids, label),
@@ -211,10 +224,10 @@ impl Table<'_> {
             Called::Names { names, of } => fields.push_id(text, names, of[label as usize]),
         }
         if let Some(strengths) = self.communities.strengths {
-            text.push(fields.separator());
-            push_shortest(text, strengths[row]);
+            line.begin(text, 2);
+            fields.push_number(text, strengths[row]);
         }
-        text.push(b'\n');
+        line.end(text);
     }
 
     fn schema(&self) -> arrow_schema::SchemaRef {
@@ -299,7 +312,14 @@ mod tests {
         let strengths = Some(&[0.5, 1.0, 0.25][..]);
         let communities = Communities { strengths, ..Communities::of_all(&[1, 1, 2]) };
         let table = Table { ids: &ids, communities: &communities, called: Called::Ids(&ids) };
-        for format in [Format::EdgeList, Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow] {
+        for format in [
+            Format::EdgeList,
+            Format::Tsv,
+            Format::Csv,
+            Format::JsonLines,
+            Format::Parquet,
+            Format::Arrow,
+        ] {
             for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
                 fails_at_every_byte(|out| table.write_to(out, format, compression));
             }

@@ -1,7 +1,7 @@
 //! Graphs out, for `ripplet convert`.
 
 use super::arcs::{Arcs, Slot};
-use super::text::{Fields, decimal, push_integer, push_weight, write_text};
+use super::text::{Fields, Line, decimal, push_integer, push_weight, write_text};
 use super::{AtomicFile, columnar, refused, whole_file};
 use crate::{Compression, Format, WriteError, exchange, rg, rgz};
 use rayon::prelude::*;
@@ -153,16 +153,18 @@ fn write_edges(
     let columns = ["source", "target", "weight"];
     let columns = if graph.is_weighted() { &columns[..] } else { &columns[..2] };
     let head = if header { fields.header(columns) } else { String::new() };
+    let line = Line::new(fields, columns);
     write_text(out, compression, &head, arcs.blocks(), |block, text| {
         arcs.for_each_edge(block, |source, target, weight| {
+            line.begin(text, 0);
             fields.push_id(text, ids, source);
-            text.push(fields.separator());
+            line.begin(text, 1);
             fields.push_id(text, ids, target);
             if let Some(weight) = weight {
-                text.push(fields.separator());
+                line.begin(text, 2);
                 push_weight(text, decimal(scale, weight));
             }
-            text.push(b'\n');
+            line.end(text);
         });
     })
 }

@@ -116,9 +116,16 @@ fn listing_format(
     what: &str,
 ) -> io::Result<(Format, Compression)> {
     let told = target.told();
-    let formats = [Format::EdgeList, Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow];
+    let formats = [
+        Format::EdgeList,
+        Format::Tsv,
+        Format::Csv,
+        Format::JsonLines,
+        Format::Parquet,
+        Format::Arrow,
+    ];
     let otherwise = format!(
-        "{what} are written as .txt, .tsv or .csv (each also .gz or .zst), .parquet or .arrow: \
+        "{what} are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
          choose such a name"
     );
     table_format(told, ids, &formats, &otherwise)
@@ -137,7 +144,7 @@ fn table_format(
         formats.contains(&format) && packs
     };
     let (format, compression) = told.filter(fits).ok_or_else(|| refused(otherwise))?;
-    Fields::of(format).map_or(Ok(()), |fields| fields.check(ids))?;
+    Fields::of(format).map_or(Ok(()), |fields| fields.spaced(ids).check(ids))?;
     Ok((format, compression))
 }
 

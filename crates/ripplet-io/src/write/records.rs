@@ -1,14 +1,14 @@
 //! Tables of any columns out, some rows at a time: for who writes other things than vertices and edges.
 //!
-//! The name tells the format, as everywhere: `.tsv` or `.csv` (each also `.gz` or `.zst`) with a header, `.parquet`
-//! or `.arrow`. In text a null is an empty field, a decimal all its digits, an instant `2024-05-31T12:30:00Z`, and a number the shortest
+//! The name tells the format, as everywhere: `.tsv` or `.csv` with a header, `.jsonl` (each also `.gz` or `.zst`), `.parquet`
+//! or `.arrow`. In text a null is an empty field (`null` in JSON, where a time is a string), a decimal all its digits, an instant `2024-05-31T12:30:00Z`, and a number the shortest
 //! decimal that reads back as the same.
 //!
 //! Memory: the rows that are appended, and, of Parquet, a row group as it is compressed.
 
 use super::atomic_file::Output;
 use super::columnar::TableFile;
-use super::text::{Fields, push_integer, push_shortest, write_blocks, write_end, write_head};
+use super::text::{Fields, Line, push_integer, push_shortest, write_blocks, write_end, write_head};
 use super::{Target, refused};
 use crate::{Compression, Format, WriteError};
 use arrow_array::cast::AsArray;
@@ -34,7 +34,7 @@ pub struct RecordWriter {
 }
 
 enum Sink {
-    Text { out: Output, fields: Fields, compression: Compression },
+    Text { out: Output, line: Line, compression: Compression, is_empty: bool },
     Columnar(Box<TableFile<Output>>),
 }
 
@@ -76,8 +76,9 @@ impl RecordWriter {
             return Ok(Sink::Columnar(Box::new(file)));
         };
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        write_head(&mut out, compression, &fields.header(&names)).map_err(refuse)?;
-        Ok(Sink::Text { out, fields, compression })
+        let is_empty =
+            !write_head(&mut out, compression, &fields.header(&names)).map_err(refuse)?;
+        Ok(Sink::Text { out, line: Line::new(fields, names), compression, is_empty })
     }
 
     /// Appends rows. After an error the table takes no more.
@@ -101,9 +102,8 @@ impl RecordWriter {
     pub fn finish(mut self) -> Result<(), WriteError> {
         let out = match self.sink.take() {
             None => Err(refused("an error ended this table")),
-            // There is a header, so a compressed file has a frame.
-            Some(Sink::Text { mut out, compression, .. }) => {
-                write_end(&mut out, compression, false).map(|()| out)
+            Some(Sink::Text { mut out, compression, is_empty, .. }) => {
+                write_end(&mut out, compression, is_empty).map(|()| out)
             }
             Some(Sink::Columnar(file)) => file.finish(),
         };
@@ -115,11 +115,12 @@ impl Sink {
     fn append(mut self, batch: &RecordBatch) -> io::Result<Sink> {
         match &mut self {
             Sink::Columnar(file) => file.append(1, |_| Ok(batch.columns().to_vec()))?,
-            Sink::Text { out, fields, compression } => {
+            Sink::Text { out, line, compression, is_empty } => {
                 let blocks = batch.num_rows().div_ceil(ROWS);
+                *is_empty &= blocks == 0;
                 write_blocks(out, *compression, blocks, |block, text| {
                     let rows = block * ROWS..batch.num_rows().min((block + 1) * ROWS);
-                    rows.into_iter().try_for_each(|row| fields.push_row(text, batch, row))
+                    rows.into_iter().try_for_each(|row| push_row(line, text, batch, row))
                 })?;
             }
         }
@@ -127,20 +128,20 @@ impl Sink {
     }
 }
 
-impl Fields {
-    fn push_row(self, text: &mut Vec<u8>, batch: &RecordBatch, row: usize) -> io::Result<()> {
-        for (place, column) in batch.columns().iter().enumerate() {
-            if place > 0 {
-                text.push(self.separator());
-            }
-            if !column.is_null(row) {
-                self.push_value(text, column, row)?;
-            }
+fn push_row(line: &Line, text: &mut Vec<u8>, batch: &RecordBatch, row: usize) -> io::Result<()> {
+    for (place, column) in batch.columns().iter().enumerate() {
+        line.begin(text, place);
+        if !column.is_null(row) {
+            line.fields.push_value(text, column, row)?;
+        } else if line.fields == Fields::Json {
+            text.extend_from_slice(b"null");
         }
-        text.push(b'\n');
-        Ok(())
     }
+    line.end(text);
+    Ok(())
+}
 
+impl Fields {
     fn push_value(self, text: &mut Vec<u8>, column: &dyn Array, row: usize) -> io::Result<()> {
         match column.data_type() {
             DataType::Utf8 => {
@@ -158,10 +159,10 @@ impl Fields {
             DataType::Int32 => push_integer(text, column.as_primitive::<Int32Type>().value(row)),
             DataType::Int64 => push_integer(text, column.as_primitive::<Int64Type>().value(row)),
             DataType::Float32 => {
-                push_shortest(text, column.as_primitive::<Float32Type>().value(row));
+                self.push_number(text, column.as_primitive::<Float32Type>().value(row));
             }
             DataType::Float64 => {
-                push_shortest(text, column.as_primitive::<Float64Type>().value(row));
+                self.push_number(text, column.as_primitive::<Float64Type>().value(row));
             }
             DataType::Decimal128(..) => {
                 let decimals = column.as_primitive::<Decimal128Type>();
@@ -171,6 +172,9 @@ impl Fields {
                 let times = column.as_primitive::<TimestampMicrosecondType>();
                 match times.value_as_datetime(row) {
                     // The standard form of an instant.
+                    Some(time) if self == Fields::Json => {
+                        push_shortest(text, format_args!("\"{time:?}Z\""));
+                    }
                     Some(time) => push_shortest(text, format_args!("{time:?}Z")),
                     None => push_integer(text, times.value(row)),
                 }
@@ -203,13 +207,13 @@ fn has_form(kind: &DataType) -> bool {
 
 fn format_of(target: Target<'_>) -> io::Result<(Format, Compression)> {
     let fits = |&(format, compression): &(Format, Compression)| match format {
-        Format::Tsv | Format::Csv => true,
+        Format::Tsv | Format::Csv | Format::JsonLines => true,
         Format::Parquet | Format::Arrow => compression == Compression::None,
         _ => false,
     };
     target.told().filter(fits).ok_or_else(|| {
         refused(
-            "this table is written as .tsv or .csv (each also .gz or .zst), .parquet or .arrow: \
+            "this table is written as .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
              choose such a name",
         )
     })

@@ -86,10 +86,55 @@ fn packed(compression: Compression, text: Vec<u8>) -> io::Result<Vec<u8>> {
 pub(crate) enum Fields {
     /// A blank between them, and no header.
     Blank,
+    /// A tab, and no header: of names that hold blanks.
+    BareTab,
     /// A tab.
     Tab,
     /// A comma; fields that need it are in quotes.
     Comma,
+    /// The members of a JSON object, named as the columns are.
+    Json,
+}
+
+/// What stands around the fields of a line.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) fields: Fields,
+    /// What stands before each field.
+    before: Vec<String>,
+}
+
+impl Line {
+    /// A line of the columns with these names.
+    pub(crate) fn new<S: AsRef<str>>(fields: Fields, names: impl IntoIterator<Item = S>) -> Line {
+        let before = |(at, name): (usize, S)| match fields {
+            Fields::Json => {
+                let mut text = vec![if at == 0 { b'{' } else { b',' }];
+                push_json(&mut text, name.as_ref());
+                text.push(b':');
+                String::from_utf8_lossy(&text).into_owned()
+            }
+            _ if at == 0 => String::new(),
+            _ => fields.separator().to_string(),
+        };
+        Line { fields, before: names.into_iter().enumerate().map(before).collect() }
+    }
+
+    /// Appends what stands before a field.
+    #[inline]
+    pub(crate) fn begin(&self, text: &mut Vec<u8>, field: usize) {
+        text.extend_from_slice(self.before[field].as_bytes());
+    }
+
+    /// Appends what stands behind the last field.
+    #[inline]
+    pub(crate) fn end(&self, text: &mut Vec<u8>) {
+        if self.fields == Fields::Json {
+            let end: &[u8] = if self.before.is_empty() { b"{}" } else { b"}" };
+            text.extend_from_slice(end);
+        }
+        text.push(b'\n');
+    }
 }
 
 impl Fields {
@@ -99,23 +144,41 @@ impl Fields {
             Format::EdgeList => Some(Fields::Blank),
             Format::Tsv => Some(Fields::Tab),
             Format::Csv => Some(Fields::Comma),
+            Format::JsonLines => Some(Fields::Json),
             _ => None,
         }
     }
 
-    pub(crate) fn separator(self) -> u8 {
+    /// These fields, or with tabs between them where names hold blanks.
+    pub(crate) fn spaced(self, ids: &VertexIds) -> Fields {
+        match ids {
+            VertexIds::Names(names) => self.spaced_names(names, 0..names.len()),
+            _ => self,
+        }
+    }
+
+    /// [`Fields::spaced`], of some names.
+    pub(crate) fn spaced_names(self, names: &Names, range: Range<usize>) -> Fields {
+        let holds_blank = |at: usize| names.get(at).contains([' ', ',', ';']);
         match self {
-            Fields::Blank => b' ',
-            Fields::Tab => b'\t',
-            Fields::Comma => b',',
+            Fields::Blank if range.into_par_iter().any(holds_blank) => Fields::BareTab,
+            fields => fields,
+        }
+    }
+
+    fn separator(self) -> char {
+        match self {
+            Fields::Blank => ' ',
+            Fields::BareTab | Fields::Tab => '\t',
+            Fields::Comma | Fields::Json => ',',
         }
     }
 
     /// The first line, where there is one.
     pub(crate) fn header(self, names: &[&str]) -> String {
         match self {
-            Fields::Blank => String::new(),
-            _ => names.join(&char::from(self.separator()).to_string()) + "\n",
+            Fields::Blank | Fields::BareTab | Fields::Json => String::new(),
+            _ => names.join(&self.separator().to_string()) + "\n",
         }
     }
 
@@ -146,17 +209,22 @@ impl Fields {
     /// Why a name could not be told from its surroundings by a reader.
     fn unfit(self, name: &str) -> Option<&'static str> {
         match self {
+            Fields::Json => None,
             _ if name.contains(['\n', '\r']) => {
-                Some("holds a line end: write .parquet or .arrow (--to parquet)")
+                Some("holds a line end: write .parquet, .arrow or .jsonl (--to parquet)")
             }
-            _ if name.is_empty() => Some("is empty: write .parquet or .arrow (--to parquet)"),
+            _ if name.is_empty() => {
+                Some("is empty: write .parquet, .arrow or .jsonl (--to parquet)")
+            }
             Fields::Comma => None,
             _ if name.starts_with(['#', '%']) => {
                 Some("would be read as a comment: write .csv (--to csv)")
             }
-            Fields::Tab if name.contains('\t') => Some("holds a tab: write .csv (--to csv)"),
+            Fields::Tab | Fields::BareTab if name.contains('\t') => {
+                Some("holds a tab: write .csv (--to csv)")
+            }
             Fields::Blank if name.contains([' ', '\t', ',', ';']) => {
-                Some("holds a blank, comma or semicolon: write .csv (--to csv)")
+                Some("holds a blank, tab, comma or semicolon: write .csv (--to csv)")
             }
             _ if name.contains('"') => Some("holds a quotation mark: write .csv (--to csv)"),
             _ if name.trim().len() < name.len() => {
@@ -184,10 +252,37 @@ impl Fields {
         match id {
             ExternalId::Unsigned(id) => push_integer(text, id),
             ExternalId::Signed(id) => push_integer(text, id),
-            ExternalId::Name(name) if self == Fields::Comma => push_quoted(text, name),
-            ExternalId::Name(name) => text.extend_from_slice(name.as_bytes()),
+            ExternalId::Name(name) => match self {
+                Fields::Comma => push_quoted(text, name),
+                Fields::Json => push_json(text, name),
+                _ => text.extend_from_slice(name.as_bytes()),
+            },
         }
     }
+
+    /// Appends a number that may be infinite, or none: of which JSON has neither.
+    #[inline]
+    pub(crate) fn push_number(self, text: &mut Vec<u8>, number: impl Display + Into<f64> + Copy) {
+        match self {
+            Fields::Json if !number.into().is_finite() => text.extend_from_slice(b"null"),
+            _ => push_shortest(text, number),
+        }
+    }
+}
+
+/// Appends a string of JSON, between quotes.
+pub(crate) fn push_json(text: &mut Vec<u8>, string: &str) {
+    text.push(b'"');
+    for byte in string.bytes() {
+        match byte {
+            b'"' | b'\\' => text.extend_from_slice(&[b'\\', byte]),
+            byte if byte < b' ' => {
+                let _ = write!(text, "\\u{byte:04x}");
+            }
+            byte => text.push(byte),
+        }
+    }
+    text.push(b'"');
 }
 
 /// A field of a `.csv`: in quotes where it holds what would end it, begin a comment, or be trimmed.

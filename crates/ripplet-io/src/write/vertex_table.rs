@@ -20,7 +20,7 @@ pub struct VertexColumn<'a> {
 
 /// Writes a table with a row a vertex, whole or not at all.
 ///
-/// The name tells the format: `.tsv` or `.csv` (each also `.gz` or `.zst`) with a header,
+/// The name tells the format: `.tsv` or `.csv` with a header, or `.jsonl` (each also `.gz` or `.zst`),
 /// `.parquet` or `.arrow`. The first column is `id`; then come those given, `UInt32`, `UInt64`, `Float32`
 /// or `Float64`. A number is the shortest decimal that reads back as the same.
 ///
@@ -132,8 +132,8 @@ fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)>
     table_format(
         Format::of_path(path),
         ids,
-        &[Format::Tsv, Format::Csv, Format::Parquet, Format::Arrow],
-        "a table about vertices is written as .tsv or .csv (each also .gz or .zst), .parquet or \
+        &[Format::Tsv, Format::Csv, Format::JsonLines, Format::Parquet, Format::Arrow],
+        "a table about vertices is written as .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or \
          .arrow: choose such a name",
     )
 }

@@ -12,6 +12,7 @@ mod gml;
 mod graphs;
 mod headers;
 mod labels;
+mod listings;
 mod memberships;
 mod records;
 mod rg;

@@ -102,7 +102,7 @@ fn what_is_written_is_what_is_read() {
     let short = VertexColumn { name: "pair", len: 2, values: ColumnData::U32(&pairs[..4]) };
     for (name, column, expected) in [
         ("s.csv", short, "the column `pair` has 4 values for 3 vertices"),
-        ("s.txt", columns[0], "written as .tsv or .csv"),
+        ("s.txt", columns[0], "written as .tsv, .csv or .jsonl"),
     ] {
         let error =
             write_vertex_table(&folder.path().join(name), &people(), &[column]).unwrap_err();

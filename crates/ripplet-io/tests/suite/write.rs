@@ -262,7 +262,7 @@ fn overlapping_communities_have_a_row_each() {
 #[test]
 fn rows_that_do_not_fit_are_refused() {
     let ids = VertexIds::Consecutive { first: 0, count: 3 };
-    let names = VertexIds::Names(Names::new(["a b"]));
+    let names = VertexIds::Names(Names::new(["a\tb"]));
     let folder = tempfile::tempdir().unwrap();
     let refused = |communities: Communities<'_>, naming, sentence: &str| {
         let path = folder.path().join("c.txt");

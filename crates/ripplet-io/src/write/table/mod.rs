@@ -20,7 +20,7 @@ pub(super) use values::Values;
 
 use super::atomic_file::Output;
 use super::columnar::TableFile;
-use super::text::{Fields, write_blocks, write_end, write_head};
+use super::text::{Fields, Line, write_blocks, write_end, write_head};
 use super::{Target, listing_format, refused};
 use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
@@ -49,7 +49,8 @@ pub struct TableShape<'a> {
 
 /// A table that is written part by part, and appears whole or not at all.
 ///
-/// The name tells the format: `.txt` (fields with blanks between, no header), `.tsv`, `.csv` (each also
+/// The name tells the format: `.txt` (fields with blanks between, or tabs where the first part's names hold blanks; no
+/// header), `.tsv`, `.csv`, `.jsonl` (each also
 /// `.gz` or `.zst`), `.parquet`, `.arrow`; `-` is standard output as `.txt`. Columns of ids are `UInt64`,
 /// `Int64` or `Utf8`, as those of the first part are. A number is the shortest decimal that reads back as
 /// the same, and infinity `inf`.
@@ -86,7 +87,7 @@ pub struct TableWriter {
 enum Sink {
     Text {
         out: Output,
-        fields: Fields,
+        line: Line,
         compression: Compression,
         /// Whether nothing was written yet.
         is_empty: bool,
@@ -198,11 +199,17 @@ impl TableWriter {
         self.of_batch.then_some("graph").into_iter().chain(of_rows.iter().copied()).collect()
     }
 
+    /// The names of all columns.
+    fn column_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.key_names();
+        names.extend(self.columns.iter().map(|(name, _)| name.as_str()));
+        names
+    }
+
     fn text(&self, mut out: Output, fields: Fields, compression: Compression) -> io::Result<Sink> {
-        let mut header = self.key_names();
-        header.extend(self.columns.iter().map(|(name, _)| name.as_str()));
+        let header = self.column_names();
         let is_empty = !write_head(&mut out, compression, &fields.header(&header))?;
-        Ok(Sink::Text { out, fields, compression, is_empty })
+        Ok(Sink::Text { out, line: Line::new(fields, header), compression, is_empty })
     }
 
     fn columnar(
@@ -246,12 +253,17 @@ impl TableWriter {
 
     fn write(&self, sink: Sink, blocks: &Blocks<'_>) -> io::Result<Sink> {
         match sink {
-            Sink::Text { mut out, fields, compression, is_empty } => {
-                blocks.check_names(fields)?;
-                let format = |block, text: &mut Vec<u8>| blocks.push_text(block, fields, text);
+            Sink::Text { mut out, mut line, compression, is_empty } => {
+                // The first rows settle what stands between fields: a header did, where there is one.
+                if is_empty && line.fields == Fields::Blank {
+                    let fields = blocks.spaced(line.fields)?;
+                    line = Line::new(fields, self.column_names());
+                }
+                blocks.check_names(line.fields)?;
+                let format = |block, text: &mut Vec<u8>| blocks.push_text(block, &line, text);
                 let count = blocks.count();
                 write_blocks(&mut out, compression, count, format)?;
-                Ok(Sink::Text { out, fields, compression, is_empty: is_empty && count == 0 })
+                Ok(Sink::Text { out, line, compression, is_empty: is_empty && count == 0 })
             }
             // No graph says what ids are.
             Sink::Begun { out, format } if blocks.layout.part.subject().graphs() == 0 => {
@@ -330,21 +342,38 @@ impl Blocks<'_> {
 
     /// Refuses names that the text could not be read with.
     fn check_names(&self, fields: Fields) -> io::Result<()> {
-        let check = |names: &Names, range, what| fields.check_names(names, range, what);
+        self.for_names(|names, range, what| fields.check_names(names, range, what))
+    }
+
+    /// The fields that can hold the names, as far as any of them can.
+    fn spaced(&self, fields: Fields) -> io::Result<Fields> {
+        let mut found = fields;
+        self.for_names(|names, range, _| {
+            found = found.spaced_names(names, range);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `visit` for the names that are written: which of them, and what they are the names of.
+    fn for_names(
+        &self,
+        mut visit: impl FnMut(&Names, Range<usize>, &str) -> io::Result<()>,
+    ) -> io::Result<()> {
         match self.layout.part.subject() {
-            Subject::Graph(VertexIds::Names(names)) => check(names, 0..names.len(), "vertex"),
+            Subject::Graph(VertexIds::Names(names)) => visit(names, 0..names.len(), "vertex"),
             Subject::Graph(_) => Ok(()),
             Subject::Batch(graphs) => {
                 let members = graphs.batch().members();
                 if let VertexIds::Names(names) = members.graph_ids() {
                     let first = graphs.graphs().next().map_or(0, |graph| graph.index());
-                    check(names, first..first + graphs.len(), "graph")?;
+                    visit(names, first..first + graphs.len(), "graph")?;
                 }
                 match (self.layout.part.rows(), members.vertex_ids()) {
                     (Rows::Graphs, _) => Ok(()),
                     (_, ripplet_graph::batch::BatchIds::Names(names)) => {
                         let Range { start, end } = graphs.vertex_range();
-                        check(names, start.index()..end.index(), "vertex")
+                        visit(names, start.index()..end.index(), "vertex")
                     }
                     _ => Ok(()),
                 }
@@ -352,28 +381,24 @@ impl Blocks<'_> {
         }
     }
 
-    fn push_text(&self, block: usize, fields: Fields, text: &mut Vec<u8>) -> io::Result<()> {
+    fn push_text(&self, block: usize, line: &Line, text: &mut Vec<u8>) -> io::Result<()> {
         let mut head = Vec::new();
         self.layout.for_each(self.rows(block), |stretch| {
-            self.push_lines(&stretch, fields, &mut head, text);
+            self.push_lines(&stretch, line, &mut head, text);
             Ok(())
         })
     }
 
     /// Appends the lines of a stretch; `head` is for what they begin with.
-    fn push_lines(
-        &self,
-        stretch: &Stretch,
-        fields: Fields,
-        head: &mut Vec<u8>,
-        text: &mut Vec<u8>,
-    ) {
+    fn push_lines(&self, stretch: &Stretch, line: &Line, head: &mut Vec<u8>, text: &mut Vec<u8>) {
         let subject = self.layout.part.subject();
-        let separator = fields.separator();
+        let fields = line.fields;
         head.clear();
+        let mut heads = 0;
         let mut push_head = |id| {
+            line.begin(head, heads);
             fields.push_external(head, id);
-            head.push(separator);
+            heads += 1;
         };
         let is_graphs = matches!(stretch.about, About::Graphs);
         let ids = if is_graphs { Ids::From(0) } else { subject.ids(stretch.graph) };
@@ -382,36 +407,35 @@ impl Blocks<'_> {
             push_head(ids.get(source));
         }
         for (row, index) in (0..).zip(stretch.values.clone()) {
-            let line = text.len();
+            let mut field = heads;
             text.extend_from_slice(head);
+            let mut push = |text: &mut Vec<u8>, id| {
+                line.begin(text, field);
+                fields.push_external(text, id);
+                field += 1;
+            };
             match &stretch.about {
                 About::Vertices(range) | About::Pairs { targets: range, .. } => {
-                    fields.push_external(text, ids.get(range.start + row));
+                    push(text, ids.get(range.start + row));
                 }
                 About::Communities(range) => {
-                    fields.push_external(text, ids.get(range.start + row));
-                    text.push(separator);
-                    fields.push_external(text, ids.get(self.community(index)));
+                    push(text, ids.get(range.start + row));
+                    push(text, ids.get(self.community(index)));
                 }
                 About::Graphs => {
-                    if let Some(id) = subject.graph_id(stretch.graph + row as usize) {
-                        fields.push_external(text, id);
-                    }
+                    let id = subject.graph_id(stretch.graph + row as usize);
+                    id.into_iter().for_each(|id| push(text, id));
                 }
                 About::Edges { .. } => {
-                    let [source, target] = self.ends(index);
-                    fields.push_external(text, ids.get(source));
-                    text.push(separator);
-                    fields.push_external(text, ids.get(target));
+                    self.ends(index).into_iter().for_each(|end| push(text, ids.get(end)));
                 }
             }
             for values in self.values {
-                if text.len() > line {
-                    text.push(separator);
-                }
-                values.push(text, index);
+                line.begin(text, field);
+                values.push(fields, text, index);
+                field += 1;
             }
-            text.push(b'\n');
+            line.end(text);
         }
     }
 

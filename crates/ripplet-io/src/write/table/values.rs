@@ -1,6 +1,6 @@
 //! The values of a table's columns, as text and as arrays.
 
-use crate::write::text::{push_integer, push_shortest};
+use crate::write::text::{Fields, push_integer, push_shortest};
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, UInt32Array, UInt64Array};
 use arrow_schema::DataType;
 use ripplet_graph::{OutOfMemory, memory};
@@ -93,13 +93,13 @@ impl<'a> Values<'a> {
     }
 
     /// Appends a value to a text.
-    pub fn push(self, text: &mut Vec<u8>, index: usize) {
+    pub fn push(self, fields: Fields, text: &mut Vec<u8>, index: usize) {
         let index = index * self.len + self.at;
         match self.data {
             ColumnData::U32(values) => push_integer(text, values[index]),
             ColumnData::U64(values) => push_integer(text, values[index]),
-            ColumnData::F32(values) => push_shortest(text, values[index]),
-            ColumnData::F64(values) => push_shortest(text, values[index]),
+            ColumnData::F32(values) => fields.push_number(text, values[index]),
+            ColumnData::F64(values) => fields.push_number(text, values[index]),
             ColumnData::Bool(values) => push_shortest(text, values[index]),
         }
     }
