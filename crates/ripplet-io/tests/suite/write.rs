@@ -333,7 +333,7 @@ fn what_a_format_cannot_hold_is_refused_before_anything_is_written() {
         (&names, "g.mtx", "cannot hold names"),
         (&names, "g.graph", "cannot hold names"),
         (&names, "g.e", "write .csv"),
-        (&names, "g.txt", "blank, comma or semicolon: write .csv"),
+        (&names, "g.txt", "a blank, tab, comma or semicolon: write .csv"),
         (&gaps, "g.mtx", "have gaps"),
         (&gaps, "g.graph", "have gaps"),
         (&directed, "g.graph", "undirected graphs only"),
