@@ -18,8 +18,7 @@
 use crate::{Label, RunError};
 use rayon::prelude::*;
 use ripplet_graph::compressed::{NeighborLists, ShardLists};
-use ripplet_graph::memory;
-use ripplet_graph::{GraphView, VertexId};
+use ripplet_graph::{GraphView, OutOfMemory, VertexId, memory};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -55,7 +54,8 @@ fn split(
     let mut parents = memory::with_room(labels.len()).map_err(refused)?;
     parents.par_extend((0..vertices).into_par_iter().map(AtomicU32::new));
     let forest = Forest { parents, labels };
-    let (seen, several) = (Marks::new(vertices), Marks::new(vertices));
+    let seen = Marks::new(vertices).map_err(refused)?;
+    let several = Marks::new(vertices).map_err(refused)?;
 
     for_each_part(shards, &is_cancelled, |shard, part| forest.sample(shard, part))?;
     let is_part = |v: u32| labels[v as usize] < vertices && forest.root(v) == v;
@@ -182,8 +182,11 @@ impl Forest<'_> {
 struct Marks(Vec<AtomicU64>);
 
 impl Marks {
-    fn new(vertices: u32) -> Marks {
-        Marks((0..vertices.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
+    fn new(vertices: u32) -> Result<Marks, OutOfMemory> {
+        let words = vertices.div_ceil(64) as usize;
+        let mut marks = memory::with_room(words)?;
+        marks.resize_with(words, || AtomicU64::new(0));
+        Ok(Marks(marks))
     }
 
     /// Marks a vertex; whether it was marked before.

@@ -7,9 +7,10 @@
 //! cases at the edges follow scikit-learn.
 
 use super::QualityError;
-use super::partition::{Partition, with_capacity};
+use super::partition::Partition;
 use crate::NO_LABEL;
 use rayon::prelude::*;
+use ripplet_graph::{OutOfMemory, memory};
 use serde::Serialize;
 
 /// How far two partitions agree.
@@ -49,17 +50,22 @@ pub fn agreement(a: &[u32], b: &[u32]) -> Result<Agreement, QualityError> {
     }
     if a.par_iter().chain(b).any(|&label| label == NO_LABEL) {
         let labelled = a.iter().zip(b).filter(|(a, b)| **a != NO_LABEL && **b != NO_LABEL);
-        let (a, b): (Vec<u32>, Vec<u32>) = labelled.map(|(&a, &b)| (a, b)).unzip();
-        return agreement(&a, &b);
+        let count = labelled.clone().count();
+        let (mut of_a, mut of_b) = (memory::with_room(count)?, memory::with_room(count)?);
+        labelled.for_each(|(&a, &b)| {
+            of_a.push(a);
+            of_b.push(b);
+        });
+        return agreement(&of_a, &of_b);
     }
     let (a, b) = (Partition::of(a)?, Partition::of(b)?);
-    let mut pairs: Vec<u64> = with_capacity(a.communities.len())?;
+    let mut pairs: Vec<u64> = memory::with_room(a.communities.len())?;
     let ends = a.communities.par_iter().zip(&b.communities);
     pairs.par_extend(ends.map(|(&a, &b)| u64::from(a) << 32 | u64::from(b)));
     pairs.par_sort_unstable();
-    let (sizes_a, sizes_b) = (a.sizes(), b.sizes());
-    let joint = Joint::of(&pairs, &sizes_a, &sizes_b);
-    Ok(joint.agreement(&sizes_a, &sizes_b))
+    let (sizes_a, sizes_b) = (a.sizes()?, b.sizes()?);
+    let joint = Joint::of(&pairs, &sizes_a, &sizes_b)?;
+    Ok(joint.agreement(&sizes_a, &sizes_b)?)
 }
 
 /// Sums over the cells of the contingency table.
@@ -71,7 +77,7 @@ struct Joint {
 }
 
 impl Joint {
-    fn of(pairs: &[u64], sizes_a: &[u32], sizes_b: &[u32]) -> Joint {
+    fn of(pairs: &[u64], sizes_a: &[u32], sizes_b: &[u32]) -> Result<Joint, OutOfMemory> {
         /// Fixed, because it decides the order in which floats are added.
         const PAIRS_PER_TASK: usize = 1 << 16;
         let vertices = pairs.len() as f64;
@@ -82,29 +88,25 @@ impl Joint {
             at + pairs[at..].partition_point(|pair| Some(pair) == before)
         };
         let tasks = pairs.len().div_ceil(PAIRS_PER_TASK);
-        let sums: Vec<Joint> = (0..tasks)
-            .into_par_iter()
-            .map(|part| {
-                let mut sums = Joint::default();
-                for run in pairs[begin(part)..begin(part + 1)].chunk_by(|a, b| a == b) {
-                    let (a, b) = ((run[0] >> 32) as usize, run[0] as u32 as usize);
-                    let (cell, a, b) = (run.len() as f64, sizes_a[a], sizes_b[b]);
-                    let chance = f64::from(a) * f64::from(b) / vertices;
-                    sums.mutual_information += cell / vertices * (cell / chance).ln();
-                    sums.squares += (run.len() as u128).pow(2);
-                }
-                sums
-            })
-            .collect();
+        let mut sums = memory::filled(Joint::default(), tasks)?;
+        sums.par_iter_mut().enumerate().for_each(|(part, sums)| {
+            for run in pairs[begin(part)..begin(part + 1)].chunk_by(|a, b| a == b) {
+                let (a, b) = ((run[0] >> 32) as usize, run[0] as u32 as usize);
+                let (cell, a, b) = (run.len() as f64, sizes_a[a], sizes_b[b]);
+                let chance = f64::from(a) * f64::from(b) / vertices;
+                sums.mutual_information += cell / vertices * (cell / chance).ln();
+                sums.squares += (run.len() as u128).pow(2);
+            }
+        });
         let zero = Joint { vertices, ..Joint::default() };
-        sums.iter().fold(zero, |all, part| Joint {
+        Ok(sums.iter().fold(zero, |all, part| Joint {
             vertices,
             mutual_information: all.mutual_information + part.mutual_information,
             squares: all.squares + part.squares,
-        })
+        }))
     }
 
-    fn agreement(&self, sizes_a: &[u32], sizes_b: &[u32]) -> Agreement {
+    fn agreement(&self, sizes_a: &[u32], sizes_b: &[u32]) -> Result<Agreement, OutOfMemory> {
         let squared = SquaredSizes {
             vertices: self.vertices as u64,
             shared: self.squares,
@@ -115,14 +117,14 @@ impl Joint {
         let both_trivial = sizes_a.len() == sizes_b.len() && sizes_a.len() <= 1;
         if both_trivial {
             let one = 1.0;
-            return Agreement {
+            return Ok(Agreement {
                 nmi: one,
                 ami: one,
                 ari,
                 vi: 0.0,
                 homogeneity: one,
                 completeness: one,
-            };
+            });
         }
         let (own_a, own_b) = (self.entropy(sizes_a), self.entropy(sizes_b));
         // What is left of nothing in common is rounding.
@@ -132,14 +134,14 @@ impl Joint {
         };
         let mean = (own_a + own_b) / 2.0;
         let share = |of: f64| if of <= 0.0 { 1.0 } else { mutual / of };
-        Agreement {
+        Ok(Agreement {
             nmi: if mean <= 0.0 { 0.0 } else { mutual / mean },
-            ami: adjusted(mutual, expected_information(sizes_a, sizes_b), mean),
+            ami: adjusted(mutual, expected_information(sizes_a, sizes_b)?, mean),
             ari,
             vi: (own_a + own_b - 2.0 * mutual).max(0.0),
             homogeneity: share(own_b),
             completeness: share(own_a),
-        }
+        })
     }
 
     fn entropy(&self, sizes: &[u32]) -> f64 {
@@ -197,9 +199,9 @@ fn adjusted(mutual: f64, expected: f64, mean: f64) -> f64 {
 ///
 /// For each pair of sizes the number of vertices in common is hypergeometric. Its weights are built up from
 /// the most likely number by their ratios, so that no factorial is needed, until they are negligible.
-fn expected_information(sizes_a: &[u32], sizes_b: &[u32]) -> f64 {
+fn expected_information(sizes_a: &[u32], sizes_b: &[u32]) -> Result<f64, OutOfMemory> {
     let vertices: u64 = sizes_a.iter().map(|&size| u64::from(size)).sum();
-    let (counts_a, counts_b) = (by_size(sizes_a), by_size(sizes_b));
+    let (counts_a, counts_b) = (by_size(sizes_a)?, by_size(sizes_b)?);
     // Floats are added in the order of the sizes, whoever computes them.
     let of_size = |&(a, count_a): &(u32, u64)| {
         let terms = counts_b.iter().map(|&(b, count_b)| {
@@ -207,15 +209,19 @@ fn expected_information(sizes_a: &[u32], sizes_b: &[u32]) -> f64 {
         });
         terms.sum::<f64>()
     };
-    let parts: Vec<f64> = counts_a.par_iter().map(of_size).collect();
-    parts.iter().sum()
+    let mut parts = memory::zeros::<f64>(counts_a.len())?;
+    parts.par_iter_mut().zip(&counts_a).for_each(|(part, size)| *part = of_size(size));
+    Ok(parts.iter().sum())
 }
 
 /// The different sizes and how many communities have each.
-fn by_size(sizes: &[u32]) -> Vec<(u32, u64)> {
-    let mut sizes = sizes.to_vec();
+fn by_size(sizes: &[u32]) -> Result<Vec<(u32, u64)>, OutOfMemory> {
+    let mut sizes = memory::copied(sizes)?;
     sizes.par_sort_unstable();
-    sizes.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+    let mut counts = Vec::new();
+    let mut runs = sizes.chunk_by(|a, b| a == b);
+    runs.try_for_each(|run| memory::push(&mut counts, (run[0], run.len() as u64)))?;
+    Ok(counts)
 }
 
 /// The mean of n/N · ln(N n / (a b)) over the number n that two random sets of a and b of N vertices share.

@@ -1,10 +1,9 @@
 //! Communities that may overlap, and need not have all vertices.
 
 use super::QualityError;
-use super::partition::with_capacity;
 use crate::NO_LABEL;
 use rayon::prelude::*;
-use ripplet_graph::VertexId;
+use ripplet_graph::{OutOfMemory, VertexId, memory};
 
 /// Communities of the vertices `0..vertices`: a vertex may be in several, or in none.
 ///
@@ -26,11 +25,28 @@ struct Lists {
 
 impl Lists {
     /// The lists `0..count` of sorted pairs: list above, value below.
-    fn of_sorted(pairs: &[u64], count: usize) -> Result<Lists, QualityError> {
-        let (mut offsets, mut values) = (with_capacity(count + 1)?, with_capacity(pairs.len())?);
+    fn of_sorted(pairs: &[u64], count: usize) -> Result<Lists, OutOfMemory> {
+        let mut offsets = memory::with_room(count + 1)?;
+        let mut values = memory::with_room(pairs.len())?;
         values.par_extend(pairs.par_iter().map(|&pair| pair as u32));
         let begin = |list: usize| pairs.partition_point(|&pair| (pair >> 32) < list as u64);
         offsets.par_extend((0..=count).into_par_iter().map(begin));
+        Ok(Lists { offsets, values })
+    }
+
+    /// The lists that `keeps` accepts, of what `value` makes of their values.
+    fn filtered(
+        &self,
+        keeps: impl Fn(usize) -> bool,
+        value: impl Fn(usize, u32) -> Option<u32>,
+    ) -> Result<Lists, OutOfMemory> {
+        let mut offsets = memory::with_room(self.offsets.len())?;
+        let mut values = memory::with_room(self.values.len())?;
+        offsets.push(0);
+        for list in (0..self.len()).filter(|&list| keeps(list)) {
+            values.extend(self.of(list).iter().filter_map(|&old| value(list, old)));
+            offsets.push(values.len());
+        }
         Ok(Lists { offsets, values })
     }
 
@@ -57,10 +73,10 @@ impl Cover {
         memberships: impl IntoIterator<Item = (VertexId, u32)>,
     ) -> Result<Cover, QualityError> {
         let memberships = memberships.into_iter();
-        let mut pairs: Vec<u64> = with_capacity(memberships.size_hint().0)?;
+        let mut pairs: Vec<u64> = memory::with_room(memberships.size_hint().0)?;
         for (vertex, community) in memberships {
             assert!(vertex < vertices && community < communities, "{vertex} in {community}");
-            pairs.push(u64::from(community) << 32 | u64::from(vertex));
+            memory::push(&mut pairs, u64::from(community) << 32 | u64::from(vertex))?;
         }
         pairs.par_sort_unstable();
         pairs.dedup();
@@ -105,7 +121,7 @@ impl Cover {
     /// # Errors
     /// Where memory is refused.
     pub fn labels(&self) -> Result<Vec<u32>, QualityError> {
-        let mut labels = with_capacity(self.communities.len())?;
+        let mut labels = memory::with_room(self.communities.len())?;
         let first = |vertex: u32| self.communities_of(vertex).first().copied().unwrap_or(NO_LABEL);
         labels.par_extend((0..self.vertices()).into_par_iter().map(first));
         Ok(labels)
@@ -136,13 +152,22 @@ impl Cover {
     /// # Panics
     /// Where `other` has fewer vertices.
     pub fn within(&self, other: &Cover) -> Result<Cover, QualityError> {
-        let is_kept = |vertex: &u32| !other.communities_of(*vertex).is_empty();
-        let is_left = |community: &usize| self.members(*community).iter().any(is_kept);
-        let left: Vec<usize> = (0..self.len()).into_par_iter().filter(is_left).collect();
-        let memberships = left.iter().zip(0..).flat_map(|(&community, number)| {
-            let members = self.members(community).iter().copied().filter(is_kept);
-            members.map(move |vertex| (vertex, number))
-        });
-        Cover::new(self.vertices(), left.len() as u32, memberships)
+        const NONE: u32 = u32::MAX;
+        let is_kept = |vertex: u32| !other.communities_of(vertex).is_empty();
+        let (mut numbers, mut left) = (memory::filled(NONE, self.len())?, 0);
+        for (community, number) in numbers.iter_mut().enumerate() {
+            if self.members(community).iter().any(|&vertex| is_kept(vertex)) {
+                *number = left;
+                left += 1;
+            }
+        }
+        let members = self.members.filtered(
+            |community| numbers[community] != NONE,
+            |_, vertex| is_kept(vertex).then_some(vertex),
+        )?;
+        let number = |vertex: usize, community: u32| {
+            is_kept(vertex as u32).then(|| numbers[community as usize])
+        };
+        Ok(Cover { members, communities: self.communities.filtered(|_| true, number)? })
     }
 }

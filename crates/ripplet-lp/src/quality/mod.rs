@@ -27,7 +27,7 @@ use crate::communities::split_disconnected;
 use modularity::Flows;
 use partition::Partition;
 use rayon::prelude::*;
-use ripplet_graph::GraphView;
+use ripplet_graph::{GraphView, OutOfMemory, memory};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -102,6 +102,12 @@ pub enum QualityError {
     },
 }
 
+impl From<OutOfMemory> for QualityError {
+    fn from(OutOfMemory { bytes }: OutOfMemory) -> QualityError {
+        QualityError::OutOfMemory { bytes }
+    }
+}
+
 /// The two figures that every run reports; far cheaper than [`Quality`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
@@ -161,7 +167,7 @@ impl Quality {
         }
         let partition = Partition::of(labels)?;
         let flows = Flows::of(graph, &partition)?;
-        let sizes = partition.sizes();
+        let sizes = partition.sizes()?;
         Ok(Quality {
             modularity: flows.modularity(resolution),
             resolution,
@@ -224,11 +230,11 @@ fn check_length(graph: GraphView<'_>, labels: &[u32]) -> Result<(), QualityError
 
 /// How many communities fall into several parts.
 fn disconnected(graph: GraphView<'_>, partition: &Partition) -> Result<u64, QualityError> {
-    let mut parts = partition.communities.clone();
+    let mut parts = memory::copied(&partition.communities)?;
     let refused = |_| QualityError::OutOfMemory { bytes: parts_bytes(graph) };
     split_disconnected(graph, &mut parts, || false).map_err(refused)?;
     // A part is named by its smallest vertex: each community counts the vertices that name one.
-    let mut parts_of = vec![0u32; partition.count as usize];
+    let mut parts_of = memory::zeros::<u32>(partition.count as usize)?;
     for (vertex, (&part, &community)) in parts.iter().zip(&partition.communities).enumerate() {
         if let Some(parts) = parts_of.get_mut(community as usize) {
             *parts += u32::from(part == vertex as u32);

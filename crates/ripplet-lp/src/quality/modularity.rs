@@ -1,10 +1,10 @@
 //! Weights within and at communities: all that modularity and coverage need.
 
 use super::QualityError;
-use super::partition::{OUTSIDE, Partition, with_capacity};
+use super::partition::{OUTSIDE, Partition};
 use rayon::prelude::*;
 use ripplet_graph::compressed::{NeighborLists, ShardLists};
-use ripplet_graph::{Direction, GraphView};
+use ripplet_graph::{Direction, GraphView, OutOfMemory, memory};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -129,8 +129,8 @@ fn add(sums: &[AtomicU64], community: u32, degree: u64) {
     }
 }
 
-fn zeros(count: u32) -> Result<Vec<AtomicU64>, QualityError> {
-    let mut array = with_capacity(count as usize)?;
+fn zeros(count: u32) -> Result<Vec<AtomicU64>, OutOfMemory> {
+    let mut array = memory::with_room(count as usize)?;
     array.resize_with(count as usize, || AtomicU64::new(0));
     Ok(array)
 }

@@ -15,6 +15,7 @@
 use super::agreement::{SquaredSizes, squares};
 use super::{Cover, QualityError};
 use rayon::prelude::*;
+use ripplet_graph::{OutOfMemory, memory};
 use serde::Serialize;
 
 /// How far two covers agree. Equal covers have 1 everywhere.
@@ -49,29 +50,32 @@ pub fn overlap_agreement(a: &Cover, b: &Cover) -> Result<OverlapAgreement, Quali
     let (a, b) = (&a.within(b)?, &b.within(a)?);
     let all = a.covered();
     let equal = OverlapAgreement { nmi_lfk: 1.0, nmi_max: 1.0, omega: Some(1.0), f1: 1.0 };
-    if all == 0 || is_same(a, b) {
+    if all == 0 || is_same(a, b)? {
         return Ok(equal);
     }
-    let (of_a, of_b) = (Side::of(a, b, all), Side::of(b, a, all));
+    let (of_a, of_b) = (Side::of(a, b, all)?, Side::of(b, a, all)?);
     let shared = (of_a.entropy - of_a.left + of_b.entropy - of_b.left) / 2.0;
     let most = of_a.entropy.max(of_b.entropy);
     Ok(OverlapAgreement {
         nmi_lfk: (1.0 - (of_a.share_left + of_b.share_left) / 2.0).clamp(0.0, 1.0),
         nmi_max: if most > 0.0 { (shared / most).clamp(0.0, 1.0) } else { 0.0 },
-        omega: omega(a, b, all, of_a.shared_squares),
+        omega: omega(a, b, all, of_a.shared_squares)?,
         f1: (of_a.f1 + of_b.f1) / 2.0,
     })
 }
 
 /// Whether two covers have the same communities, in whatever order.
-fn is_same(a: &Cover, b: &Cover) -> bool {
-    let sorted = |cover: &Cover| -> Vec<usize> {
-        let mut order: Vec<usize> = (0..cover.len()).collect();
+fn is_same(a: &Cover, b: &Cover) -> Result<bool, OutOfMemory> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    let sorted = |cover: &Cover| {
+        let mut order = memory::collected(0..cover.len())?;
         order.par_sort_unstable_by(|&x, &y| cover.members(x).cmp(cover.members(y)));
-        order
+        Ok(order)
     };
-    let pairs = || sorted(a).into_iter().zip(sorted(b));
-    a.len() == b.len() && pairs().all(|(x, y)| a.members(x) == b.members(y))
+    let (order_a, order_b) = (sorted(a)?, sorted(b)?);
+    Ok(order_a.iter().zip(order_b).all(|(&x, y)| a.members(x) == b.members(y)))
 }
 
 /// −p ln p
@@ -94,6 +98,7 @@ struct Side {
 }
 
 /// The same of one community.
+#[derive(Clone, Copy, Default)]
 struct Match {
     entropy: f64,
     left: f64,
@@ -102,16 +107,21 @@ struct Match {
 }
 
 impl Side {
-    fn of(cover: &Cover, other: &Cover, all: u64) -> Side {
-        let sizes = Sizes::of(other, all);
-        let scratch = || Scratch { shared: vec![0; other.len()], touched: Vec::new() };
-        let matches: Vec<Match> = (0..cover.len())
-            .into_par_iter()
-            .map_init(scratch, |scratch, community| sizes.best(cover, community, other, scratch))
-            .collect();
+    fn of(cover: &Cover, other: &Cover, all: u64) -> Result<Side, OutOfMemory> {
+        let sizes = Sizes::of(other, all)?;
+        let mut matches = memory::filled(Match::default(), cover.len())?;
+        let each = matches.par_iter_mut().enumerate();
+        each.try_for_each_init(
+            || Scratch::new(other.len()),
+            |scratch, (community, found)| {
+                let scratch = scratch.as_mut().map_err(|refused| *refused)?;
+                *found = sizes.best(cover, community, other, scratch)?;
+                Ok(())
+            },
+        )?;
         let count = matches.len() as f64;
         let sum = |of: fn(&Match) -> f64| matches.iter().map(of).sum::<f64>();
-        Side {
+        Ok(Side {
             entropy: sum(|found| found.entropy),
             left: sum(|found| found.left),
             // A community of all vertices has no entropy: nothing tells anything of it.
@@ -120,7 +130,7 @@ impl Side {
             ) / count,
             f1: sum(|found| found.f1) / count,
             shared_squares: matches.iter().map(|found| found.shared_squares).sum(),
-        }
+        })
     }
 }
 
@@ -129,6 +139,15 @@ struct Scratch {
     shared: Vec<u32>,
     /// Those of them that are not 0.
     touched: Vec<u32>,
+    /// The sizes of these.
+    sizes: Vec<usize>,
+}
+
+impl Scratch {
+    fn new(communities: usize) -> Result<Scratch, OutOfMemory> {
+        let shared = memory::zeros(communities)?;
+        Ok(Scratch { shared, touched: Vec::new(), sizes: Vec::new() })
+    }
 }
 
 /// The sizes of the other side's communities.
@@ -139,20 +158,28 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(cover: &Cover, all: u64) -> Sizes {
-        let mut sizes: Vec<usize> = (0..cover.len()).map(|at| cover.members(at).len()).collect();
-        sizes.sort_unstable();
-        let counts = sizes.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect();
-        Sizes { all: all as f64, counts }
+    fn of(cover: &Cover, all: u64) -> Result<Sizes, OutOfMemory> {
+        let sizes = (0..cover.len()).map(|at| cover.members(at).len());
+        let (mut sizes, mut counts) = (memory::collected(sizes)?, Vec::new());
+        sizes.par_sort_unstable();
+        let mut runs = sizes.chunk_by(|a, b| a == b);
+        runs.try_for_each(|run| memory::push(&mut counts, (run[0], run.len())))?;
+        Ok(Sizes { all: all as f64, counts })
     }
 
     /// The best match of a community, and what is left of its entropy.
-    fn best(&self, cover: &Cover, community: usize, other: &Cover, scratch: &mut Scratch) -> Match {
+    fn best(
+        &self,
+        cover: &Cover,
+        community: usize,
+        other: &Cover,
+        scratch: &mut Scratch,
+    ) -> Result<Match, OutOfMemory> {
         let members = cover.members(community);
         for &vertex in members {
             for &partner in other.communities_of(vertex) {
                 if scratch.shared[partner as usize] == 0 {
-                    scratch.touched.push(partner);
+                    memory::push(&mut scratch.touched, partner)?;
                 }
                 scratch.shared[partner as usize] += 1;
             }
@@ -160,22 +187,24 @@ impl Sizes {
         let share = members.len() as f64 / self.all;
         let entropy = h(share) + h(1.0 - share);
         let mut found = Match { entropy, left: entropy, f1: 0.0, shared_squares: 0 };
-        let mut of_size = Vec::with_capacity(scratch.touched.len());
+        let sizes = &mut scratch.sizes;
+        sizes.clear();
+        memory::reserve(sizes, scratch.touched.len())?;
         for partner in scratch.touched.drain(..) {
             let shared = std::mem::take(&mut scratch.shared[partner as usize]);
             found.shared_squares += u128::from(shared).pow(2);
             let size = other.members(partner as usize).len();
-            of_size.push(size);
+            sizes.push(size);
             found.left = found.left.min(self.left(members.len(), size, shared as usize, entropy));
             found.f1 = found.f1.max(2.0 * f64::from(shared) / (members.len() + size) as f64);
         }
-        found.left = found.left.min(self.left_by_strangers(members.len(), of_size, entropy));
-        found
+        found.left = found.left.min(self.left_by_strangers(members.len(), sizes, entropy));
+        Ok(found)
     }
 
     /// What is left of a community's entropy where one is known that shares no member: it tells something
     /// only where one of them has more than one in e of the vertices.
-    fn left_by_strangers(&self, size: usize, mut touched: Vec<usize>, entropy: f64) -> f64 {
+    fn left_by_strangers(&self, size: usize, touched: &mut [usize], entropy: f64) -> f64 {
         let large = self.all / std::f64::consts::E;
         let least = if size as f64 > large { 0.0 } else { large };
         let begin = self.counts.partition_point(|&(other, _)| (other as f64) < least);
@@ -208,26 +237,28 @@ impl Sizes {
 }
 
 /// The omega index, where it is not too much work.
-fn omega(a: &Cover, b: &Cover, all: u64, shared: u128) -> Option<f64> {
+fn omega(a: &Cover, b: &Cover, all: u64, shared: u128) -> Result<Option<f64>, OutOfMemory> {
     let of = |cover: &Cover| squares((0..cover.len()).map(|at| cover.members(at).len() as u32));
     let (of_a, of_b) = (of(a), of(b));
     if a.is_disjoint() && b.is_disjoint() {
-        return Some(SquaredSizes { vertices: all, shared, of_a, of_b }.adjusted_rand());
+        let squared = SquaredSizes { vertices: all, shared, of_a, of_b };
+        return Ok(Some(squared.adjusted_rand()));
     }
     if of_a + of_b > MOST_PAIRS {
-        return None;
+        return Ok(None);
     }
-    let counted = (0..a.vertices()).into_par_iter().with_min_len(64).fold(
+    let counted = (0..a.vertices()).into_par_iter().with_min_len(64).try_fold(
         || (PairCounts::default(), PairScratch::default()),
         |(mut counts, mut scratch), vertex| {
-            counts.add(a, b, vertex, &mut scratch);
-            (counts, scratch)
+            counts.add(a, b, vertex, &mut scratch)?;
+            Ok((counts, scratch))
         },
     );
-    let counts = counted.map(|(counts, _)| counts).reduce(PairCounts::default, PairCounts::plus);
+    let counts = counted.map(|counted| counted.map(|(counts, _)| counts));
+    let counts = counts.try_reduce(PairCounts::default, PairCounts::plus)?;
     let pairs = all as f64 * (all as f64 - 1.0) / 2.0;
     if pairs == 0.0 {
-        return Some(1.0);
+        return Ok(Some(1.0));
     }
     let apart = |counts: &[u64]| pairs - counts.iter().map(|&count| count as f64).sum::<f64>();
     let observed = (pairs - counts.touched as f64 + counts.equal as f64) / pairs;
@@ -235,7 +266,7 @@ fn omega(a: &Cover, b: &Cover, all: u64, shared: u128) -> Option<f64> {
     let expected =
         (apart(&counts.of_a) * apart(&counts.of_b) + together.sum::<f64>()) / pairs / pairs;
     let index = if expected >= 1.0 { 1.0 } else { (observed - expected) / (1.0 - expected) };
-    Some(index)
+    Ok(Some(index))
 }
 
 /// Pairs of vertices by the number of communities that they share.
@@ -258,9 +289,17 @@ struct PairScratch {
 
 impl PairCounts {
     /// Counts the pairs of a vertex and those after it.
-    fn add(&mut self, a: &Cover, b: &Cover, vertex: u32, scratch: &mut PairScratch) {
+    fn add(
+        &mut self,
+        a: &Cover,
+        b: &Cover,
+        vertex: u32,
+        scratch: &mut PairScratch,
+    ) -> Result<(), OutOfMemory> {
         let PairScratch { shared, touched } = scratch;
-        shared.resize(a.vertices() as usize, [0; 2]);
+        if shared.is_empty() {
+            *shared = memory::zeros(a.vertices() as usize)?;
+        }
         for (side, cover) in [a, b].into_iter().enumerate() {
             for &community in cover.communities_of(vertex) {
                 let members = cover.members(community as usize);
@@ -268,7 +307,7 @@ impl PairCounts {
                 for &member in &members[after..] {
                     let counts = &mut shared[member as usize];
                     if *counts == [0; 2] {
-                        touched.push(member);
+                        memory::push(touched, member)?;
                     }
                     counts[side] += 1;
                 }
@@ -277,27 +316,39 @@ impl PairCounts {
         self.touched += touched.len() as u64;
         for member in touched.drain(..) {
             let [of_a, of_b] = std::mem::take(&mut shared[member as usize]);
-            count(&mut self.of_a, of_a);
-            count(&mut self.of_b, of_b);
+            count(&mut self.of_a, of_a)?;
+            count(&mut self.of_b, of_b)?;
             self.equal += u64::from(of_a == of_b);
         }
+        Ok(())
     }
 
-    fn plus(mut self, other: PairCounts) -> PairCounts {
+    fn plus(mut self, other: PairCounts) -> Result<PairCounts, OutOfMemory> {
         let add = |into: &mut Vec<u64>, from: &[u64]| {
-            into.resize(into.len().max(from.len()), 0);
+            lengthen(into, from.len())?;
             into.iter_mut().zip(from).for_each(|(sum, more)| *sum += more);
+            Ok(())
         };
-        add(&mut self.of_a, &other.of_a);
-        add(&mut self.of_b, &other.of_b);
+        add(&mut self.of_a, &other.of_a)?;
+        add(&mut self.of_b, &other.of_b)?;
         let (equal, touched) = (self.equal + other.equal, self.touched + other.touched);
-        PairCounts { equal, touched, ..self }
+        Ok(PairCounts { equal, touched, ..self })
     }
 }
 
-fn count(counts: &mut Vec<u64>, shared: u32) {
+fn count(counts: &mut Vec<u64>, shared: u32) -> Result<(), OutOfMemory> {
     if shared > 0 {
-        counts.resize(counts.len().max(shared as usize), 0);
+        lengthen(counts, shared as usize)?;
         counts[shared as usize - 1] += 1;
     }
+    Ok(())
+}
+
+/// Sees that an array has `len` entries at least.
+fn lengthen(counts: &mut Vec<u64>, len: usize) -> Result<(), OutOfMemory> {
+    if counts.len() < len {
+        memory::reserve(counts, len - counts.len())?;
+        counts.resize(len, 0);
+    }
+    Ok(())
 }

@@ -1,9 +1,8 @@
 //! Labels as communities numbered from 0; vertices without a label are in none.
 
-use super::QualityError;
 use crate::NO_LABEL;
 use rayon::prelude::*;
-use ripplet_graph::as_atomic;
+use ripplet_graph::{OutOfMemory, as_atomic, memory};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The community of a vertex without a label. There are fewer communities than this.
@@ -17,10 +16,10 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    pub(super) fn of(labels: &[u32]) -> Result<Partition, QualityError> {
+    pub(super) fn of(labels: &[u32]) -> Result<Partition, OutOfMemory> {
         let named = labels.par_iter().copied().filter(|&label| label != NO_LABEL);
         let largest = named.clone().max().unwrap_or(0);
-        let mut communities = with_capacity(labels.len())?;
+        let mut communities = memory::with_room(labels.len())?;
         // Labels are vertices almost always: then a table of them ranks them.
         if (largest as usize) < 2 * labels.len() {
             let ranks = ranks(labels, largest)?;
@@ -29,7 +28,7 @@ impl Partition {
             communities.par_extend(labels.par_iter().map(rank));
             return Ok(Partition { communities, count });
         }
-        let mut distinct: Vec<u32> = with_capacity(labels.len())?;
+        let mut distinct: Vec<u32> = memory::with_room(labels.len())?;
         distinct.extend(labels.iter().filter(|&&label| label != NO_LABEL));
         distinct.par_sort_unstable();
         distinct.dedup();
@@ -42,19 +41,18 @@ impl Partition {
     }
 
     /// The number of vertices in each community.
-    pub(super) fn sizes(&self) -> Vec<u32> {
-        let mut sizes = vec![0; self.count as usize];
+    pub(super) fn sizes(&self) -> Result<Vec<u32>, OutOfMemory> {
+        let mut sizes = memory::zeros(self.count as usize)?;
         let shared = as_atomic(&mut sizes);
         let inside = self.communities.par_iter().filter(|&&community| community != OUTSIDE);
         inside.for_each(|&community| _ = shared[community as usize].fetch_add(1, Relaxed));
-        sizes
+        Ok(sizes)
     }
 }
 
 /// For each value up to `largest` how many smaller values occur, and last how many occur.
-fn ranks(labels: &[u32], largest: u32) -> Result<Vec<u32>, QualityError> {
-    let mut ranks = with_capacity(largest as usize + 2)?;
-    ranks.resize(largest as usize + 2, 0);
+fn ranks(labels: &[u32], largest: u32) -> Result<Vec<u32>, OutOfMemory> {
+    let mut ranks = memory::zeros(largest as usize + 2)?;
     let occurs = as_atomic(&mut ranks);
     let named = labels.par_iter().filter(|&&label| label != NO_LABEL);
     named.for_each(|&label| occurs[label as usize].store(1, Relaxed));
@@ -65,13 +63,6 @@ fn ranks(labels: &[u32], largest: u32) -> Result<Vec<u32>, QualityError> {
         before += occurs;
     }
     Ok(ranks)
-}
-
-pub(super) fn with_capacity<T>(count: usize) -> Result<Vec<T>, QualityError> {
-    let mut array = Vec::new();
-    let bytes = count as u64 * size_of::<T>() as u64;
-    array.try_reserve_exact(count).map_err(|_| QualityError::OutOfMemory { bytes })?;
-    Ok(array)
 }
 
 #[cfg(test)]
@@ -89,7 +80,7 @@ mod tests {
         let label = |&c: &u32| if c == u32::MAX { c } else { distinct[c as usize] };
         let restored = partition.communities.iter().map(label);
         assert!(restored.eq(labels.iter().copied()));
-        let sizes = partition.sizes();
+        let sizes = partition.sizes().unwrap();
         for (community, label) in distinct.iter().enumerate() {
             let size = labels.iter().filter(|&other| other == label).count();
             assert_eq!(sizes[community] as usize, size);
