@@ -198,6 +198,7 @@ impl Failure {
                 error.source.kind() == ErrorKind::OutOfMemory
             }
             Failure::Draw(error) => matches!(error, DrawError::OutOfMemory(_)),
+            Failure::Quality(error) => matches!(error, QualityError::OutOfMemory { .. }),
             Failure::Fraud { of_memory, .. } => *of_memory,
             Failure::Memory { .. } => true,
             _ => false,
@@ -243,7 +244,6 @@ impl Failure {
             Failure::Write(error) if error.source.kind() == ErrorKind::InvalidInput => {
                 ExitStatus::Wrong
             }
-            Failure::Quality(QualityError::OutOfMemory { .. }) => ExitStatus::Failed,
             Failure::Quality(_) | Failure::Draw(_) => ExitStatus::Wrong,
             Failure::Write(_)
             | Failure::Memory { .. }

@@ -98,6 +98,9 @@ pub const OF_A_GRAPH: &str = "allow more --host-memory, or `ripplet convert` the
 /// What to do where the memory does not suffice to read what goes with a graph.
 pub const OF_A_LIST: &str = "see that the file is what it should be, or allow more --host-memory";
 
+/// What to do where the memory does not suffice to measure communities.
+pub const OF_A_MEASURE: &str = "allow more --host-memory, or use a larger machine";
+
 /// The share of what is free that a command has where nothing is said, in percent.
 const SHARE: u64 = 80;
 /// The variable that says what a command may have where `--host-memory` does not.

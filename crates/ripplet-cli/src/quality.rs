@@ -2,7 +2,7 @@
 
 use crate::console::{Console, print};
 use crate::failure::Failure;
-use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
+use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, OF_A_MEASURE, within};
 use crate::named_cover::NamedCover;
 use crate::output::{check_place, json, written};
 use crate::reading::{BuildArguments, ReadArguments, check_standard_input, load_stored};
@@ -139,15 +139,17 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let labels = read(labels, arguments.labels_form)?;
     let truth = truth.as_ref().map(|truth| read(truth, arguments.truth_form)).transpose()?;
     console.stage("measuring");
-    let report =
-        Report::of(graph, &labels.cover, truth.as_ref().map(|truth| &truth.cover), *resolution)?;
+    let of_truth = truth.as_ref().map(|truth| &truth.cover);
+    let measure = || Report::of(graph, &labels.cover, of_truth, *resolution);
+    let report = within(limit, "measuring", OF_A_MEASURE, measure)?;
     if report.unassigned > 0 {
         let (some, all) = (report.unassigned, graph.vertices());
         console.remark(&format!("{some} of {all} vertices have no community in the labels"));
     }
     if let Some(table) = per_community {
         console.stage("measuring each community");
-        let figures = quality::per_community(graph, &labels.cover, *resolution)?;
+        let measure = || Ok(quality::per_community(graph, &labels.cover, *resolution)?);
+        let figures = within(limit, "measuring each community", OF_A_MEASURE, measure)?;
         console.stage(format!("writing {}", table.display()));
         write_figures(table, &labels.names, &figures)?;
     }

@@ -67,6 +67,7 @@ impl Run {
             ("t.csv", &*format!("a,b,at\n{rows}")),
             ("m.toml", mapping),
             ("known.csv", "id\nu1\nu2\n"),
+            ("both.csv", "id,community\na,1\nb,1\nc,1\nc,2\nd,2\ne,2\n"),
             ("labels.csv", "id,community\na,1\nb,1\nc,1\nd,2\ne,2\nf,2\n"),
         ]);
         for made in ["a.csv.gz", "a.csv.zst", "a.rg", "a.parquet"] {
@@ -181,6 +182,7 @@ fn every_allocation_is_refused_in_turn() {
             ("convert many.csv out.swarm --batch", "out.swarm"),
             ("convert a.parquet out.arrow --weighted", "out.arrow"),
             ("quality a.csv labels.csv --weighted", ""),
+            ("quality a.csv both.csv --truth labels.csv --per-community out.csv", "out.csv"),
         ],
         &ALLOCATIONS,
     );

@@ -85,6 +85,19 @@ fn what_programs_write_can_be_measured() {
 }
 
 #[test]
+fn measuring_keeps_to_the_limit_of_memory() {
+    let sandbox = Sandbox::with([("all.txt", "")]);
+    sandbox.ok("generate planted --vertices 4000 --edges 400000 -o g.rg");
+    sandbox.write("all.txt", (0..4000).map(|v| format!("{v} a\n")).collect::<String>());
+    let run = "quality g.rg all.txt --per-community c.csv";
+    let refused = ["measuring each community needs more memory than 1.0 MiB", "--host-memory"];
+    sandbox.fails(&format!("{run} --host-memory 1MiB"), 2, &refused);
+    assert!(!sandbox.path("c.csv").exists());
+    sandbox.ok(&format!("{run} --host-memory 1GiB"));
+    assert!(sandbox.read("c.csv").contains("a,4000,"));
+}
+
+#[test]
 fn each_community_has_a_row() {
     let sandbox = Sandbox::with([("g.txt", EDGES), ("labels.txt", LABELS)]);
     sandbox.ok("quality g.txt labels.txt --per-community c.csv");
