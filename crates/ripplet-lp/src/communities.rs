@@ -15,6 +15,7 @@
 //! Reference: Sutton, Ben-Nun, Barak, *Optimizing parallel graph connectivity computation via
 //! subgraph sampling*, IPDPS 2018.
 
+use crate::disjoint_sets::DisjointSets;
 use crate::{Label, RunError};
 use rayon::prelude::*;
 use ripplet_graph::compressed::{NeighborLists, ShardLists};
@@ -51,14 +52,14 @@ fn split(
 ) -> Result<u32, RunError> {
     let vertices = labels.len() as u32;
     let refused = |_| RunError::OutOfMemory { bytes: bytes_for(vertices) };
-    let mut parents = memory::with_room(labels.len()).map_err(refused)?;
+    let mut parents: Vec<AtomicU32> = memory::with_room(labels.len()).map_err(refused)?;
     parents.par_extend((0..vertices).into_par_iter().map(AtomicU32::new));
-    let forest = Forest { parents, labels };
+    let forest = Forest { sets: DisjointSets::new(&parents), labels };
     let seen = Marks::new(vertices).map_err(refused)?;
     let several = Marks::new(vertices).map_err(refused)?;
 
     for_each_part(shards, &is_cancelled, |shard, part| forest.sample(shard, part))?;
-    let is_part = |v: u32| labels[v as usize] < vertices && forest.root(v) == v;
+    let is_part = |v: u32| labels[v as usize] < vertices && forest.sets.root(v) == v;
     (0..vertices).into_par_iter().filter(|&v| is_part(v)).for_each(|v| {
         if seen.set(labels[v as usize]) {
             several.set(labels[v as usize]);
@@ -66,7 +67,6 @@ fn split(
     });
     for_each_part(shards, &is_cancelled, |shard, part| forest.join(shard, part, &several))?;
 
-    let Forest { parents, .. } = forest;
     let roots: Vec<Label> = parents.into_iter().map(AtomicU32::into_inner).collect();
     let labelled = labels.par_iter_mut().enumerate().filter(|(_, label)| **label < vertices);
     let parts = labelled.map(|(v, label)| {
@@ -106,7 +106,7 @@ fn for_each_part<S: ShardLists>(
 
 /// Trees of vertices that hang together within their communities.
 struct Forest<'a> {
-    parents: Vec<AtomicU32>,
+    sets: DisjointSets<'a>,
     labels: &'a [Label],
 }
 
@@ -122,10 +122,10 @@ impl Forest<'_> {
             let local = (v - first) as usize;
             for lists in shard.lists() {
                 if let Some(u) = lists.each_of(local).find(|&u| is_member(u)) {
-                    self.unite(u, v);
+                    self.sets.unite(u, v);
                     // There is one, so the search from the end finds one too.
                     let last = lists.last_of(local, is_member);
-                    last.into_iter().for_each(|u| self.unite(u, v));
+                    last.into_iter().for_each(|u| self.sets.unite(u, v));
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Forest<'_> {
         for v in vertices.filter(|&v| marked.has(self.label(v))) {
             for u in shard.out().each_of((v - first) as usize) {
                 if self.label(u) == self.label(v) {
-                    self.unite(u, v);
+                    self.sets.unite(u, v);
                 }
             }
         }
@@ -146,35 +146,6 @@ impl Forest<'_> {
     #[inline]
     fn label(&self, v: VertexId) -> Label {
         self.labels[v as usize]
-    }
-
-    /// The root of `v`'s tree; shortens the path on the way.
-    fn root(&self, mut v: VertexId) -> VertexId {
-        loop {
-            let parent = self.parents[v as usize].load(Relaxed);
-            if parent == v {
-                return v;
-            }
-            let grandparent = self.parents[parent as usize].load(Relaxed);
-            if grandparent != parent {
-                // Only ever shortens: whoever else writes here writes an ancestor too.
-                self.parents[v as usize].store(grandparent, Relaxed);
-            }
-            v = grandparent;
-        }
-    }
-
-    /// Joins two trees, the larger root below the smaller.
-    fn unite(&self, a: VertexId, b: VertexId) {
-        let (mut a, mut b) = (self.root(a), self.root(b));
-        while a != b {
-            let (small, large) = (a.min(b), a.max(b));
-            let parent = &self.parents[large as usize];
-            match parent.compare_exchange(large, small, Relaxed, Relaxed) {
-                Ok(_) => return,
-                Err(_) => (a, b) = (self.root(small), self.root(large)),
-            }
-        }
     }
 }
 

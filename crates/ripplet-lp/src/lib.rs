@@ -28,6 +28,7 @@
 mod checkpoint;
 mod columns;
 mod communities;
+mod disjoint_sets;
 mod hash;
 mod outcome;
 mod plan;

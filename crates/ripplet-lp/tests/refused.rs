@@ -5,7 +5,9 @@
 use ripplet_graph::generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::NO_LABEL;
-use ripplet_lp::quality::{Cover, Quality, QualityError, agreement, overlap_agreement};
+use ripplet_lp::quality::{
+    Cover, Quality, QualityError, agreement, overlap_agreement, per_community,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -71,7 +73,7 @@ fn every_large_allocation_of_a_measure_may_be_refused() {
         Cover::new(VERTICES, 60, first.chain((0..twice).map(|v| (v, 59))))
     };
     let (a, b) = (cover(&blocks, 0).unwrap(), cover(&others, 0).unwrap());
-    let both = cover(&others, 600).unwrap();
+    let (both, all) = (cover(&others, 600).unwrap(), cover(&[], VERTICES).unwrap());
     // One thread, so that the same allocations come in the same order.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
@@ -82,5 +84,7 @@ fn every_large_allocation_of_a_measure_may_be_refused() {
         check("what both have", || both.within(&b));
         check("agreement of partitions", || overlap_agreement(&a, &b));
         check("agreement of covers", || overlap_agreement(&a, &both));
+        check("each community", || per_community(&graph, &both, 1.0));
+        check("one community of all", || per_community(&graph, &all, 1.0));
     });
 }

@@ -13,6 +13,7 @@
 
 mod agreement;
 mod cover;
+mod inside;
 mod modularity;
 mod overlap;
 mod partition;

@@ -1,5 +1,6 @@
 //! Communities that overlap, against cdlib and networkx; `tests/data/make_covers.py` made the numbers.
 
+use ripplet_graph::generate::Planted;
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder, SelfLoops, VertexIds};
 use ripplet_lp::quality::{
     Cover, OverlapAgreement, Quality, QualityError, agreement, overlap_agreement, per_community,
@@ -193,4 +194,26 @@ fn the_omega_index_of_partitions_is_the_adjusted_rand_index() {
             assert_eq!(overlap_agreement(&labels, &truth).unwrap().omega, Some(both.ari));
         }
     }
+}
+
+/// All threads work on one community that has most arcs of the graph.
+#[test]
+fn a_giant_community_has_the_same_figures_on_any_number_of_threads() {
+    let edges = Planted::new(6000, 60_000, 0.3).generate().unwrap().edges;
+    let graph = GraphBuilder::new().build(edges).unwrap();
+    let giant = |v: u32| v % 10 != 0;
+    let memberships = (0..6000).map(|v| (v, u32::from(!giant(v)))).chain((0..6000).map(|v| (v, 2)));
+    let cover = Cover::new(6000, 4, memberships).unwrap();
+    let figures = on_any_threads(|| per_community(&graph, &cover, 1.0).unwrap());
+    let labels: Vec<u32> = (0..6000).map(|v| u32::from(!giant(v))).collect();
+    let parts = Quality::of(&graph, &labels).unwrap();
+    close("modularity", 0, figures[0].modularity + figures[1].modularity, parts.modularity);
+    let all = &figures[2];
+    assert_eq!((all.size, all.inner_edges, all.outer_edges), (6000, graph.edges(), 0));
+    assert_eq!(
+        all.inner_edges - figures[0].inner_edges - figures[1].inner_edges,
+        figures[0].outer_edges
+    );
+    assert!(all.triangle_participation > 0.5 && all.triangle_participation <= 1.0);
+    assert_eq!(figures[3].size, 0);
 }

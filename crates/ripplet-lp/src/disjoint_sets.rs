@@ -1,0 +1,49 @@
+//! Sets of numbers that several threads join: lock-free union-find.
+//!
+//! A larger root is always linked below a smaller one, so that a set's root is its smallest number whatever the
+//! threads do.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Disjoint sets of the numbers below the length of a slice, which has each number's parent.
+#[derive(Clone, Copy)]
+pub(crate) struct DisjointSets<'a> {
+    parents: &'a [AtomicU32],
+}
+
+impl<'a> DisjointSets<'a> {
+    /// The sets of a forest; if each number is its own parent, each is a set of its own.
+    pub(crate) fn new(parents: &'a [AtomicU32]) -> DisjointSets<'a> {
+        DisjointSets { parents }
+    }
+
+    /// The smallest number of a set; shortens the path on the way.
+    pub(crate) fn root(self, mut v: u32) -> u32 {
+        loop {
+            let parent = self.parents[v as usize].load(Relaxed);
+            if parent == v {
+                return v;
+            }
+            let grandparent = self.parents[parent as usize].load(Relaxed);
+            if grandparent != parent {
+                // Only ever shortens: whoever else writes here writes an ancestor too.
+                self.parents[v as usize].store(grandparent, Relaxed);
+            }
+            v = grandparent;
+        }
+    }
+
+    /// Joins two sets.
+    pub(crate) fn unite(self, a: u32, b: u32) {
+        let (mut a, mut b) = (self.root(a), self.root(b));
+        while a != b {
+            let (small, large) = (a.min(b), a.max(b));
+            let parent = &self.parents[large as usize];
+            match parent.compare_exchange(large, small, Relaxed, Relaxed) {
+                Ok(_) => return,
+                Err(_) => (a, b) = (self.root(small), self.root(large)),
+            }
+        }
+    }
+}
