@@ -38,6 +38,7 @@ pub mod detect;
 pub mod entities;
 pub mod evaluate;
 pub mod evolution;
+pub mod expression;
 pub mod feed;
 pub mod find;
 pub mod findings;

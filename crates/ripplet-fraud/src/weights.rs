@@ -16,9 +16,10 @@
 //! the integers themselves, amounts in their smallest unit. A weight below 0, one that is no number, and one that
 //! does not fit 32 bits are errors that name the edge.
 
+use crate::expression::ExpressionErrors;
 use crate::mapping::WeightRule;
 use ripplet_graph::WeightScale;
-use ripplet_hooks::{ProgramErrors, is_balanced, read_program};
+use ripplet_hooks::{check_balance, read_program};
 use ripplet_jit::{Functions, JitError, Parameters};
 use ripplet_lp::Scalar;
 use thiserror::Error;
@@ -44,23 +45,9 @@ enum Rule {
 /// A rule that cannot be used.
 #[derive(Debug, Error)]
 pub enum WeightError {
-    /// The expression is none.
-    #[error("the weight `{text}` is no expression of count, amount and age: {source}")]
-    Expression {
-        /// What was given.
-        text: String,
-        /// What is wrong.
-        source: ProgramErrors,
-    },
-    /// The expression ends the function that it is made to, or something else of what is around it.
-    #[error(
-        "the weight `{text}` is no expression of count, amount and age: a bracket or a quote is closed \
-         that is not opened, or the other way round"
-    )]
-    Unbalanced {
-        /// What was given.
-        text: String,
-    },
+    /// The text is no expression, or ends the function that it is made to.
+    #[error("the weight is no expression of count, amount and age:\n{0}")]
+    Expression(#[from] ExpressionErrors),
     /// The expression cannot be compiled here.
     #[error("the weight `{text}` cannot be compiled: {source}")]
     Compile {
@@ -203,11 +190,11 @@ fn words(text: &str) -> Vec<&str> {
     text.split(|c| !is_part(c)).filter(|word| !word.is_empty()).collect()
 }
 
+/// The name that errors give to an expression.
+const PLACE: &str = "weight.of";
+
 fn compiled(text: &str) -> Result<Functions, WeightError> {
-    let bad = |source| WeightError::Expression { text: text.into(), source };
-    if !is_balanced(text) {
-        return Err(WeightError::Unbalanced { text: text.into() });
-    }
+    check_balance(PLACE, text).map_err(|found| ExpressionErrors::new(found, text, 1))?;
     // On a line of its own, so that errors name the expression's columns. What no hook calls is not compiled.
     let program = format!(
         "struct Weighing; impl Program for Weighing {{ type Score = u64; \
@@ -215,7 +202,8 @@ fn compiled(text: &str) -> Result<Functions, WeightError> {
          {FUNCTION}(c.frequency as f32, 0.0, 0.0) as u64 }} }} \
          fn {FUNCTION}(count: f32, amount: f32, age: f32) -> f32 {{\n{text}\n}}"
     );
-    let module = read_program("weight.of", &program).map_err(bad)?;
+    let module =
+        read_program(PLACE, &program).map_err(|found| ExpressionErrors::new(found, text, 2))?;
     Functions::compile(&module, &Parameters::new())
         .map_err(|source| WeightError::Compile { text: text.into(), source })
 }
@@ -250,17 +238,28 @@ mod tests {
 
     #[test]
     fn what_is_no_weight_is_refused() {
-        assert!(matches!(weighing("amount +"), Err(WeightError::Expression { .. })));
-        assert!(matches!(weighing("price * 2.0"), Err(WeightError::Expression { .. })));
-        for text in [
-            "0.0 } fn a(",
-            "0.0 } fn other(count: f32) -> f32 { count",
-            "0.0 } impl Weighing { fn other(&self) -> f32 { 1.0 }",
-            "amount /*",
-            "(amount",
-            "amount } // {",
+        for (text, place, excerpt) in [
+            ("amount +", ":1:9: ", "  amount +\n          ^"),
+            ("1.0 + price * 2.0", ":1:7: ", "  1.0 + price * 2.0\n        ^^^^^"),
+            ("count *\n  (amount + age2)", ":2:13: ", "    (amount + age2)\n              ^^^^"),
+            ("powf(count)", ":1:", "  powf(count)\n  "),
+            ("", ":1:1: ", "  \n  ^"),
+            ("0.0 } fn a(", ":1:5: ", "  0.0 } fn a(\n      ^"),
+            ("0.0 } fn other(count: f32) -> f32 { count", ":1:5: ", "      ^"),
+            ("0.0 } impl Weighing { fn other(&self) -> f32 { 1.0 }", ":1:5: ", "      ^"),
+            ("amount /*", ":1:8: ", "  amount /*\n         ^"),
+            ("(amount", ":1:1: ", "  (amount\n  ^"),
+            ("amount } // {", ":1:8: ", "         ^"),
+            (&format!("{}price", "1.0 + ".repeat(99)), ":1:595: ", "^^^^^"),
         ] {
-            assert!(matches!(weighing(text), Err(WeightError::Unbalanced { .. })), "{text}");
+            let found = weighing(text).unwrap_err();
+            assert!(matches!(found, WeightError::Expression(_)), "{text}: {found}");
+            let said = found.to_string();
+            assert!(
+                said.contains(&format!("weight.of{place}")) && said.contains(excerpt),
+                "{said}"
+            );
+            assert!(said.lines().all(|line| line.chars().count() < 150), "{said}");
         }
         assert!(weighing("{ let half = amount / 2.0; half } // of it").is_ok());
         let negative = weighing("0.0 - amount").unwrap();

@@ -66,6 +66,8 @@ pub struct ProgramError {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
+    /// Characters of that line which it is about, at least 1.
+    pub width: usize,
     /// What is wrong.
     pub message: String,
     /// What is allowed, or what to write instead.
@@ -74,9 +76,12 @@ pub struct ProgramError {
 
 impl From<Diagnostic> for ProgramError {
     fn from(diagnostic: Diagnostic) -> Self {
-        let start = diagnostic.span.start();
+        let (start, end) = (diagnostic.span.start(), diagnostic.span.end());
         let (message, help) = (diagnostic.message, diagnostic.help);
-        ProgramError { line: start.line.max(1), column: start.column + 1, message, help }
+        let of_line =
+            if start.line == end.line { end.column.saturating_sub(start.column) } else { 1 };
+        let (line, column, width) = (start.line.max(1), start.column + 1, of_line.max(1));
+        ProgramError { line, column, width, message, help }
     }
 }
 

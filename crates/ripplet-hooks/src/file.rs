@@ -20,12 +20,7 @@ const STACK: usize = 64 << 20;
 /// Everything found wrong, with lines and columns.
 pub fn read_program(path: &str, text: &str) -> Result<Module, ProgramErrors> {
     if text.len() > LARGEST_FILE {
-        let message = format!("a file of {} bytes", text.len());
-        let help = format!("a program file has at most {LARGEST_FILE} bytes");
-        return Err(ProgramErrors::new(
-            path,
-            vec![Diagnostic::new(Span::call_site(), message, help)],
-        ));
+        return Err(ProgramErrors::new(path, vec![too_large(text)]));
     }
     std::thread::scope(|scope| {
         let read = || {
@@ -46,20 +41,33 @@ pub fn read_program(path: &str, text: &str) -> Result<Module, ProgramErrors> {
     })
 }
 
-/// Returns whether every bracket, quote and comment that a text opens is closed in it, and no other: only
-/// such a text stays inside a function that it is put into.
-pub fn is_balanced(text: &str) -> bool {
-    text.len() <= LARGEST_FILE && TokenStream::from_str(text).is_ok()
+/// Checks that every bracket, quote and comment that a text opens is closed in it, and no other: only such a
+/// text stays inside a function that it is put into.
+///
+/// # Errors
+/// The place of the first bracket, quote or comment without a partner, or the size of a text that is too
+/// large.
+pub fn check_balance(path: &str, text: &str) -> Result<(), ProgramErrors> {
+    if text.len() > LARGEST_FILE {
+        return Err(ProgramErrors::new(path, vec![too_large(text)]));
+    }
+    let tokens = TokenStream::from_str(text).map(drop);
+    tokens.map_err(|error| ProgramErrors::new(path, vec![unbalanced(error.span())]))
+}
+
+fn too_large(text: &str) -> Diagnostic {
+    let message = format!("a file of {} bytes", text.len());
+    let help = format!("a program file has at most {LARGEST_FILE} bytes");
+    Diagnostic::new(Span::call_site(), message, help)
+}
+
+fn unbalanced(span: Span) -> Diagnostic {
+    Diagnostic::plain(span, "this is not Rust: a bracket or a quote does not match")
 }
 
 fn parse(text: &str) -> Result<Vec<syn::Item>, Vec<Diagnostic>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let tokens = TokenStream::from_str(text).map_err(|error| {
-        vec![Diagnostic::plain(
-            error.span(),
-            "this is not Rust: a bracket or a quote does not match",
-        )]
-    })?;
+    let tokens = TokenStream::from_str(text).map_err(|error| vec![unbalanced(error.span())])?;
     check_tokens(tokens.clone()).map_err(|error| vec![error])?;
     let file: syn::File = syn::parse2(tokens).map_err(|error| vec![error.into()])?;
     Ok(inside(file.items))

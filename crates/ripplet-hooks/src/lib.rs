@@ -53,7 +53,7 @@ pub mod vocabulary;
 #[cfg(feature = "translate")]
 pub use error::{Diagnostic, ProgramError, ProgramErrors};
 #[cfg(feature = "translate")]
-pub use file::{is_balanced, read_program};
+pub use file::{check_balance, read_program};
 #[cfg(feature = "translate")]
 pub use limits::LARGEST_FILE;
 #[cfg(feature = "translate")]

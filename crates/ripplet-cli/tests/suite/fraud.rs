@@ -154,6 +154,28 @@ fn what_is_wrong_is_told_with_what_to_do() {
     assert!(said.error.contains("m.toml"), "{said:?}");
 }
 
+#[test]
+fn errors_in_a_weight_s_expression_point_into_it() {
+    let sandbox = small();
+    sandbox.write("m.toml", &format!("{MAPPING}[weight]\nof = \"count * powf(0.5, days)\"\n"));
+    sandbox.write(
+        "open.toml",
+        &format!("{MAPPING}[weight]\nof = \"\"\"\ncount *\n  (1.0 + age\"\"\"\n"),
+    );
+    let feed = "rows.csv -w 2d -s 1d";
+    for command in [
+        format!("fraud run {feed} -b bad.csv -o run"),
+        format!("fraud evaluate {feed} -c bad.csv --draws 2"),
+        format!("fraud window {feed} --until 2024-05-04 -o w.csv"),
+    ] {
+        let unknown =
+            ["weight.of:1:19: ", "\n  count * powf(0.5, days)\n                    ^^^^\n"];
+        sandbox.fails(&format!("{command} -m m.toml"), 2, &unknown);
+        let open = ["weight.of:2:3: ", "\n    (1.0 + age\n    ^\n"];
+        sandbox.fails(&format!("{command} -m open.toml"), 2, &open);
+    }
+}
+
 /// Its GPU is one that has memory, but cannot compute.
 #[cfg(target_os = "linux")]
 #[test]

@@ -1,0 +1,78 @@
+//! Errors in a weight's expression, shown below the line that they are in.
+
+use ripplet_hooks::{ProgramError, ProgramErrors};
+use std::fmt;
+use thiserror::Error;
+
+/// Characters of a line that are shown at most.
+const SHOWN: usize = 100;
+
+/// Everything found wrong with an expression; never empty.
+///
+/// Each error has its line and column in the expression, both from 1, and a caret below its place:
+///
+/// ```text
+/// weight.of:1:9: there is no `price` here
+///   count * price
+///           ^^^^^
+/// ```
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub struct ExpressionErrors {
+    name: String,
+    text: String,
+    errors: Vec<ProgramError>,
+}
+
+impl ExpressionErrors {
+    /// Returns the errors of a program with their places in the expression that it has from its line
+    /// `first` on.
+    ///
+    /// What is found before the expression is placed at its begin, what is found behind it at its end.
+    pub(crate) fn new(found: ProgramErrors, text: &str, first: usize) -> ExpressionErrors {
+        let place = |mut error: ProgramError| {
+            let lines = text.lines().count().max(1);
+            if error.line < first {
+                (error.line, error.column, error.width) = (1, 1, 1);
+            } else if error.line - first >= lines {
+                let last = text.lines().last().unwrap_or_default();
+                (error.line, error.column, error.width) = (lines, last.chars().count() + 1, 1);
+            } else {
+                error.line -= first - 1;
+            }
+            error
+        };
+        let errors = found.errors.into_iter().map(place).collect();
+        ExpressionErrors { name: found.path, text: text.into(), errors }
+    }
+
+    /// The line of an error, and carets below its place.
+    fn excerpt(&self, error: &ProgramError) -> String {
+        let line = self.text.lines().nth(error.line - 1).unwrap_or_default();
+        let before = error.column - 1;
+        let skipped = if before < SHOWN { 0 } else { before - SHOWN / 2 };
+        // One column a character: what moves the cursor is shown as a blank.
+        let printed = |c: char| if c.is_control() { ' ' } else { c };
+        let shown: String = line.chars().skip(skipped).take(SHOWN).map(printed).collect();
+        let width = error.width.min((skipped + SHOWN).saturating_sub(before)).max(1);
+        format!("  {shown}\n  {}{}", " ".repeat(before - skipped), "^".repeat(width))
+    }
+}
+
+impl fmt::Display for ExpressionErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, error) in self.errors.iter().enumerate() {
+            let separator = if number == 0 { "" } else { "\n" };
+            let ProgramError { line, column, message, help, .. } = error;
+            write!(
+                f,
+                "{separator}{}:{line}:{column}: {message}\n{}",
+                self.name,
+                self.excerpt(error)
+            )?;
+            if let Some(help) = help {
+                write!(f, "\n  help: {help}")?;
+            }
+        }
+        Ok(())
+    }
+}
