@@ -22,7 +22,7 @@ use crate::evolution::{BadTracker, Tracker};
 use crate::source::reader::Input;
 use crate::stream::Counts;
 use ripplet_graph::OutOfMemory;
-use ripplet_io::write::whole_file;
+use ripplet_io::write::{UnfinishedPaths, whole_file};
 use ripplet_io::{ReadError, WriteError, checkpoint, read_small, read_small_text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -188,6 +188,8 @@ pub enum FolderError {
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
+    /// What a process that ends removes of a run without a window.
+    begun: Option<UnfinishedPaths>,
 }
 
 const MANIFEST: &str = "manifest.json";
@@ -201,6 +203,22 @@ pub(crate) const ENTITIES: &str = "entities.parquet";
 /// The table of who has transactions in a window.
 pub(crate) const ACTIVE: &str = "active.parquet";
 const UNFINISHED: &str = ".part-";
+/// All files of a window.
+const FILES: [&str; 13] = [
+    "clusters.parquet",
+    "members.parquet",
+    "edges.parquet",
+    "transactions.parquet",
+    "known_bad.parquet",
+    "ended.parquet",
+    ENTITIES,
+    ACTIVE,
+    "graph.npz",
+    "report.json",
+    LABELS,
+    CLUSTERS,
+    WINDOW,
+];
 
 /// What the next window goes on from.
 #[derive(Debug)]
@@ -219,7 +237,7 @@ impl RunFolder {
     /// # Errors
     /// Where there is another run, or anything else, in it, or the operating system refuses.
     pub fn check(path: &Path) -> Result<(), FolderError> {
-        let folder = RunFolder { path: path.into() };
+        let folder = RunFolder { path: path.into(), begun: None };
         if folder.manifest_path().exists() {
             return folder.check_left();
         }
@@ -237,13 +255,16 @@ impl RunFolder {
     /// As [`RunFolder::check`]; the folder is as it was then.
     pub fn begin(path: &Path, manifest: &Manifest) -> Result<RunFolder, FolderError> {
         RunFolder::check(path)?;
-        let folder = RunFolder { path: path.into() };
+        let mut folder = RunFolder { path: path.into(), begun: None };
         if folder.manifest_path().exists() {
             folder.clear()?;
         }
         let windows = path.join(WINDOWS);
-        let made = Made::folders(&windows);
-        let made = made.map_err(|source| FolderError::Io { path: windows, source })?;
+        let io = |source| FolderError::Io { path: windows.clone(), source };
+        let mut begun = Made::missing(&windows);
+        begun.push(folder.manifest_path());
+        folder.begun = Some(UnfinishedPaths::list(begun).map_err(io)?);
+        let made = Made::folders(&windows).map_err(io)?;
         // Without a manifest, nobody could go on with the run nor begin another.
         folder.write_manifest(manifest).inspect_err(|_| made.remove())?;
         Ok(folder)
@@ -299,7 +320,7 @@ impl RunFolder {
     /// # Errors
     /// Where there is none.
     pub fn open(path: &Path) -> Result<RunFolder, FolderError> {
-        let folder = RunFolder { path: path.into() };
+        let folder = RunFolder { path: path.into(), begun: None };
         match folder.manifest_path().exists() {
             true => Ok(folder),
             false => Err(FolderError::NoRun(path.into())),
@@ -393,7 +414,7 @@ impl RunFolder {
     /// # Errors
     /// Where `write` fails, or the operating system refuses; the window is not there then.
     pub fn write_window<E: From<FolderError>>(
-        &self,
+        &mut self,
         record: &WindowRecord,
         kept: &Kept,
         write: impl FnOnce(&Path) -> Result<(), E>,
@@ -404,20 +425,26 @@ impl RunFolder {
             let path = path.to_owned();
             move |source| FolderError::Io { path, source }
         };
+        let files = FILES.iter().map(|name| unfinished.join(name));
+        let paths = std::iter::once(unfinished.clone()).chain(files);
+        let listed = UnfinishedPaths::list(paths.collect()).map_err(at(&unfinished))?;
+        let finished = self.window(record);
         let filled = || -> Result<(), E> {
             fs::create_dir(&unfinished).map_err(at(&unfinished))?;
             write(&unfinished)?;
             kept.write(&unfinished)?;
             write_json(&unfinished.join(WINDOW), record)?;
-            let finished = self.window(record);
             sync(&unfinished).map_err(at(&unfinished))?;
-            fs::rename(&unfinished, &finished).map_err(at(&finished))?;
             Ok(())
         };
-        filled().inspect_err(|_: &E| {
-            // What made the window unfinished is the error worth telling, not this one.
-            let _ = fs::remove_dir_all(&unfinished);
-        })?;
+        filled().inspect_err(|_| remove_unfinished(&unfinished))?;
+        // From now on there is a window, which a process that ends leaves.
+        self.begun = None;
+        drop(listed);
+        if let Err(source) = fs::rename(&unfinished, &finished) {
+            remove_unfinished(&unfinished);
+            return Err(FolderError::Io { path: finished, source }.into());
+        }
         sync(&windows).map_err(at(&windows))?;
         Ok(())
     }
@@ -460,6 +487,12 @@ impl RunFolder {
     }
 }
 
+/// Removes the folder of a window that cannot be finished.
+fn remove_unfinished(folder: &Path) {
+    // What made the window unfinished is the error worth telling, not this one.
+    let _ = fs::remove_dir_all(folder);
+}
+
 /// Whether a folder has nothing in it.
 fn is_empty(path: &Path) -> Result<bool, FolderError> {
     let mut entries =
@@ -467,30 +500,39 @@ fn is_empty(path: &Path) -> Result<bool, FolderError> {
     Ok(entries.next().is_none())
 }
 
-/// Folders that were made, the outermost first.
-struct Made(Vec<PathBuf>);
+/// Folders that were made, the outermost first; a process that ends removes them.
+struct Made {
+    folders: Vec<PathBuf>,
+    _listed: UnfinishedPaths,
+}
 
 impl Made {
+    /// A folder and those that it is in, as far as they are not there, the outermost first.
+    fn missing(path: &Path) -> Vec<PathBuf> {
+        let folders = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
+        let mut missing: Vec<PathBuf> =
+            folders.take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
+        missing.reverse();
+        missing
+    }
+
     /// Makes a folder, and those that it is in.
     fn folders(path: &Path) -> io::Result<Made> {
-        let missing = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
-        let mut missing: Vec<PathBuf> =
-            missing.take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
-        missing.reverse();
-        let mut made = Made(Vec::new());
-        for folder in missing {
-            if let Err(error) = fs::create_dir(&folder) {
+        let folders = Made::missing(path);
+        let made = Made { _listed: UnfinishedPaths::list(folders.clone())?, folders };
+        for folder in &made.folders {
+            if let Err(error) = fs::create_dir(folder) {
+                // Those behind it are not there.
                 made.remove();
                 return Err(error);
             }
-            made.0.push(folder);
         }
         Ok(made)
     }
 
     /// Removes them again, as far as nobody put anything there.
     fn remove(&self) {
-        for folder in self.0.iter().rev() {
+        for folder in self.folders.iter().rev() {
             let _ = fs::remove_dir(folder);
         }
     }

@@ -9,6 +9,7 @@
 
 use crate::chance::Chance;
 use crate::detect::{self, Begin, DetectError, Detected, Detection, Known};
+use crate::entities::EntityError;
 use crate::entities::KindId;
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError, FeedOptions};
@@ -24,8 +25,9 @@ use crate::report::{
 };
 use crate::scores;
 use crate::seeds::{self, Holding, ListError, Listed};
+use crate::source::SourceError;
 use crate::source::files::fingerprint;
-use crate::source::reader::{Input, Sources};
+use crate::source::reader::{Input, ReaderError, Sources};
 use crate::stream::Counts;
 use crate::ties::Ties;
 use crate::window::{Changed, WindowError};
@@ -153,14 +155,31 @@ impl RunError {
 
     /// Whether memory was refused, here or by a limit.
     pub fn is_out_of_memory(&self) -> bool {
-        matches!(
-            self,
-            RunError::OutOfMemory(_)
-                | RunError::Memory { .. }
-                | RunError::Detect(DetectError::OutOfMemory(_))
-                | RunError::Detect(DetectError::Run(LpError::OutOfMemory { .. }))
-                | RunError::Feed(FeedError::Window(WindowError::OutOfMemory(_)))
-        )
+        let in_io = |error: &WriteError| error.source.kind() == std::io::ErrorKind::OutOfMemory;
+        let in_source = |error: &SourceError| matches!(error, SourceError::Read(error) if error.is_out_of_memory());
+        match self {
+            RunError::OutOfMemory(_) | RunError::Memory { .. } => true,
+            RunError::Detect(error) => matches!(
+                error,
+                DetectError::OutOfMemory(_) | DetectError::Run(LpError::OutOfMemory { .. })
+            ),
+            RunError::Feed(error) => match error {
+                FeedError::Window(WindowError::OutOfMemory(_)) => true,
+                FeedError::Entity(EntityError::OutOfMemory(_)) => true,
+                FeedError::Reader(ReaderError::Source(error)) => in_source(error),
+                _ => false,
+            },
+            RunError::List(ListError::Source(error)) => in_source(error),
+            RunError::Folder(error) => match error {
+                FolderError::OutOfMemory(_) => true,
+                FolderError::Read(error) => error.is_out_of_memory(),
+                FolderError::Write(error) => in_io(error),
+                FolderError::Io { source, .. } => source.kind() == std::io::ErrorKind::OutOfMemory,
+                _ => false,
+            },
+            RunError::Write(error) => in_io(error),
+            _ => false,
+        }
     }
 }
 

@@ -176,7 +176,10 @@ impl FeedArguments {
     /// The text of the mapping.
     pub fn mapping_text(&self) -> Result<String, Failure> {
         let text = read_small_text(&self.mapping, LARGEST_TEXT, "a mapping");
-        text.map_err(|error| Failure::refused(error.to_string(), "name a mapping with --mapping"))
+        text.map_err(|error| match error.is_out_of_memory() {
+            true => Failure::Read(error),
+            false => Failure::refused(error.to_string(), "name a mapping with --mapping"),
+        })
     }
 }
 

@@ -172,9 +172,12 @@ impl From<FolderError> for Failure {
 
 impl From<MappingError> for Failure {
     fn from(error: MappingError) -> Failure {
-        Failure::Text {
-            shown: error.to_string(),
-            help: "docs/fraud.md has mappings to begin with".into(),
+        match error {
+            MappingError::Read(error) if error.is_out_of_memory() => Failure::Read(error),
+            error => Failure::Text {
+                shown: error.to_string(),
+                help: "docs/fraud.md has mappings to begin with".into(),
+            },
         }
     }
 }

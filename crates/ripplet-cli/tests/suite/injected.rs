@@ -267,3 +267,81 @@ fn a_run_of_fraud_goes_on_after_any_fault() {
         scope.spawn(work);
     });
 }
+
+/// Whatever is there that a run had not finished: hidden folders and files below a folder.
+fn unfinished(folder: &std::path::Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name.starts_with('.') || name.ends_with(".part") {
+            found.push(path);
+        } else if path.is_dir() {
+            found.extend(unfinished(&path));
+        }
+    }
+    found
+}
+
+/// Refuses each `step`th allocation of a run of fraud in its turn, alone and with all later ones.
+fn refuse_allocations_of_fraud(step: usize) {
+    let fraud = "fraud run t.csv --mapping m.toml --known-bad known.csv --window 4d --slide 4d \
+                 --device cpu -o runs/out";
+    thread::scope(|scope| {
+        for fault in ALLOCATIONS {
+            scope.spawn(move || {
+                let run = Run::new(fraud, "");
+                let (parent, out) = (run.sandbox.path("runs"), run.sandbox.path("runs/out"));
+                let whole = results(&out);
+                let windows = fs::read_dir(out.join("windows")).unwrap().count();
+                assert_eq!(windows, 2);
+                let reset = || drop(fs::remove_dir_all(&parent));
+                reset();
+                let (calls, mut kept) = (run.calls(fault.name), 0);
+                let mut refused = Vec::new();
+                for at in (1..=calls).step_by(step) {
+                    reset();
+                    let said = run.with(fault.name, at, None);
+                    let what = format!("{} {at} of {calls}: {said:?}", fault.name);
+                    assert_eq!(
+                        unfinished(&run.sandbox.path("runs")),
+                        [PathBuf::new(); 0],
+                        "{what}"
+                    );
+                    if said.code == Some(0) {
+                        assert!(results(&out) == whole, "{what}: another result");
+                        continue;
+                    }
+                    assert_eq!(said.code, Some(1), "{what}");
+                    assert!(said.error.contains("error: "), "{what}");
+                    assert!(!said.error.contains("panicked"), "{what}");
+                    let finished = fs::read_dir(out.join("windows")).into_iter().flatten().count();
+                    refused.push(finished);
+                    if finished == 0 {
+                        assert!(!parent.exists(), "{what} leaves a folder");
+                    } else if refused.len() % 4 == 0 {
+                        let again =
+                            run.sandbox.run(&format!("{fraud} --threads 1 --quiet --resume"));
+                        assert_eq!(again.code, Some(0), "{what}, then {again:?}");
+                        assert!(results(&out) == whole, "{what}: another result");
+                        kept += 1;
+                    }
+                }
+                // Before the first window, and behind it.
+                assert!(refused.contains(&0) && refused.contains(&1) && kept > 0, "{refused:?}");
+            });
+        }
+    });
+}
+
+#[test]
+fn a_run_of_fraud_that_is_refused_memory_leaves_nothing_unfinished() {
+    refuse_allocations_of_fraud(61);
+}
+
+/// Takes some minutes: `cargo test -p ripplet-cli --test suite -- --ignored every_allocation_of_a_run_of_fraud`.
+#[test]
+#[ignore = "takes some minutes"]
+fn every_allocation_of_a_run_of_fraud_is_refused_in_turn() {
+    refuse_allocations_of_fraud(1);
+}

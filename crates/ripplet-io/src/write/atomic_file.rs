@@ -20,7 +20,8 @@ pub struct AtomicFile {
     temporary: Option<PathBuf>,
 }
 
-/// The temporary files that exist now, so that [`remove_unfinished`] finds them.
+/// The temporary files that exist now, so that [`remove_unfinished`] finds them, and the paths of [`UnfinishedPaths`]:
+/// a folder before what is in it.
 ///
 /// There are few at a time. While it is locked no memory is asked for: a process that is refused some there
 /// could not remove them.
@@ -35,11 +36,18 @@ pub struct OutputsStopped(#[expect(dead_code)] MutexGuard<'static, Vec<PathBuf>>
 /// to end (Ctrl-C): hold the result until then.
 pub fn remove_unfinished() -> OutputsStopped {
     let mut unfinished = unfinished();
-    for temporary in std::mem::take(&mut *unfinished) {
-        // Nobody is left to tell; the file may also be gone already.
-        let _ = fs::remove_file(temporary);
-    }
+    remove_all(&mut unfinished);
     OutputsStopped(unfinished)
+}
+
+/// Removes what is listed, the last first.
+fn remove_all(unfinished: &mut Vec<PathBuf>) {
+    while let Some(path) = unfinished.pop() {
+        // Nobody is left to tell; it may also be gone already, or have in it what somebody else put there.
+        if fs::remove_file(&path).is_err() {
+            let _ = fs::remove_dir(&path);
+        }
+    }
 }
 
 /// Removes the same files for a process that ends where it stands (`abort`), perhaps while this very
@@ -47,15 +55,44 @@ pub fn remove_unfinished() -> OutputsStopped {
 pub fn try_remove_unfinished() {
     for _ in 0..20 {
         if let Ok(mut unfinished) = UNFINISHED.try_lock() {
-            for temporary in std::mem::take(&mut *unfinished) {
-                // Nobody is left to tell; the file may also be gone already.
-                let _ = fs::remove_file(temporary);
-            }
+            remove_all(&mut unfinished);
             // Another thread must not begin one between this and the end.
             std::mem::forget(unfinished);
             return;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// Files and folders of an output of several files that is not finished: as long as this lives, a process that ends
+/// removes them, as it removes the temporary files.
+#[derive(Debug)]
+pub struct UnfinishedPaths(Vec<PathBuf>);
+
+impl UnfinishedPaths {
+    /// Lists paths, before anything is there: a folder before what will be in it. Folders are removed only if they are
+    /// empty by then.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    pub fn list(paths: Vec<PathBuf>) -> io::Result<UnfinishedPaths> {
+        let listed = paths.clone();
+        let mut unfinished = unfinished();
+        unfinished.try_reserve(listed.len()).map_err(|_| ErrorKind::OutOfMemory)?;
+        unfinished.extend(listed);
+        Ok(UnfinishedPaths(paths))
+    }
+}
+
+impl Drop for UnfinishedPaths {
+    fn drop(&mut self) {
+        let mut unfinished = unfinished();
+        // Another list may have the same folder: that entry stays.
+        for path in &self.0 {
+            if let Some(place) = unfinished.iter().rposition(|other| other == path) {
+                unfinished.remove(place);
+            }
+        }
     }
 }
 

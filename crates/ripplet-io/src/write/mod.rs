@@ -24,7 +24,8 @@ mod vertex_table;
 
 pub use annotated::{check_communities_or_graph, is_graph, write_communities_or_graph};
 pub use atomic_file::{
-    AtomicFile, OutputsStopped, left_in, remove_unfinished, try_remove_unfinished, whole_file,
+    AtomicFile, OutputsStopped, UnfinishedPaths, left_in, remove_unfinished, try_remove_unfinished,
+    whole_file,
 };
 pub use communities::{Communities, Naming, check_communities, write_communities};
 pub use graph::write_graph;
