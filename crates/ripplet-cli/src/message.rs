@@ -16,6 +16,11 @@ pub fn lines(text: &str) -> String {
     cut(text, TEXT).chars().flat_map(|c| shown(c, &['\n', '\t'])).collect()
 }
 
+/// Returns a number with what it counts: `1 community`, `2 communities`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// A character, or its escape if it controls how text is shown.
 fn shown(c: char, kept: &[char]) -> impl Iterator<Item = char> {
     // Marks that turn the direction of writing make a text look like another.
@@ -51,6 +56,12 @@ mod tests {
         assert!(long.chars().count() < 2 * SENTENCE && long.contains(" … "));
         let said = format!("{}: use --no-header", "x".repeat(5000));
         assert!(one_line(&said).ends_with("use --no-header"));
+    }
+
+    #[test]
+    fn one_is_singular() {
+        let said = [0, 1, 2].map(|number| counted(number, "community", "communities"));
+        assert_eq!(said, ["0 communities", "1 community", "2 communities"]);
     }
 
     #[test]

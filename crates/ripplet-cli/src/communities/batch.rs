@@ -7,6 +7,7 @@ use crate::batch::{BatchArguments, Done, Opened, PartNeeds, Source};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::WhyCpu;
+use crate::message::counted;
 use crate::output::{begin_table, is_standard};
 use ripplet::Storage;
 use ripplet::analytics::RunError;
@@ -173,14 +174,16 @@ impl Work<'_> {
 
     fn say(&self, report: &Report, found: Found, deterministic: bool) {
         let Report { graphs, vertices, wall, .. } = report;
-        let communities = found.communities;
+        let graphs = counted(*graphs as u64, "graph", "graphs");
+        let vertices = counted(*vertices, "vertex", "vertices");
+        let communities = counted(found.communities, "community", "communities");
         let place = match &self.job.output {
             Some(path) if !is_standard(path) => format!("; see {}", path.display()),
             _ => String::new(),
         };
         let differs = if deterministic { "" } else { " (async: another run may differ)" };
         self.console.say(&format!(
-            "{graphs} graphs, {vertices} vertices; {communities} communities, in {wall:.3} \
+            "{graphs}, {vertices}; {communities}, in {wall:.3} \
              s{place}{differs}"
         ));
     }

@@ -23,6 +23,7 @@ use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
 use crate::machine::Machine;
 use crate::memory::{Limit, OF_A_LIST, within};
+use crate::message::counted;
 use crate::output::{check_place, is_standard, write_json};
 use crate::reading::{Loaded, load_stored};
 use crate::stats::{
@@ -350,9 +351,10 @@ impl Work<'_> {
             false => drop_small(labels, small.least)?,
         };
         if found.joined > 0 {
-            let (joined, least) = (found.joined, small.least);
+            let joined = counted(found.joined as u64, "community", "communities");
+            let least = small.least;
             self.console.remark(&format!(
-                "{joined} communities with fewer than {least} vertices joined the neighbour they have most edges to"
+                "{joined} with fewer than {least} vertices joined the neighbour they have most edges to"
             ));
         }
         self.tell_dropped(small, found.unassigned.into(), "vertices");
@@ -400,7 +402,9 @@ impl Work<'_> {
         let Run { choices, outcome, seconds: Stages { compute, .. }, .. } = run;
         let (communities, median, largest) = (sizes.count(), sizes.median, sizes.max);
         let modularity = summary.modularity;
-        let (rounds, reason) = (outcome.rounds.len(), outcome.reason.name());
+        let communities = counted(communities as u64, "community", "communities");
+        let rounds = counted(outcome.rounds.len() as u64, "round", "rounds");
+        let reason = outcome.reason.name();
         let place = match &self.job.output {
             Some(path) if !is_standard(path) => format!("; see {}", path.display()),
             _ => String::new(),
@@ -414,8 +418,8 @@ impl Work<'_> {
             false => " (async: another run may differ)",
         };
         format!(
-            "{communities} communities, median size {median}, largest {largest}, modularity {modularity:.4}, \
-             after {rounds} rounds ({reason}) in {compute:.3} s{device}{place}{differs}"
+            "{communities}, median size {median}, largest {largest}, modularity {modularity:.4}, \
+             after {rounds} ({reason}) in {compute:.3} s{device}{place}{differs}"
         )
     }
 }

@@ -46,6 +46,20 @@ fn what_the_page_says_makes_communities_larger_and_smaller_does() {
 }
 
 #[test]
+fn one_community_is_said_in_the_singular() {
+    let sandbox = Sandbox::with([
+        ("g.txt", "1 2\n2 3\n3 1\n"),
+        ("all.csv", "graph,source,target\n1,1,2\n1,2,3\n1,3,1\n"),
+    ]);
+    let said = sandbox.run("communities g.txt -o c.csv");
+    assert!(said.error.contains("\n1 community, median size 3, largest 3, "), "{said:?}");
+    let said = sandbox.run("communities g.txt -o c.csv --iterations 1");
+    assert!(said.error.contains(", after 1 round ("), "{said:?}");
+    let said = sandbox.run("communities all.csv --batch -o b.csv");
+    assert!(said.error.contains("1 graph, 3 vertices; 1 community, in "), "{said:?}");
+}
+
+#[test]
 fn small_communities_are_left_out_or_join_a_neighbour() {
     // Two triangles with a pair between them, and a pair alone.
     let edges = "1 2\n2 3\n3 1\n4 5\n5 6\n6 4\n3 7\n7 8\n8 7\n20 21\n";
@@ -63,7 +77,7 @@ fn small_communities_are_left_out_or_join_a_neighbour() {
     assert!(said.error.contains("2 communities, median size 3, largest 3"), "{said:?}");
     assert_eq!(sandbox.read("c.csv"), "id,community\n1,1\n2,1\n3,1\n4,4\n5,4\n6,4\n");
     let said = sandbox.run(&format!("{run} --min-size 3 --join-small --stats s.json"));
-    assert!(said.error.contains("1 communities with fewer than 3 vertices joined"), "{said:?}");
+    assert!(said.error.contains("1 community with fewer than 3 vertices joined"), "{said:?}");
     assert!(
         said.error.contains("2 vertices of communities with fewer than 3 are left out"),
         "{said:?}"

@@ -476,12 +476,18 @@ impl<'a> Sample<'a> {
         }
         let of_first = words(&self.first[0]);
         let is_of_vertices = of_first.iter().all(|word| VERTEX_NAMES.contains(&word.as_str()));
+        let seems_of_vertices = is_of_vertices && self.shared_ends(true).is_none();
         match self.first.len() {
             0 | 1 => {
                 Err(format!("expected two vertex ids in a row, found only `{}`", self.shown(0)))
             }
             2 if !is_of_vertices => Ok([0, 1]),
             3 if !is_of_vertices && self.is_weight_like(2) && self.are_of_one_kind() => Ok([0, 1]),
+            _ if seems_of_vertices => Err(format!(
+                "the header seems that of a table of vertices, not of edges; the first rows are {}: give the \
+                 table of edges, or if this is it, the two columns with an edge's ends as --columns SOURCE,TARGET",
+                self.first_rows()
+            )),
             2 => Err(self.unclear(true, "the header is that of a table of vertices, not of edges")),
             _ => {
                 Err(self.unclear(true, "the header does not say which columns are the edge's ends"))
@@ -658,8 +664,14 @@ impl<'a> Sample<'a> {
         rows.join(" and ")
     }
 
-    /// The two columns that share most values: ids come again on both sides of edges.
+    /// The two columns that share most values, or the first two if none share any.
     fn likely_ends(&self, header: bool) -> [usize; 2] {
+        let last = self.first.len().saturating_sub(1);
+        self.shared_ends(header).unwrap_or([0, 1.min(last)])
+    }
+
+    /// The two columns that share most values: ids come again on both sides of edges.
+    fn shared_ends(&self, header: bool) -> Option<[usize; 2]> {
         /// Columns that are compared.
         const COLUMNS: usize = 24;
         let width = self.first.len().min(COLUMNS);
@@ -672,7 +684,7 @@ impl<'a> Sample<'a> {
         let shared = |&[a, b]: &[usize; 2]| values[a].intersection(&values[b]).count();
         // The first of those that share most.
         let best = pairs.rev().max_by_key(shared);
-        best.filter(|pair| shared(pair) > 0).unwrap_or([0, 1.min(width.saturating_sub(1))])
+        best.filter(|pair| shared(pair) > 0)
     }
 }
 
