@@ -109,7 +109,7 @@ const VARIABLE: &str = "RIPPLET_HOST_MEMORY";
 /// The memory that a command may have.
 #[derive(Args, Default)]
 pub struct MemoryArguments {
-    /// The most memory that reading and building may take: 8GiB, 500MB [default: 80 % of what is free].
+    /// The most memory that reading, building and measuring may take: 8GiB, 500MB [default: 80 % of what is free].
     ///
     /// Not less than 1 MiB; mapped files and the threads' stacks do not count. RIPPLET_HOST_MEMORY in the
     /// environment is another default. What is free in a container is what its limit leaves.

@@ -174,7 +174,7 @@ impl Work<'_> {
 
     fn say(&self, report: &Report, found: Found, deterministic: bool) {
         let Report { graphs, vertices, wall, .. } = report;
-        let graphs = counted(*graphs as u64, "graph", "graphs");
+        let graphs = counted(*graphs, "graph", "graphs");
         let vertices = counted(*vertices, "vertex", "vertices");
         let communities = counted(found.communities, "community", "communities");
         let place = match &self.job.output {

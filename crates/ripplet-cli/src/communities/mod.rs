@@ -402,7 +402,7 @@ impl Work<'_> {
         let Run { choices, outcome, seconds: Stages { compute, .. }, .. } = run;
         let (communities, median, largest) = (sizes.count(), sizes.median, sizes.max);
         let modularity = summary.modularity;
-        let communities = counted(communities as u64, "community", "communities");
+        let communities = counted(communities, "community", "communities");
         let rounds = counted(outcome.rounds.len() as u64, "round", "rounds");
         let reason = outcome.reason.name();
         let place = match &self.job.output {

@@ -157,10 +157,10 @@ fn what_is_wrong_is_told_with_what_to_do() {
 #[test]
 fn errors_in_a_weight_s_expression_point_into_it() {
     let sandbox = small();
-    sandbox.write("m.toml", &format!("{MAPPING}[weight]\nof = \"count * powf(0.5, days)\"\n"));
+    sandbox.write("m.toml", format!("{MAPPING}[weight]\nof = \"count * powf(0.5, days)\"\n"));
     sandbox.write(
         "open.toml",
-        &format!("{MAPPING}[weight]\nof = \"\"\"\ncount *\n  (1.0 + age\"\"\"\n"),
+        format!("{MAPPING}[weight]\nof = \"\"\"\ncount *\n  (1.0 + age\"\"\"\n"),
     );
     let feed = "rows.csv -w 2d -s 1d";
     for command in [

@@ -305,7 +305,7 @@ fn refuse_allocations_of_fraud(step: usize) {
                     let what = format!("{} {at} of {calls}: {said:?}", fault.name);
                     assert_eq!(
                         unfinished(&run.sandbox.path("runs")),
-                        [PathBuf::new(); 0],
+                        Vec::<PathBuf>::new(),
                         "{what}"
                     );
                     if said.code == Some(0) {
