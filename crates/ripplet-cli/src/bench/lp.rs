@@ -144,20 +144,17 @@ impl Meter {
             CudaDevice::new(number)
                 .map(|device| Meter::Gpu(number, Box::new(DeviceExecutor::new(device))))
         };
-        let ablation = arguments.ablation;
-        let of_gpu = || {
-            Failure::refused(
+        let of_gpu_alone = |error| Failure::from(error).of_gpu_alone();
+        match arguments.device {
+            OneDevice::Cpu if arguments.ablation => Err(Failure::refused(
                 "--ablation compares ways of counting on a GPU, but the device is cpu",
                 "leave --ablation out, or use --device cuda",
-            )
-        };
-        match arguments.device {
-            OneDevice::Cpu if ablation => Err(of_gpu()),
+            )),
             OneDevice::Cpu => cpu(),
-            OneDevice::Cuda(number) => gpu(number).map_err(|e| Failure::from(e).of_gpu_alone()),
+            OneDevice::Cuda(number) => gpu(number).map_err(of_gpu_alone),
             OneDevice::Auto => match gpu(0) {
                 Ok(meter) => Ok(meter),
-                Err(_) if ablation => Err(of_gpu()),
+                Err(error) if arguments.ablation => Err(of_gpu_alone(error)),
                 Err(error) => {
                     console.remark(&format!("measuring the CPU: {error}"));
                     cpu()

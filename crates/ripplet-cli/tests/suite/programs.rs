@@ -112,7 +112,7 @@ fn parameters_are_checked_before_the_run() {
         ("--program llp --gamma inf", ["from 0", "not inf"]),
         ("--program llp --gamma -1", ["from 0", "not -1"]),
         ("--program llp --gamma 1 --sweep 3", ["--gamma", "--sweep"]),
-        ("--program llp --sweep 3 --order o.txt", ["o.txt", ".tsv or .csv"]),
+        ("--program llp --sweep 3 --order o.txt", ["o.txt", ".tsv, .csv or .jsonl"]),
         ("--program llp --sweep 3 --order no/o.csv", ["no/o.csv", "does not exist"]),
         ("--program llp --sweep 3 --order g.txt", ["g.txt", "choose"]),
         ("--program slpa --memory 0", ["1 to 64 labels, not 0", "--memory"]),
@@ -177,7 +177,7 @@ fn program_files_that_cannot_run_are_refused() {
         ("--gamma 1", ["--gamma is a parameter of llp", "from a file"]),
         ("--param popular=5 --vertex-table bad.csv", ["bad.csv", "6 of 7 vertices have no row"]),
         ("--param popular=5 --vertex-table none.csv", ["none.csv has none", "chargebacks"]),
-        ("--param popular=5 --columns-out c.txt", ["c.txt", ".tsv or .csv"]),
+        ("--param popular=5 --columns-out c.txt", ["c.txt", ".tsv, .csv or .jsonl"]),
     ] {
         sandbox.fails(&format!("{WARY} {flags}"), 2, &parts);
     }
