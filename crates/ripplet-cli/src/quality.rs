@@ -156,7 +156,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     if let Some(overlap) = &report.overlap
         && overlap.omega.is_none()
     {
-        console.note("communities are too large for the omega index, which looks at all pairs of their members: it is null");
+        console.note("many vertices are in many large communities, for which the omega index takes too long: it is null");
     }
     print(&json(&report))
 }

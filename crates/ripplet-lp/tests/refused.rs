@@ -74,6 +74,10 @@ fn every_large_allocation_of_a_measure_may_be_refused() {
     };
     let (a, b) = (cover(&blocks, 0).unwrap(), cover(&others, 0).unwrap());
     let (both, all) = (cover(&others, 600).unwrap(), cover(&[], VERTICES).unwrap());
+    // 300 vertices in ten communities each, whose pairs are fewer than their sets of communities.
+    let crowd = (0..300).flat_map(|v| (0..10).map(move |community| (v, community)));
+    let rest = (300..VERTICES).map(|v| (v, 10 + v % 50));
+    let crowded = Cover::new(VERTICES, 60, crowd.chain(rest)).unwrap();
     // One thread, so that the same allocations come in the same order.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
@@ -84,6 +88,7 @@ fn every_large_allocation_of_a_measure_may_be_refused() {
         check("what both have", || both.within(&b));
         check("agreement of partitions", || overlap_agreement(&a, &b));
         check("agreement of covers", || overlap_agreement(&a, &both));
+        check("agreement of covers in many sets", || overlap_agreement(&crowded, &both));
         check("each community", || per_community(&graph, &both, 1.0));
         check("one community of all", || per_community(&graph, &all, 1.0));
     });

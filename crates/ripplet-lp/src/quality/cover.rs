@@ -143,6 +143,17 @@ impl Cover {
         (0..self.vertices()).into_par_iter().filter(|&vertex| is_in(vertex)).count() as u64
     }
 
+    /// Whether [`Cover::within`] would change nothing: each member is in a community of `other`, and no community is
+    /// empty.
+    ///
+    /// # Panics
+    /// If `other` has fewer vertices.
+    pub fn is_within(&self, other: &Cover) -> bool {
+        let has_members = |ends: &[usize]| ends[1] > ends[0];
+        self.members.offsets.par_windows(2).all(has_members)
+            && self.covered() == self.covered_by_both(other)
+    }
+
     /// The same communities without the vertices that are in none of `other`, and without those that this
     /// leaves empty.
     ///

@@ -15,13 +15,16 @@ mod agreement;
 mod cover;
 mod inside;
 mod modularity;
+mod omega;
 mod overlap;
 mod partition;
 mod per_community;
+mod pool;
 
 pub use agreement::{Agreement, agreement};
 pub use cover::Cover;
-pub use overlap::{MOST_PAIRS, OverlapAgreement, overlap_agreement};
+pub use omega::MOST_OMEGA_STEPS;
+pub use overlap::{OverlapAgreement, overlap_agreement};
 pub use per_community::{CommunityQuality, per_community};
 
 use crate::communities::split_disconnected;

@@ -13,6 +13,8 @@
 //! Determinism: floats are summed in the order of the communities; the same bits on any number of threads.
 
 use super::agreement::{SquaredSizes, squares};
+use super::omega::omega;
+use super::pool::{Borrowed, Pool};
 use super::{Cover, QualityError};
 use rayon::prelude::*;
 use ripplet_graph::{OutOfMemory, memory};
@@ -26,14 +28,11 @@ pub struct OverlapAgreement {
     /// The same after McDaid, Greene and Hurley, 0 to 1.
     pub nmi_max: f64,
     /// Omega index: 1 for equal covers, about 0 for unrelated ones. For disjoint communities the adjusted Rand
-    /// index. Absent where communities are so large that [`MOST_PAIRS`] are not enough.
+    /// index. Absent if it takes more than [`MOST_OMEGA_STEPS`](super::MOST_OMEGA_STEPS).
     pub omega: Option<f64>,
     /// The F1 of the best match of a community, as a mean, and of both directions, 0 to 1.
     pub f1: f64,
 }
-
-/// Pairs of members of one community, over all communities, that the omega index looks at; beyond, it is absent.
-pub const MOST_PAIRS: u128 = 1 << 33;
 
 /// The agreement of two covers of the same vertices; it is symmetric.
 ///
@@ -47,7 +46,14 @@ pub fn overlap_agreement(a: &Cover, b: &Cover) -> Result<OverlapAgreement, Quali
         let (labels, vertices) = (a.vertices() as usize, b.vertices() as usize);
         return Err(QualityError::Length { labels, vertices });
     }
-    let (a, b) = (&a.within(b)?, &b.within(a)?);
+    if a.is_within(b) && b.is_within(a) {
+        return of_same_vertices(a, b);
+    }
+    of_same_vertices(&a.within(b)?, &b.within(a)?)
+}
+
+/// The agreement of two covers that cover the same vertices.
+fn of_same_vertices(a: &Cover, b: &Cover) -> Result<OverlapAgreement, QualityError> {
     let all = a.covered();
     let equal = OverlapAgreement { nmi_lfk: 1.0, nmi_max: 1.0, omega: Some(1.0), f1: 1.0 };
     if all == 0 || is_same(a, b)? {
@@ -59,9 +65,18 @@ pub fn overlap_agreement(a: &Cover, b: &Cover) -> Result<OverlapAgreement, Quali
     Ok(OverlapAgreement {
         nmi_lfk: (1.0 - (of_a.share_left + of_b.share_left) / 2.0).clamp(0.0, 1.0),
         nmi_max: if most > 0.0 { (shared / most).clamp(0.0, 1.0) } else { 0.0 },
-        omega: omega(a, b, all, of_a.shared_squares)?,
+        omega: match a.is_disjoint() && b.is_disjoint() {
+            true => Some(adjusted_rand(a, b, all, of_a.shared_squares)),
+            false => omega(a, b, all)?,
+        },
         f1: (of_a.f1 + of_b.f1) / 2.0,
     })
+}
+
+/// The adjusted Rand index, which the omega index is for disjoint communities.
+fn adjusted_rand(a: &Cover, b: &Cover, vertices: u64, shared: u128) -> f64 {
+    let of = |cover: &Cover| squares((0..cover.len()).map(|at| cover.members(at).len() as u32));
+    SquaredSizes { vertices, shared, of_a: of(a), of_b: of(b) }.adjusted_rand()
 }
 
 /// Whether two covers have the same communities, in whatever order.
@@ -111,8 +126,9 @@ impl Side {
         let sizes = Sizes::of(other, all)?;
         let mut matches = memory::filled(Match::default(), cover.len())?;
         let each = matches.par_iter_mut().enumerate();
+        let pool = Pool::new(0, other.len());
         each.try_for_each_init(
-            || Scratch::new(other.len()),
+            || Scratch::of(&pool),
             |scratch, (community, found)| {
                 let scratch = scratch.as_mut().map_err(|refused| *refused)?;
                 *found = sizes.best(cover, community, other, scratch)?;
@@ -134,19 +150,18 @@ impl Side {
     }
 }
 
-struct Scratch {
+struct Scratch<'p> {
     /// For each community of the other side the members that are shared.
-    shared: Vec<u32>,
+    shared: Borrowed<'p, u32>,
     /// Those of them that are not 0.
     touched: Vec<u32>,
     /// The sizes of these.
     sizes: Vec<usize>,
 }
 
-impl Scratch {
-    fn new(communities: usize) -> Result<Scratch, OutOfMemory> {
-        let shared = memory::zeros(communities)?;
-        Ok(Scratch { shared, touched: Vec::new(), sizes: Vec::new() })
+impl<'p> Scratch<'p> {
+    fn of(pool: &'p Pool<u32>) -> Result<Scratch<'p>, OutOfMemory> {
+        Ok(Scratch { shared: pool.borrow()?, touched: Vec::new(), sizes: Vec::new() })
     }
 }
 
@@ -173,7 +188,7 @@ impl Sizes {
         cover: &Cover,
         community: usize,
         other: &Cover,
-        scratch: &mut Scratch,
+        scratch: &mut Scratch<'_>,
     ) -> Result<Match, OutOfMemory> {
         let members = cover.members(community);
         for &vertex in members {
@@ -234,121 +249,4 @@ impl Sizes {
             entropy
         }
     }
-}
-
-/// The omega index, where it is not too much work.
-fn omega(a: &Cover, b: &Cover, all: u64, shared: u128) -> Result<Option<f64>, OutOfMemory> {
-    let of = |cover: &Cover| squares((0..cover.len()).map(|at| cover.members(at).len() as u32));
-    let (of_a, of_b) = (of(a), of(b));
-    if a.is_disjoint() && b.is_disjoint() {
-        let squared = SquaredSizes { vertices: all, shared, of_a, of_b };
-        return Ok(Some(squared.adjusted_rand()));
-    }
-    if of_a + of_b > MOST_PAIRS {
-        return Ok(None);
-    }
-    let counted = (0..a.vertices()).into_par_iter().with_min_len(64).try_fold(
-        || (PairCounts::default(), PairScratch::default()),
-        |(mut counts, mut scratch), vertex| {
-            counts.add(a, b, vertex, &mut scratch)?;
-            Ok((counts, scratch))
-        },
-    );
-    let counts = counted.map(|counted| counted.map(|(counts, _)| counts));
-    let counts = counts.try_reduce(PairCounts::default, PairCounts::plus)?;
-    let pairs = all as f64 * (all as f64 - 1.0) / 2.0;
-    if pairs == 0.0 {
-        return Ok(Some(1.0));
-    }
-    let apart = |counts: &[u64]| pairs - counts.iter().map(|&count| count as f64).sum::<f64>();
-    let observed = (pairs - counts.touched as f64 + counts.equal as f64) / pairs;
-    let together = counts.of_a.iter().zip(&counts.of_b).map(|(&a, &b)| a as f64 * b as f64);
-    let expected =
-        (apart(&counts.of_a) * apart(&counts.of_b) + together.sum::<f64>()) / pairs / pairs;
-    let index = if expected >= 1.0 { 1.0 } else { (observed - expected) / (1.0 - expected) };
-    Ok(Some(index))
-}
-
-/// Pairs of vertices by the number of communities that they share.
-#[derive(Default)]
-struct PairCounts {
-    /// Entry i: the pairs that share i + 1 of the one side.
-    of_a: Vec<u64>,
-    of_b: Vec<u64>,
-    /// Pairs that share equally many, one at least, on both.
-    equal: u64,
-    /// Pairs that share one on any side.
-    touched: u64,
-}
-
-#[derive(Default)]
-struct PairScratch {
-    shared: Vec<[u32; 2]>,
-    touched: Vec<u32>,
-}
-
-impl PairCounts {
-    /// Counts the pairs of a vertex and those after it.
-    fn add(
-        &mut self,
-        a: &Cover,
-        b: &Cover,
-        vertex: u32,
-        scratch: &mut PairScratch,
-    ) -> Result<(), OutOfMemory> {
-        let PairScratch { shared, touched } = scratch;
-        if shared.is_empty() {
-            *shared = memory::zeros(a.vertices() as usize)?;
-        }
-        for (side, cover) in [a, b].into_iter().enumerate() {
-            for &community in cover.communities_of(vertex) {
-                let members = cover.members(community as usize);
-                let after = members.partition_point(|&member| member <= vertex);
-                for &member in &members[after..] {
-                    let counts = &mut shared[member as usize];
-                    if *counts == [0; 2] {
-                        memory::push(touched, member)?;
-                    }
-                    counts[side] += 1;
-                }
-            }
-        }
-        self.touched += touched.len() as u64;
-        for member in touched.drain(..) {
-            let [of_a, of_b] = std::mem::take(&mut shared[member as usize]);
-            count(&mut self.of_a, of_a)?;
-            count(&mut self.of_b, of_b)?;
-            self.equal += u64::from(of_a == of_b);
-        }
-        Ok(())
-    }
-
-    fn plus(mut self, other: PairCounts) -> Result<PairCounts, OutOfMemory> {
-        let add = |into: &mut Vec<u64>, from: &[u64]| {
-            lengthen(into, from.len())?;
-            into.iter_mut().zip(from).for_each(|(sum, more)| *sum += more);
-            Ok(())
-        };
-        add(&mut self.of_a, &other.of_a)?;
-        add(&mut self.of_b, &other.of_b)?;
-        let (equal, touched) = (self.equal + other.equal, self.touched + other.touched);
-        Ok(PairCounts { equal, touched, ..self })
-    }
-}
-
-fn count(counts: &mut Vec<u64>, shared: u32) -> Result<(), OutOfMemory> {
-    if shared > 0 {
-        lengthen(counts, shared as usize)?;
-        counts[shared as usize - 1] += 1;
-    }
-    Ok(())
-}
-
-/// Sees that an array has `len` entries at least.
-fn lengthen(counts: &mut Vec<u64>, len: usize) -> Result<(), OutOfMemory> {
-    if counts.len() < len {
-        memory::reserve(counts, len - counts.len())?;
-        counts.resize(len, 0);
-    }
-    Ok(())
 }

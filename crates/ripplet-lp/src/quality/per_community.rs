@@ -9,12 +9,12 @@
 //! Determinism: figures are made of sums of integers; the same bits on any number of threads.
 
 use super::inside::{Arcs, Inside, OUTSIDE, Sharing};
+use super::pool::Pool;
 use super::{Cover, QualityError};
 use rayon::prelude::*;
 use ripplet_graph::compressed::ShardLists;
 use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId, memory};
 use std::cmp::Reverse;
-use std::sync::{Mutex, PoisonError};
 
 /// Arcs of members from which on all threads work on one community. So many take about a millisecond, against which
 /// sharing out costs little.
@@ -87,17 +87,17 @@ fn of_lists<'s, S: ShardLists + 's>(
         Ok::<_, OutOfMemory>(())
     };
     let mut jobs = jobs_of(graph, cover)?;
-    let places = Places { vertices: graph.vertices() as usize, spare: Mutex::default() };
+    let places = Pool::new(OUTSIDE, graph.vertices() as usize);
     let first_small = jobs.partition_point(|job| job.arcs >= LARGE);
     let (large, small) = jobs.split_at_mut(first_small);
     for job in large {
-        measure(job, &mut places.lend()?.place, Sharing::Shared)?;
+        measure(job, &mut places.borrow()?, Sharing::Shared)?;
     }
     small.par_iter_mut().try_for_each_init(
-        || places.lend(),
-        |lent, job| {
-            let lent = lent.as_mut().map_err(|refused| *refused)?;
-            measure(job, &mut lent.place, Sharing::Alone)
+        || places.borrow(),
+        |place, job| {
+            let place = place.as_mut().map_err(|refused| *refused)?;
+            measure(job, place, Sharing::Alone)
         },
     )?;
     jobs.par_sort_unstable_by_key(|job| job.community);
@@ -124,36 +124,6 @@ fn jobs_of(graph: GraphView<'_>, cover: &Cover) -> Result<Vec<Job>, OutOfMemory>
     });
     jobs.par_sort_unstable_by_key(|job| (Reverse(job.arcs), job.community));
     Ok(jobs)
-}
-
-/// Arrays of a place for each vertex, one for each thread that needs one.
-struct Places {
-    vertices: usize,
-    spare: Mutex<Vec<Vec<u32>>>,
-}
-
-/// An array of [`OUTSIDE`] for each vertex, which is so again when it is given back.
-struct Lent<'p> {
-    places: &'p Places,
-    place: Vec<u32>,
-}
-
-impl Places {
-    fn lend(&self) -> Result<Lent<'_>, OutOfMemory> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let place = spare.map_or_else(|| memory::filled(OUTSIDE, self.vertices), Ok)?;
-        Ok(Lent { places: self, place })
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        let mut spare = self.places.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where there is no room for it, another is made.
-        if memory::reserve(&mut spare, 1).is_ok() {
-            spare.push(std::mem::take(&mut self.place));
-        }
-    }
 }
 
 /// What the figures of a community are measured by.

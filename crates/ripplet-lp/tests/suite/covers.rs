@@ -198,6 +198,40 @@ fn the_omega_index_of_partitions_is_the_adjusted_rand_index() {
     }
 }
 
+/// Communities of more members than pairs could be looked at.
+#[test]
+fn the_omega_index_of_giant_communities_is_that_of_its_definition() {
+    const VERTICES: u32 = 200_000;
+    // A: [0, 120000) and [80000, 200000). B: [0, 100000), [100000, 200000) and [60000, 140000).
+    let cover = |communities: &[std::ops::Range<u32>]| {
+        let memberships =
+            (0..).zip(communities).flat_map(|(at, members)| members.clone().map(move |v| (v, at)));
+        Cover::new(VERTICES, communities.len() as u32, memberships).unwrap()
+    };
+    let a = cover(&[0..120_000, 80_000..200_000]);
+    let b = cover(&[0..100_000, 100_000..200_000, 60_000..140_000]);
+    let found = on_any_threads(|| overlap_agreement(&a, &b).unwrap().omega);
+    // Vertices of blocks of 20000 have the same communities.
+    let homes = |cover: &Cover, block: u32| cover.communities_of(block * 20_000).to_vec();
+    let shared = |cover: &Cover, x: u32, y: u32| {
+        let (x, y) = (homes(cover, x), homes(cover, y));
+        x.iter().filter(|community| y.contains(community)).count()
+    };
+    let (mut of_a, mut of_b, mut equal) = ([0.0; 4], [0.0; 4], 0.0);
+    for x in 0..10 {
+        for y in 0..=x {
+            let pairs = if x == y { 20_000.0 * 19_999.0 / 2.0 } else { 4e8 };
+            let (i, j) = (shared(&a, x, y), shared(&b, x, y));
+            of_a[i] += pairs;
+            of_b[j] += pairs;
+            equal += if i == j { pairs } else { 0.0 };
+        }
+    }
+    let all: f64 = of_a.iter().sum();
+    let chance = of_a.iter().zip(&of_b).map(|(a, b)| a * b).sum::<f64>() / all / all;
+    close("omega", 0, found.unwrap(), (equal / all - chance) / (1.0 - chance));
+}
+
 /// All threads work on one community that has most arcs of the graph.
 #[test]
 fn a_giant_community_has_the_same_figures_on_any_number_of_threads() {
