@@ -102,25 +102,13 @@ impl Quick {
 
     #[inline(always)]
     fn fields(self, bytes: &[u8]) -> Option<([u64; 2], Option<f64>, usize)> {
-        if self.is_padded(bytes, 0) {
-            return None;
-        }
-        let (source, end) = token::digits(bytes, 0)?;
+        let (source, end) = token::exact_digits(bytes, 0)?;
         if !self.separates(*bytes.get(end)?) {
             return None;
         }
-        if self.is_padded(bytes, end + 1) {
-            return None;
-        }
-        let (target, end) = token::digits(bytes, end + 1)?;
+        let (target, end) = token::exact_digits(bytes, end + 1)?;
         let (weight, end) = self.weight(bytes, end)?;
         Some(([source, target], weight, self.rest_of_line(bytes, end)?))
-    }
-
-    /// Whether a zero is in front of another digit, so that the integer prints otherwise.
-    #[inline(always)]
-    fn is_padded(self, bytes: &[u8], at: usize) -> bool {
-        bytes.get(at) == Some(&b'0') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)
     }
 
     /// The weight after the ids, which end at `end`, where there is to be one, and where it ends.
@@ -137,12 +125,16 @@ impl Quick {
     }
 
     /// Where the line ends whose last field that matters ends at `end`.
-    #[inline]
+    #[inline(always)]
     fn rest_of_line(self, bytes: &[u8], end: usize) -> Option<usize> {
-        let byte = *bytes.get(end)?;
-        if byte == b'\n' {
-            return Some(end + 1);
+        match *bytes.get(end)? {
+            b'\n' => Some(end + 1),
+            byte => self.more_of_line(bytes, end, byte),
         }
+    }
+
+    /// Where a line ends whose last field that matters ends at `end` with `byte`, which is no line end.
+    fn more_of_line(self, bytes: &[u8], end: usize, byte: u8) -> Option<usize> {
         if byte != b'\r' && !self.separates(byte) {
             return None;
         }

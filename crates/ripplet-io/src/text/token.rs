@@ -76,6 +76,13 @@ pub(crate) fn weight(token: &[u8]) -> Result<f64, String> {
     Ok(weight + 0.0)
 }
 
+/// The digits at `at` as [`digits`] has them, if they print as they are written: no zero stands in front of others.
+#[inline(always)]
+pub(super) fn exact_digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    let (value, end) = digits(bytes, at)?;
+    (bytes[at] != b'0' || end == at + 1).then_some((value, end))
+}
+
 /// The digits at `at`: their value and where they end. `None` where there are none, or more than
 /// 19 (a value that may not fit), or fewer than 8 bytes left: the slow way handles these.
 ///
@@ -218,6 +225,8 @@ mod tests {
             let line = format!("{text}{tail}");
             let expected = (text.len() <= 19).then_some((value, text.len()));
             prop_assert_eq!(digits(line.as_bytes(), 0), expected);
+            let exact = expected.filter(|_| text == value.to_string());
+            prop_assert_eq!(exact_digits(line.as_bytes(), 0), exact);
         }
 
         #[test]
