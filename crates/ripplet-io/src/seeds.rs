@@ -1,6 +1,6 @@
 //! Seeds in: vertices whose cluster is known, such as a black list.
 //!
-//! `.txt` is `id [cluster [strength]]` a line; `.tsv` and `.csv` (these three also compressed)
+//! `.txt` is `id [cluster [strength]]` a line, with tabs between if these hold blanks; `.tsv` and `.csv` (these three also compressed)
 //! may have a header, `.parquet` and `.arrow` have columns `id`, `cluster` (or `community`,
 //! `label`, `group`) and `strength`. Clusters may be called anything. Where no cluster is given,
 //! each seed is a cluster of its own, called by its id; where no strength is given, it is 1.
@@ -83,7 +83,7 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
         let (mut rows, mut skipped) = (Vec::new(), 0);
         let mut seen = memory::filled(false, ids.len())?;
         let mut clusters = NameSet::default();
-        vertex_rows(source, &COLUMNS, Header::Optional, |row| {
+        vertex_rows(source, ids, &COLUMNS, Header::Optional, |row| {
             let vertex = match (ids.find(row.id), unknown) {
                 (Some(vertex), _) => vertex,
                 (None, UnknownSeeds::Skip) => {

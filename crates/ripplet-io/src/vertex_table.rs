@@ -84,7 +84,7 @@ fn vertex_table(
             wanted.iter().map(|(name, _)| std::slice::from_ref(name)).collect();
         let mut columns: Vec<Building> = wanted.iter().map(|_| Building::default()).collect();
         let (mut seen, mut skipped) = (memory::filled(false, ids.len())?, 0);
-        let found = vertex_rows(source, &names, Header::Needed, |row| {
+        let found = vertex_rows(source, ids, &names, Header::Needed, |row| {
             let Some(vertex) = ids.find(row.id) else {
                 skipped += 1;
                 return Ok(());
@@ -264,18 +264,22 @@ const IDS: [&str; 4] = ["id", "vertex", "node", "name"];
 /// names. Tells which of these columns there are.
 pub(crate) fn vertex_rows(
     source: Source<'_>,
+    ids: &VertexIds,
     wanted: &[&[&str]],
     header: Header,
     visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<Vec<bool>, Fault> {
     let format = source.format();
+    let tabs = matches!(ids, VertexIds::Names(_));
     match format {
         Format::Parquet | Format::Arrow => {
             of_batches(&Table::open(source.bytes()?, format)?, wanted, visit)
         }
-        Format::Tsv | Format::Csv => of_text(&mut source.text()?, format, wanted, header, visit),
+        Format::Tsv | Format::Csv => {
+            of_text(&mut source.text()?, format, tabs, wanted, header, visit)
+        }
         Format::EdgeList if header == Header::Optional => {
-            of_text(&mut source.text()?, format, wanted, header, visit)
+            of_text(&mut source.text()?, format, tabs, wanted, header, visit)
         }
         _ if header == Header::Optional => Err(Fault::whole(
             "a table about vertices is .txt, .tsv, .csv (each also .gz or .zst), .parquet or .arrow",
@@ -313,12 +317,13 @@ impl Positions {
 fn of_text(
     text: &mut Text<'_>,
     format: Format,
+    tabs: bool,
     wanted: &[&[&str]],
     header: Header,
     mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<Vec<bool>, Fault> {
     let mut positions: Option<Positions> = None;
-    records(text, format, |line, fields| {
+    records(text, format, tabs, |line, fields| {
         let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
         let positions = match &mut positions {
             Some(positions) => positions,

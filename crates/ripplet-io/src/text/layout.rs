@@ -57,6 +57,10 @@ pub(super) const BLANKS: Separator = Separator::Runs(b" \t,;");
 /// What stands between fields that may have blanks inside, where the format says nothing else.
 const TABS: Separator = Separator::Runs(b"\t");
 
+/// What the first line of an edge list begins with in which fields stand as in a `.tsv` and ids are names: a comment,
+/// so that no other program takes it for an edge. The names of the columns follow, with tabs between.
+pub(crate) const NAMED_TABS: &str = "# names: ";
+
 /// Whether a line is neither blank nor a comment.
 pub(super) fn is_row(line: &[u8]) -> bool {
     let start = line.trim_ascii_start();
@@ -92,6 +96,22 @@ impl Layout {
             }
         }
         Layout::of_sample(&Sample::of(rows, separator)?, separator, options)
+    }
+
+    /// The layout of an edge list under [`NAMED_TABS`]: as [`Layout::of`].
+    pub(super) fn of_named_tabs(
+        rows: &[&[u8]],
+        options: &ReadOptions,
+    ) -> Result<(Layout, ReadColumns), String> {
+        let mut options = options.clone();
+        if options.header == Header::Auto {
+            options.header = Header::Absent;
+        }
+        if options.ids == IdKind::Auto {
+            options.ids = IdKind::Names;
+        }
+        let tab = Separator::Each(b'\t');
+        Layout::of_sample(&Sample::of(rows, tab)?, tab, &options)
     }
 
     fn of_sample(

@@ -32,6 +32,7 @@ pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
 pub(crate) use decode::{compression_of, compression_of_named, decoder};
 pub(crate) use header::number;
+pub(crate) use layout::NAMED_TABS;
 pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::{members, pairs};
 pub(crate) use records::records;

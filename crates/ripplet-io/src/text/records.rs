@@ -9,13 +9,15 @@ use std::borrow::Cow;
 /// Calls `visit` for each row with its line, from 1, and its fields, in the order of the text.
 ///
 /// Comments and blank lines are passed over. The first row tells what stands between fields: in a
-/// `.csv` or `.tsv` a comma, tab or semicolon, and quotes may stand around a field; else blanks.
+/// `.csv` or `.tsv` a comma, tab or semicolon, and quotes may stand around a field; else blanks, or tabs where `tabs`
+/// says that fields may hold blanks and the first row has one.
 ///
 /// # Errors
 /// The first of the text, or of `visit`.
 pub(crate) fn records(
     text: &mut Text<'_>,
     format: Format,
+    tabs: bool,
     mut visit: impl FnMut(u64, &[Cow<'_, str>]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let mut known = None;
@@ -23,7 +25,7 @@ pub(crate) fn records(
         text.skip_lines(|line| !is_row(line))?;
         let line = text.line() + 1;
         let Some(row) = text.peek_line()? else { return Ok(()) };
-        let separator = *known.get_or_insert_with(|| separator(format, row, false));
+        let separator = *known.get_or_insert_with(|| separator(format, row, tabs));
         let split = fields(row, separator).map(|field| utf8(field?)).collect::<Result<Vec<_>, _>>();
         visit(line, &split.map_err(|sentence| Fault::line(line, sentence))?)?;
         text.skip_line();

@@ -5,7 +5,8 @@
 //! the ids that occur.
 //!
 //! - `.txt`: fields stand apart by blanks, tabs, commas or semicolons, as many as there are; where
-//!   ids are names and the first row has a tab, by tabs only, so that a name may have blanks.
+//!   ids are names and the first row has a tab, by tabs only, so that a name may have blanks. Under a
+//!   comment that begins with [`NAMED_TABS`], ids are names, and fields stand as in a `.tsv`.
 //! - `.tsv`, `.csv`: fields stand apart by one tab or comma. A file that has none in its first row
 //!   may use the other, or a semicolon, or blanks. A field in double quotes may hold the separator;
 //!   a doubled quote in it is one quote (RFC 4180, but a field ends on its line).
@@ -13,7 +14,7 @@
 //!   `header.rs`.
 
 use super::header::MOST_ROWS;
-use super::layout::{Ids, Layout, is_row};
+use super::layout::{Ids, Layout, NAMED_TABS, is_row};
 use super::rows::{self, NameRows, NamesOfChunk};
 use super::source::{Chunk, LineFault, lines};
 use super::{Fault, Text};
@@ -29,8 +30,13 @@ pub(super) fn read(
     format: Format,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadColumns), Fault> {
-    let (layout, columns) = first_rows(text, |rows| {
-        let (layout, columns) = Layout::of(rows, format, options)?;
+    let (layout, columns) = first_rows(text, |rows, comment| {
+        let (layout, columns) = match format {
+            Format::EdgeList if comment.starts_with(NAMED_TABS.as_bytes()) => {
+                Layout::of_named_tabs(rows, options)?
+            }
+            _ => Layout::of(rows, format, options)?,
+        };
         match layout.source == layout.target {
             false => Ok((layout, columns)),
             true => Err(format!(
@@ -71,7 +77,7 @@ pub(crate) fn read_of_graphs(
     format: Format,
     options: &ReadOptions,
 ) -> Result<GraphRows, Fault> {
-    let [edges, graphs] = first_rows(text, |rows| Layout::of_graphs(rows, format, options))?;
+    let [edges, graphs] = first_rows(text, |rows, _| Layout::of_graphs(rows, format, options))?;
     text.skip_line();
     let ((like_ends, mut ends), (like_graphs, mut of_rows)) = (Pairs::new(), Pairs::new());
     let parse = |chunk: Chunk<'_>| {
@@ -167,13 +173,17 @@ impl Pairs {
     }
 }
 
-/// Makes a layout of the first rows, which stay to be read.
+/// Makes a layout of the first rows, which stay to be read, and of the first line if that is a comment.
 fn first_rows<T>(
     text: &mut Text<'_>,
-    layout: impl FnOnce(&[&[u8]]) -> Result<T, String>,
+    layout: impl FnOnce(&[&[u8]], &[u8]) -> Result<T, String>,
 ) -> Result<T, Fault> {
     /// Rows further from the first than this are not looked at.
     const BYTES: usize = 256 << 10;
+    /// A longer comment is none of ripplet's.
+    const COMMENT: usize = 64;
+    let first = text.peek_line()?.unwrap_or_default();
+    let comment = first[..first.len().min(COMMENT)].to_vec();
     text.skip_lines(|line| !is_row(line))?;
     let line = text.line() + 1;
     let Some(length) = text.peek_line()?.map(<[u8]>::len) else { return Err(no_edges()) };
@@ -183,7 +193,7 @@ fn first_rows<T>(
     if rows.len() > 2 && !ahead.ends_with(b"\n") {
         rows.pop();
     }
-    layout(&rows).map_err(|why| Fault::line(line, why))
+    layout(&rows, &comment).map_err(|why| Fault::line(line, why))
 }
 
 fn no_edges() -> Fault {

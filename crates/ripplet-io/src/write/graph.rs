@@ -17,7 +17,8 @@ const ROWS: usize = 1 << 16;
 /// The name tells the format, unless `format` does; text formats also go out as `.gz` and `.zst`,
 /// and to standard output (`-`, an edge list unless `format` says otherwise). An undirected edge is
 /// written once, in METIS twice, as that format wants. Weights go out where the graph has them, as
-/// short decimals that have the same fixed-point form.
+/// short decimals that have the same fixed-point form. An edge list whose ids blanks cannot stand between has tabs, under
+/// a comment that says so to [`crate::read_edges`].
 ///
 /// Edge lists and tables name edges only: vertices without edges are left out, and counted in the
 /// result. METIS and MatrixMarket number the vertices from 1: consecutive ids are shifted (a
@@ -74,7 +75,10 @@ fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Forma
         Format::MatrixMarket => {
             numbered_from(graph.ids(), "MatrixMarket")?;
         }
-        _ => Fields::of(format).map_or(Ok(()), |fields| fields.check(graph.ids()))?,
+        _ => {
+            let fields = Fields::of(format).map(|fields| fields.of_edges(graph.ids()));
+            fields.map_or(Ok(()), |fields| fields.check(graph.ids()))?;
+        }
     }
     Ok((format, compression))
 }
@@ -130,7 +134,9 @@ fn write_to(
     compression: Compression,
 ) -> io::Result<()> {
     match (format, Fields::of(format)) {
-        (_, Some(fields)) => write_edges(out, graph, fields, compression, true),
+        (_, Some(fields)) => {
+            write_edges(out, graph, fields.of_edges(graph.ids()), compression, true)
+        }
         (Format::MatrixMarket, _) => write_matrix(out, graph, compression),
         (Format::Metis, _) => write_metis(out, graph, compression),
         (Format::Parquet | Format::Arrow, _) => write_table(out, graph, format),

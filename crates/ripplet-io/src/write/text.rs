@@ -2,6 +2,7 @@
 
 use super::{in_order, refused};
 use crate::deflate::set_up;
+use crate::text::NAMED_TABS;
 use crate::{Compression, Format};
 use rayon::prelude::*;
 use ripplet_graph::memory;
@@ -88,7 +89,9 @@ pub(crate) enum Fields {
     Blank,
     /// A tab, and no header: of names that hold blanks.
     BareTab,
-    /// A tab.
+    /// A tab, under a comment that names the columns; fields that need it are in quotes.
+    NamedTab,
+    /// A tab; fields that need it are in quotes.
     Tab,
     /// A comma; fields that need it are in quotes.
     Comma,
@@ -166,10 +169,18 @@ impl Fields {
         }
     }
 
+    /// These fields, or those of an edge list under a comment if blanks cannot stand between the names.
+    pub(crate) fn of_edges(self, ids: &VertexIds) -> Fields {
+        match self {
+            Fields::Blank if self.check(ids).is_err() => Fields::NamedTab,
+            fields => fields,
+        }
+    }
+
     fn separator(self) -> char {
         match self {
             Fields::Blank => ' ',
-            Fields::BareTab | Fields::Tab => '\t',
+            Fields::BareTab | Fields::NamedTab | Fields::Tab => '\t',
             Fields::Comma | Fields::Json => ',',
         }
     }
@@ -178,6 +189,7 @@ impl Fields {
     pub(crate) fn header(self, names: &[&str]) -> String {
         match self {
             Fields::Blank | Fields::BareTab | Fields::Json => String::new(),
+            Fields::NamedTab => format!("{NAMED_TABS}{}\n", names.join("\t")),
             _ => names.join(&self.separator().to_string()) + "\n",
         }
     }
@@ -216,17 +228,17 @@ impl Fields {
             _ if name.is_empty() => {
                 Some("is empty: write .parquet, .arrow or .jsonl (--to parquet)")
             }
-            Fields::Comma => None,
+            Fields::Comma | Fields::Tab | Fields::NamedTab => None,
             _ if name.starts_with(['#', '%']) => {
                 Some("would be read as a comment: write .csv (--to csv)")
             }
-            Fields::Tab | Fields::BareTab if name.contains('\t') => {
-                Some("holds a tab: write .csv (--to csv)")
-            }
+            Fields::BareTab if name.contains('\t') => Some("holds a tab: write .csv (--to csv)"),
             Fields::Blank if name.contains([' ', '\t', ',', ';']) => {
                 Some("holds a blank, tab, comma or semicolon: write .csv (--to csv)")
             }
-            _ if name.contains('"') => Some("holds a quotation mark: write .csv (--to csv)"),
+            _ if name.starts_with('\u{feff}') => {
+                Some("begins with a byte order mark: write .csv (--to csv)")
+            }
             _ if name.trim().len() < name.len() => {
                 Some("has blanks around it: write .csv (--to csv)")
             }
@@ -253,9 +265,10 @@ impl Fields {
             ExternalId::Unsigned(id) => push_integer(text, id),
             ExternalId::Signed(id) => push_integer(text, id),
             ExternalId::Name(name) => match self {
-                Fields::Comma => push_quoted(text, name),
+                Fields::Comma => push_quoted(text, ',', name),
+                Fields::Tab | Fields::NamedTab => push_quoted(text, '\t', name),
                 Fields::Json => push_json(text, name),
-                _ => text.extend_from_slice(name.as_bytes()),
+                Fields::Blank | Fields::BareTab => text.extend_from_slice(name.as_bytes()),
             },
         }
     }
@@ -285,11 +298,11 @@ pub(crate) fn push_json(text: &mut Vec<u8>, string: &str) {
     text.push(b'"');
 }
 
-/// A field of a `.csv`: in quotes where it holds what would end it, begin a comment, or be trimmed.
-fn push_quoted(text: &mut Vec<u8>, name: &str) {
+/// Appends a field of a `.csv` or `.tsv`: in quotes if it holds what would end it, begin a comment, or be trimmed.
+fn push_quoted(text: &mut Vec<u8>, separator: char, name: &str) {
     let plain = name.trim().len() == name.len()
         && !name.starts_with(['#', '%'])
-        && !name.contains([',', '"']);
+        && !name.contains([separator, '"']);
     if plain {
         return text.extend_from_slice(name.as_bytes());
     }
@@ -390,12 +403,18 @@ mod tests {
     #[test]
     fn names_that_would_be_read_as_something_else_are_refused_or_quoted() {
         let ids = |name: &str| VertexIds::Names(Names::new([name]));
-        for name in ["a b", "a,b", "#a", "%", " a", "a\tb", "\"a\""] {
+        for name in ["a b", "a,b", "#a", "%", " a", "a\tb", "\u{feff}a"] {
             assert!(Fields::Blank.check(&ids(name)).is_err(), "{name:?} in .txt");
-            assert!(Fields::Comma.check(&ids(name)).is_ok(), "{name:?} in .csv");
+            assert_eq!(Fields::Blank.of_edges(&ids(name)), Fields::NamedTab, "{name:?}");
+            for fields in [Fields::Comma, Fields::Tab, Fields::NamedTab] {
+                assert!(fields.check(&ids(name)).is_ok(), "{name:?} in {fields:?}");
+            }
+        }
+        for name in ["a", "\"a\"", "a#"] {
+            assert_eq!(Fields::Blank.of_edges(&ids(name)), Fields::Blank, "{name:?}");
         }
         for name in ["a\nb", "a\r", ""] {
-            for fields in [Fields::Blank, Fields::Tab, Fields::Comma] {
+            for fields in [Fields::Blank, Fields::NamedTab, Fields::Tab, Fields::Comma] {
                 assert!(fields.check(&ids(name)).is_err(), "{name:?}");
             }
         }

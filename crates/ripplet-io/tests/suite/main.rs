@@ -14,6 +14,7 @@ mod headers;
 mod labels;
 mod listings;
 mod memberships;
+mod named_tabs;
 mod records;
 mod rg;
 mod rgz;

@@ -90,7 +90,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
         assert!(RecordWriter::check(&at(name)).is_err());
         assert!(write(&at(name), PLAIN).is_err(), "{name}");
     }
-    for (name, bad) in [("t.csv", "a\nb"), ("t.csv", ""), ("t.tsv", "a\tb"), ("t.tsv.gz", "#a")] {
+    for (name, bad) in [("t.csv", "a\nb"), ("t.csv", ""), ("t.tsv", "a\rb"), ("t.tsv.gz", "")] {
         assert!(write(&at(name), [Some(bad), None, None]).is_err(), "{name} {bad:?}");
     }
     let other = Arc::new(Schema::new(vec![Field::new("list", DataType::Date32, false)]));

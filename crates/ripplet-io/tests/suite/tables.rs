@@ -331,7 +331,11 @@ fn what_does_not_fit_is_refused_and_leaves_nothing() {
     let named = batch_of(&[1], Kind::Names);
     let of_named = Subject::Batch(named.all());
     let value = [ColumnData::F64(&[1.0]), ColumnData::U64(&[1])];
-    refused("a.txt", VERTICES, Part::Vertices(of_named), &value, "the graph id \"n00000");
+    let names = |name: &str| Names::new([name]);
+    let around =
+        super::tables::batch(&[1], VertexIds::Names(names(" n")), BatchIds::Names(names("n")));
+    let of_around = Part::Vertices(Subject::Batch(around.all()));
+    refused("a.txt", VERTICES, of_around, &value, "the graph id \" n\" has blanks around it");
     let path = folder.path().join("a.arrow");
     let mut table = TableWriter::create(&path, VERTICES).unwrap();
     let three = [ColumnData::F64(&[1.0; 3]), ColumnData::U64(&[1; 3])];

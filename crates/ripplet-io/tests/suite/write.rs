@@ -321,6 +321,9 @@ fn graphs_as_text() {
 fn what_a_format_cannot_hold_is_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let names = example(Direction::Undirected);
+    let line_end = VertexIds::Names(Names::new(["a", "b\nc"]));
+    let line_end = EdgeTable::new(line_end, vec![0], vec![1]).unwrap();
+    let line_end = GraphBuilder::new().build(line_end).unwrap();
     let gaps = EdgeTable::new(VertexIds::Unsigned(vec![1, 5].into()), vec![0], vec![1]).unwrap();
     let gaps = GraphBuilder::new().build(gaps).unwrap();
     let one = VertexIds::Consecutive { first: 1, count: 2 };
@@ -333,7 +336,8 @@ fn what_a_format_cannot_hold_is_refused_before_anything_is_written() {
         (&names, "g.mtx", "cannot hold names"),
         (&names, "g.graph", "cannot hold names"),
         (&names, "g.e", "write .csv"),
-        (&names, "g.txt", "a blank, tab, comma or semicolon: write .csv"),
+        (&line_end, "g.txt", "holds a line end: write .parquet, .arrow or .jsonl (--to parquet)"),
+        (&line_end, "g.csv", "holds a line end: write .parquet, .arrow or .jsonl (--to parquet)"),
         (&gaps, "g.mtx", "have gaps"),
         (&gaps, "g.graph", "have gaps"),
         (&directed, "g.graph", "undirected graphs only"),

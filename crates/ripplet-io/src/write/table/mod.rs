@@ -26,6 +26,7 @@ use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
 use keys::{Ids, KeyColumn, KeyKind, no_memory};
+use ripplet_graph::batch::BatchIds;
 use ripplet_graph::{ExternalId, Names, VertexIds};
 use rows::{About, Layout, Stretch};
 use std::io;
@@ -49,9 +50,8 @@ pub struct TableShape<'a> {
 
 /// A table that is written part by part, and appears whole or not at all.
 ///
-/// The name tells the format: `.txt` (fields with blanks between, or tabs where the first part's names hold blanks; no
-/// header), `.tsv`, `.csv`, `.jsonl` (each also
-/// `.gz` or `.zst`), `.parquet`, `.arrow`; `-` is standard output as `.txt`. Columns of ids are `UInt64`,
+/// The name tells the format: `.txt` (fields with blanks between, or tabs if names of the first part's graph or batch
+/// hold blanks; no header), `.tsv`, `.csv`, `.jsonl` (each also `.gz` or `.zst`), `.parquet`, `.arrow`; `-` is standard output as `.txt`. Columns of ids are `UInt64`,
 /// `Int64` or `Utf8`, as those of the first part are. A number is the shortest decimal that reads back as
 /// the same, and infinity `inf`.
 ///
@@ -255,9 +255,11 @@ impl TableWriter {
         match sink {
             Sink::Text { mut out, mut line, compression, is_empty } => {
                 // The first rows settle what stands between fields: a header did, where there is one.
+                let mut is_empty = is_empty;
                 if is_empty && line.fields == Fields::Blank {
-                    let fields = blocks.spaced(line.fields)?;
-                    line = Line::new(fields, self.column_names());
+                    let (fields, names) = (blocks.spaced(line.fields), self.column_names());
+                    is_empty = !write_head(&mut out, compression, &fields.header(&names))?;
+                    line = Line::new(fields, names);
                 }
                 blocks.check_names(line.fields)?;
                 let format = |block, text: &mut Vec<u8>| blocks.push_text(block, &line, text);
@@ -342,41 +344,49 @@ impl Blocks<'_> {
 
     /// Refuses names that the text could not be read with.
     fn check_names(&self, fields: Fields) -> io::Result<()> {
-        self.for_names(|names, range, what| fields.check_names(names, range, what))
+        let (graphs, vertices) = match self.layout.part.subject() {
+            Subject::Graph(ids) => (0..0, 0..ids.len()),
+            Subject::Batch(graphs) => {
+                let first = graphs.graphs().next().map_or(0, |graph| graph.index());
+                let Range { start, end } = graphs.vertex_range();
+                (first..first + graphs.len(), start.index()..end.index())
+            }
+        };
+        let (of_graphs, of_vertices) = self.names();
+        of_graphs.map_or(Ok(()), |names| fields.check_names(names, graphs, "graph"))?;
+        of_vertices.map_or(Ok(()), |names| fields.check_names(names, vertices, "vertex"))
     }
 
-    /// The fields that can hold the names, as far as any of them can.
-    fn spaced(&self, fields: Fields) -> io::Result<Fields> {
-        let mut found = fields;
-        self.for_names(|names, range, _| {
-            found = found.spaced_names(names, range);
-            Ok(())
-        })?;
-        Ok(found)
+    /// The fields that can hold all names of the graph or the batch, as far as any can.
+    fn spaced(&self, fields: Fields) -> Fields {
+        if let (Rows::Edges | Rows::Pairs, Subject::Graph(ids)) =
+            (self.layout.part.rows(), self.layout.part.subject())
+        {
+            return fields.of_edges(ids);
+        }
+        let (graphs, vertices) = self.names();
+        let all = graphs.into_iter().chain(vertices);
+        all.fold(fields, |fields, names| fields.spaced_names(names, 0..names.len()))
     }
 
-    /// Calls `visit` for the names that are written: which of them, and what they are the names of.
-    fn for_names(
-        &self,
-        mut visit: impl FnMut(&Names, Range<usize>, &str) -> io::Result<()>,
-    ) -> io::Result<()> {
+    /// The names of graphs and of vertices that the rows have.
+    fn names(&self) -> (Option<&Names>, Option<&Names>) {
         match self.layout.part.subject() {
-            Subject::Graph(VertexIds::Names(names)) => visit(names, 0..names.len(), "vertex"),
-            Subject::Graph(_) => Ok(()),
+            Subject::Graph(VertexIds::Names(names)) => (None, Some(names)),
+            Subject::Graph(_) => (None, None),
             Subject::Batch(graphs) => {
                 let members = graphs.batch().members();
-                if let VertexIds::Names(names) = members.graph_ids() {
-                    let first = graphs.graphs().next().map_or(0, |graph| graph.index());
-                    visit(names, first..first + graphs.len(), "graph")?;
-                }
-                match (self.layout.part.rows(), members.vertex_ids()) {
-                    (Rows::Graphs, _) => Ok(()),
-                    (_, ripplet_graph::batch::BatchIds::Names(names)) => {
-                        let Range { start, end } = graphs.vertex_range();
-                        visit(names, start.index()..end.index(), "vertex")
+                let of_graphs = match members.graph_ids() {
+                    VertexIds::Names(names) => Some(names),
+                    _ => None,
+                };
+                let of_vertices = match members.vertex_ids() {
+                    BatchIds::Names(names) if self.layout.part.rows() != Rows::Graphs => {
+                        Some(names)
                     }
-                    _ => Ok(()),
-                }
+                    _ => None,
+                };
+                (of_graphs, of_vertices)
             }
         }
     }
