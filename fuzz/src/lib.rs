@@ -3,20 +3,26 @@
 
 use ripplet_graph::batch::GraphBatch;
 use ripplet_graph::{EdgeTable, Names, VertexIds};
-use ripplet_io::{Columns, Format, IdKind, ReadError, ReadOptions};
+use ripplet_io::{Columns, Format, Header, IdKind, ReadError, ReadOptions};
 
 /// Takes the first byte off as options; the rest is the text.
 pub fn options(input: &[u8]) -> (ReadOptions, &[u8]) {
     let (&first, text) = input.split_first().unwrap_or((&0, &[]));
     let ids = [IdKind::Auto, IdKind::Unsigned, IdKind::Signed, IdKind::Names];
-    let columns = if first & 8 == 0 {
-        Columns::default()
-    } else {
-        let [source, target, weight] = ["a", "b", "w"].map(String::from);
+    let columns = |names: [&str; 3]| {
+        let [source, target, weight] = names.map(String::from);
         Columns { source, target, weight, ..Columns::default() }
     };
+    let columns = match first & 0x88 {
+        0 => Columns::default(),
+        8 => columns(["a", "b", "w"]),
+        _ => columns(["3", "2", "1"]),
+    };
+    let headers = [Header::Auto, Header::Present, Header::Absent, Header::Auto];
+    let header = headers[usize::from(first >> 5 & 3)];
     let ids = ids[usize::from(first >> 1 & 3)];
-    (ReadOptions { weighted: first & 1 != 0, ids, columns, ..ReadOptions::default() }, text)
+    let options = ReadOptions { weighted: first & 1 != 0, ids, columns, header, format: None };
+    (options, text)
 }
 
 /// Checks what readers promise beyond what a table checks itself.

@@ -309,6 +309,22 @@ impl Positions {
         }
     }
 
+    /// Refuses a table that has the name of a column that is read twice.
+    fn check_distinct(&self, names: &[&str]) -> Result<(), String> {
+        let read = self.wanted.iter().flatten().chain([&self.id]).map(|&at| names.get(at));
+        let is_twice = |name: &&&str| {
+            let same = names.iter().filter(|other| other.eq_ignore_ascii_case(name));
+            !name.trim().is_empty() && same.count() > 1
+        };
+        match read.flatten().find(is_twice) {
+            None => Ok(()),
+            Some(twice) => Err(format!(
+                "the header has the column `{}` twice: expected one of that name",
+                crate::columnar::shown(twice)
+            )),
+        }
+    }
+
     fn found(&self) -> Vec<bool> {
         self.wanted.iter().map(Option::is_some).collect()
     }
@@ -334,6 +350,7 @@ fn of_text(
                 let is_header =
                     header == Header::Needed || IDS.iter().any(|id| first.eq_ignore_ascii_case(id));
                 if is_header {
+                    named.check_distinct(&names).map_err(|why| Fault::line(line, why))?;
                     positions = Some(named);
                     return Ok(());
                 }
@@ -366,6 +383,7 @@ fn of_batches(
         return Err(Fault::whole("the table has no column"));
     }
     let positions = Positions::by_name(&names, wanted);
+    positions.check_distinct(&names).map_err(Fault::whole)?;
     let mut read: Vec<usize> =
         positions.wanted.iter().copied().flatten().chain([positions.id]).collect();
     read.sort_unstable();
