@@ -277,7 +277,8 @@ impl<'a> Sample<'a> {
 
     /// Decides what the columns are.
     pub(super) fn decide(&self, options: &ReadOptions) -> Result<Decision, String> {
-        if self.first.iter().any(|field| field.contains(&b'\r')) {
+        // A row of separators has no field.
+        if self.first.is_empty() || self.first.iter().any(|field| field.contains(&b'\r')) {
             // What is wrong with it is for its row to say.
             return Ok(Decision { header: false, source: 0, target: 1, weight: 2 });
         }

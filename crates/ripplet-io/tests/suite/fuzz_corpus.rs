@@ -150,6 +150,7 @@ const KNOWN: &[(&str, &str, Result<usize, &str>)] = &[
     ("delimited", "tabs-quoted", Ok(4)),
     ("edge_list", "header-words", Ok(3)),
     ("edge_list", "header-ambiguous", Err("use --header or --no-header")),
+    ("edge_list", "header-of-nothing", Err(":1: expected two vertex ids, found only `;;`")),
     ("edge_list", "letters", Ok(3)),
     ("edge_list", "tabs-and-blanks", Ok(3)),
     ("edge_list", "named-tabs", Ok(4)),
