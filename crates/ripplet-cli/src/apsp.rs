@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// Find the distances between all vertices of a graph, or of each graph of a batch.
 ///
-/// INPUT is as for `ripplet closeness`. A distance is the least number of arcs on a way, along their
+/// INPUT is as for `ripplet closeness`. A distance is the least number of arcs on a path, along their
 /// directions; with --weighted, the least sum of their weights.
 ///
 /// OUT has a line or a row for what --rows says; of a batch, the first column is `graph`. It is .txt, .tsv,
@@ -27,11 +27,11 @@ pub struct Arguments {
 /// What a row is about, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum RowsName {
-    /// Two different vertices, in both orders: source, target, distance (inf without a way)
+    /// Two different vertices, in both orders: source, target, distance (inf without a path)
     Pairs,
-    /// A vertex: id, eccentricity, reached, average_distance (of those that it has a way to)
+    /// A vertex: id, eccentricity, reached, average_distance (of those that it has a path to)
     Vertices,
-    /// A graph: vertices, edges, pairs (with a way), diameter, radius, average_distance, wiener, connected
+    /// A graph: vertices, edges, pairs (with a path), diameter, radius, average_distance, wiener, connected
     Graphs,
 }
 

@@ -10,12 +10,12 @@ use ripplet::analytics::closeness::Closeness;
 use ripplet::swarm::Analysis;
 use serde::Serialize;
 
-/// Find how near each vertex is to all others: 1 over the sum of its distances from them.
+/// Find each vertex's closeness: the reciprocal of the sum of its distances from all others.
 ///
 /// INPUT is a graph, as for `ripplet communities`, or a batch of many: a folder or an archive of graph files,
 /// a TU data set, a .swarm, or with --batch a table with a column `graph`. Distances are numbers of arcs,
-/// along their directions, to the vertex, or sums of their weights with --weighted; vertices that no way
-/// leads from do not count. The time grows with vertices times edges of a graph.
+/// along their directions, to the vertex, or sums of their weights with --weighted; vertices without
+/// a path to it do not count. The time grows with vertices times edges of a graph.
 ///
 /// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv,
 /// .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
@@ -25,37 +25,37 @@ pub struct ClosenessArguments {
     /// Which closeness.
     #[arg(long, value_enum, default_value_t = MeasureName::Reciprocal, help_heading = "Choices")]
     measure: MeasureName,
-    /// Times the number of vertices that a way leads from: 1 where all of them are neighbours.
+    /// Multiply by the number of vertices with a path to it: 1 if all of them are neighbours.
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
     #[command(flatten)]
     asked: AskedArguments,
 }
 
-/// Find how near each vertex is to all others: the sum of 1 over its distances from them.
+/// Find each vertex's harmonic centrality: the sum of the reciprocals of its distances from all others.
 ///
 /// INPUT and OUT are as for `ripplet closeness`, and so are distances.
 #[derive(Args)]
 pub struct HarmonicArguments {
-    /// Over the number of other vertices: 1 where all of them are neighbours.
+    /// Divide by the number of other vertices: 1 if all of them are neighbours.
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
     #[command(flatten)]
     asked: AskedArguments,
 }
 
-/// Find how many shortest ways lead through each vertex, or along each edge.
+/// Find each vertex's betweenness, or each edge's: the number of shortest paths through it.
 ///
 /// INPUT and OUT are as for `ripplet closeness`; with --edges, OUT has a line or a row an edge: its `source`,
-/// its `target` and its `value`. Of several shortest ways between two vertices each has its share; on an
+/// its `target` and its `value`. Several shortest paths between two vertices have equal shares of 1; in an
 /// undirected graph two vertices count once.
 #[derive(Args)]
 pub struct BetweennessArguments {
-    /// The values are of edges: how many shortest ways lead along each.
+    /// Find the betweenness of edges instead: the number of shortest paths along each.
     #[arg(long, help_heading = "Choices")]
     edges: bool,
-    /// Over the number of pairs of other vertices: 1 where all ways lead through the vertex. With --edges,
-    /// over that of all pairs.
+    /// Divide by the number of pairs of other vertices: 1 if all paths lead through the vertex. With --edges, divide
+    /// by the number of all pairs.
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
     #[command(flatten)]
@@ -77,7 +77,7 @@ struct Choices {
     /// What is measured.
     measure: &'static str,
     normalized: bool,
-    /// What the length of a way is.
+    /// What the length of a path is.
     lengths: &'static str,
 }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use ripplet::swarm::Analysis;
 use serde::Serialize;
 
-/// Find the connected components: which vertices hang together, whatever the directions of edges.
+/// Find the connected components: the parts of the graph that no edge joins, whatever the directions of edges.
 ///
 /// INPUT is as for `ripplet closeness`. The time grows with the number of edges.
 ///

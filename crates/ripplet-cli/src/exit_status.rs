@@ -18,7 +18,7 @@ pub enum ExitStatus {
     HungUp = 129,
     /// SIGINT ended the process.
     Interrupted = 130,
-    /// What reads the standard output wants no more.
+    /// The program that reads the standard output has stopped reading.
     Unread = 141,
     /// SIGTERM ended the process.
     Terminated = 143,
@@ -57,7 +57,7 @@ impl ExitStatus {
             }
             ExitStatus::HungUp => "SIGHUP ended the command: its terminal is gone.",
             ExitStatus::Interrupted => "SIGINT ended the command: Ctrl-C.",
-            ExitStatus::Unread => "What reads the standard output, such as `head`, wants no more.",
+            ExitStatus::Unread => "The program behind a pipe, such as `head`, has stopped reading.",
             ExitStatus::Terminated => "SIGTERM ended the command: `kill`.",
         }
     }

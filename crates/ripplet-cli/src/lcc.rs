@@ -18,10 +18,10 @@ use ripplet::swarm::Analysis;
 use serde::Serialize;
 use std::time::Instant;
 
-/// Find each vertex's local clustering coefficient: how many of its neighbours are neighbours.
+/// Find each vertex's local clustering coefficient: the share of pairs of its neighbours that are neighbours.
 ///
-/// INPUT is as for `ripplet closeness`. Edges count once, whatever their weights, and edges from a
-/// vertex to itself not at all.
+/// INPUT is as for `ripplet closeness`. Edges count once, whatever their weights; edges from a
+/// vertex to itself do not count.
 ///
 /// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id, the coefficient (`value`, from 0 to 1) and, with
 /// --triangles, how many triangles it is a corner of. It is .txt, .tsv, .csv or .jsonl (each also .gz or

@@ -19,11 +19,11 @@ use ripplet::lp::{
 /// Which device a command runs on.
 #[derive(Args)]
 pub struct DeviceArguments {
-    /// Who computes: auto, cpu, cuda, cuda:N, or cuda:N,M,….
+    /// The device that computes: auto, cpu, cuda, cuda:N, or cuda:N,M,….
     ///
-    /// `cuda` is `cuda:0`, the first GPU that `ripplet devices` lists. `auto` is the first GPU where
-    /// it works and the run fits its memory; otherwise it says why not, and is the CPU. Several GPUs share a
-    /// graph, or the graphs of a batch.
+    /// `cuda` is `cuda:0`, the first GPU that `ripplet devices` lists. `auto` is the first GPU if
+    /// it works and the run fits its memory, and the CPU otherwise: a note says why if there is a GPU. Several
+    /// GPUs share a graph, or the graphs of a batch.
     #[arg(long, default_value = "auto", value_parser = choice)]
     device: Choice,
     /// Give a run no more of the GPU's memory than this: 8GiB, 500MB [default: what is free].

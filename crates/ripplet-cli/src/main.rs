@@ -50,7 +50,7 @@ use std::process::ExitCode;
 struct Ripplet {
     #[command(subcommand)]
     command: Command,
-    /// Say nothing but errors, and what was skipped.
+    /// Print errors, and what was skipped, only.
     #[arg(short, long, global = true)]
     quiet: bool,
     /// Also say what was chosen, such as why the CPU runs it.

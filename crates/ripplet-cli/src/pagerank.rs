@@ -9,18 +9,18 @@ use ripplet::analytics::pagerank::{PageRank, Stop};
 use ripplet::swarm::Analysis;
 use serde::Serialize;
 
-/// Find each vertex's PageRank: how often somebody is there who follows arcs, and jumps now and then.
+/// Find each vertex's PageRank: the share of time that a random walk with jumps spends there.
 ///
-/// INPUT is as for `ripplet closeness`. All arcs of a vertex are as likely, or with --weighted as their
-/// weights say, and so are all vertices to jump to; where no arc leads on, a jump does. The ranks of a graph
-/// add up to 1. The time grows with edges times rounds.
+/// INPUT is as for `ripplet closeness`. The walk follows all arcs of a vertex with the same probability, or with
+/// --weighted in proportion to their weights, and jumps to all vertices with the same probability. From a vertex
+/// without arcs it jumps. The ranks of a graph add up to 1. The time grows with edges times rounds.
 ///
 /// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv,
 /// .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
 /// all.
 #[derive(Args)]
 pub struct Arguments {
-    /// The share of those who follow an arc, from 0 to 1; the others jump.
+    /// The probability of following an arc, from 0 to 1; otherwise the walk jumps.
     #[arg(long, value_name = "SHARE", default_value_t = 0.85, value_parser = share)]
     #[arg(help_heading = "Choices")]
     damping: f64,

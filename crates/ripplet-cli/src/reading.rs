@@ -34,9 +34,10 @@ pub struct ReadArguments {
     /// What the ids of a text are.
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Ids::Auto)]
     ids: Ids,
-    /// The columns of a table, by name or by number from 1: SOURCE,TARGET or SOURCE,TARGET,WEIGHT.
+    /// The columns of a table, by name or by number from 1: SOURCE,TARGET, or with --weighted
+    /// SOURCE,TARGET,WEIGHT.
     #[arg(long, value_name = "COLUMNS", value_parser = columns)]
-    columns: Option<Columns>,
+    columns: Option<NamedColumns>,
     /// The first row of a text table names its columns.
     #[arg(long)]
     header: bool,
@@ -62,6 +63,14 @@ pub struct BuildArguments {
     /// Keep repeated edges, which are merged otherwise (their weights added).
     #[arg(long)]
     keep_duplicates: bool,
+}
+
+/// What `--columns` names.
+#[derive(Clone, Debug)]
+struct NamedColumns {
+    columns: Columns,
+    /// Whether a third one is named, the weight.
+    has_weight: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -118,12 +127,25 @@ impl ReadArguments {
             let closed = |error| Failure::Read(ReadError::io(path, Place::File, error));
             standard_streams::check_input().map_err(closed)?;
         }
+        let columns = match &self.columns {
+            Some(named) if named.has_weight && !self.weighted => {
+                return Err(Failure::refused(
+                    format!(
+                        "--columns names the weight `{}`, but edges have none without --weighted",
+                        named.columns.weight
+                    ),
+                    "add --weighted, or name two columns",
+                ));
+            }
+            Some(named) => named.columns.clone(),
+            None => Columns::default(),
+        };
         let options = LoadOptions {
             read: ReadOptions {
                 format: self.from,
                 weighted: self.weighted,
                 ids: self.ids.into(),
-                columns: self.columns.clone().unwrap_or_default(),
+                columns,
                 header: self.header(),
             },
             direction: if self.directed { Direction::Directed } else { Direction::Undirected },
@@ -224,7 +246,7 @@ pub fn tell_weight_loss(loss: &WeightLoss, console: &Console) {
     }
 }
 
-fn columns(text: &str) -> Result<Columns, String> {
+fn columns(text: &str) -> Result<NamedColumns, String> {
     let fields: Vec<&str> = text.split(',').map(str::trim).collect();
     match *fields {
         [source, target] | [source, target, _] if source.is_empty() || target.is_empty() => {
@@ -232,14 +254,14 @@ fn columns(text: &str) -> Result<Columns, String> {
         }
         [source, target] => {
             let (source, target) = (source.into(), target.into());
-            Ok(Columns { source, target, ..Columns::default() })
+            let columns = Columns { source, target, ..Columns::default() };
+            Ok(NamedColumns { columns, has_weight: false })
         }
-        [source, target, weight] => Ok(Columns {
-            source: source.into(),
-            target: target.into(),
-            weight: weight.into(),
-            ..Columns::default()
-        }),
+        [source, target, weight] => {
+            let (source, target, weight) = (source.into(), target.into(), weight.into());
+            let columns = Columns { source, target, weight, ..Columns::default() };
+            Ok(NamedColumns { columns, has_weight: true })
+        }
         _ => Err("expected SOURCE,TARGET or SOURCE,TARGET,WEIGHT".into()),
     }
 }

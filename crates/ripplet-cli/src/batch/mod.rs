@@ -20,7 +20,7 @@ use std::path::Path;
 #[derive(Args)]
 #[command(next_help_heading = "Batches")]
 pub struct BatchArguments {
-    /// The input is a table with a column `graph`: each of its graphs is for itself.
+    /// The input is a table with a column `graph`, and each of its graphs is analysed alone.
     ///
     /// A folder of graph files, an archive of them (.zip, .tar, .tar.gz, .tar.zst), a TU data set and a
     /// .swarm are batches without it.
@@ -29,7 +29,7 @@ pub struct BatchArguments {
     /// The column of a table that says which graph an edge is of [default: graph].
     #[arg(long, value_name = "NAME", requires = "batch")]
     graph_column: Option<String>,
-    /// What becomes of the rest where a graph of a batch cannot be read [default: stop].
+    /// What happens to the rest if a graph of a batch cannot be read [default: stop].
     ///
     /// Skipped graphs are listed on standard error (20 at most); the exit code is then 3.
     #[arg(long, value_enum, value_name = "WHAT")]

@@ -42,7 +42,7 @@ pub struct Arguments {
         default_value_t = 10
     )]
     iterations: u32,
-    /// Who computes: auto, cpu, cuda or cuda:N, as `ripplet devices` lists them.
+    /// The device that computes: auto, cpu, cuda or cuda:N, as `ripplet devices` lists them.
     #[arg(long, value_parser = one_device, default_value = "auto")]
     device: OneDevice,
     /// On a GPU, run everything with tables in global memory and with tables in shared memory, too, and compare.
@@ -51,7 +51,7 @@ pub struct Arguments {
     /// Write the report as JSON; `-` is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// What all draws depend on.
+    /// The seed of all random draws.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]

@@ -139,10 +139,10 @@ pub struct ChoiceArguments {
     /// no room is read as it is needed, which is slower.
     #[arg(long, value_name = "SIZE")]
     pub host_memory: Option<Size>,
-    /// Leave communities as they are that do not hang together.
+    /// Keep communities whose members are not connected; otherwise each of their parts is a community.
     #[arg(long)]
     pub keep_disconnected: bool,
-    /// What all draws depend on.
+    /// The seed of all random draws.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
@@ -255,13 +255,13 @@ pub struct StopArguments {
 pub enum ProgramName {
     /// Label propagation that does not let one community take all
     Lpa,
-    /// LDBC Graphalytics' community detection, to the letter
+    /// LDBC Graphalytics' community detection, exactly as specified
     Cdlp,
-    /// Layered: labels that many vertices have must be wanted more; many resolutions
+    /// Layered label propagation: large labels need more votes; communities at many resolutions
     Llp,
-    /// Speakers and listeners: communities may overlap
+    /// Speaker-listener label propagation: communities may overlap
     Slpa,
-    /// From vertices whose cluster is known (--seeds) to those around them
+    /// Labels spread from vertices whose cluster is known (--seeds)
     Seeded,
 }
 
@@ -272,7 +272,7 @@ pub enum ScheduleName {
     Sync,
     /// In phases drawn anew each round
     Phased,
-    /// Each vertex when its turn comes: fast, and different from run to run
+    /// Each vertex sees the newest labels: fast, and different from run to run
     Async,
 }
 
@@ -355,5 +355,5 @@ fn named(text: &str) -> Result<(String, String), String> {
 
 fn share(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.ok_or_else(|| "expected a share of the vertices, from 0 to 1".into())
+    number.ok_or_else(|| "expected a share, from 0 to 1".into())
 }

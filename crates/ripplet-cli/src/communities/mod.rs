@@ -87,6 +87,9 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let input = loaded.input();
     let Loaded { read, build, .. } = loaded;
     let before = Stages { open, read, build, ..Stages::default() };
+    if job.load.read.weighted && matches!(job.program, Program::Llp(_) | Program::Sweep(_)) {
+        console.remark("votes of llp count neighbours: with --weighted, weights count for the modularity alone");
+    }
     let settings = RefCell::new(settings);
     let mut work =
         Work { job: &job, input, settings, store, console, graph, threads, before, machine };

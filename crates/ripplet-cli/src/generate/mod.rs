@@ -133,7 +133,7 @@ struct WebArguments {
     hub_exponent: Option<f64>,
 }
 
-/// A grid with a part of its edges removed: low degrees, long ways.
+/// A grid with a part of its edges removed: low degrees, long paths.
 #[derive(Args)]
 struct RoadArguments {
     #[command(flatten)]

@@ -85,6 +85,8 @@ fn flags_that_would_be_ignored() {
         ("lcc a.rgz -o b.txt --ids names", ["finished graph", "convert"]),
         ("quality a.rgz a.txt --weighted", ["a.rgz", "stored without weights"]),
         ("communities a.txt --batch -o b.txt --storage compressed", ["--storage", "batch"]),
+        ("communities a.txt -o b.txt --columns 1,2,3", ["the weight `3`", "add --weighted"]),
+        ("quality a.txt a.txt --columns u,v,weight", ["the weight `weight`", "add --weighted"]),
         ("communities - -o b.txt --labels -", ["standard input", "name files"]),
         ("quality - -", ["standard input", "name files"]),
     ] {

@@ -111,3 +111,18 @@ fn standard_output_is_in_the_format_that_is_asked_for() {
     sandbox.fails("communities g.csv -o out.csv --to rg", 2, &[".csv"]);
     sandbox.fails("lcc g.csv -o out.csv --to graphml", 2, &[".csv"]);
 }
+
+#[test]
+fn weights_that_no_vote_counts_are_said() {
+    let sandbox = Sandbox::with([("g.csv", "from,to,weight\n1,2,3\n2,3,1\n")]);
+    for (options, is_said) in [
+        ("--program llp --weighted", true),
+        ("--program llp --sweep 2 --weighted", true),
+        ("--program llp", false),
+        ("--program lpa --weighted", false),
+    ] {
+        let said = sandbox.run(&format!("communities g.csv -o a.csv {options}"));
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(said.error.contains("votes of llp count neighbours"), is_said, "{said:?}");
+    }
+}

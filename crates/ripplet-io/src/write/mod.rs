@@ -127,7 +127,7 @@ fn listing_format(
     ];
     let otherwise = format!(
         "{what} are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
-         choose such a name"
+         choose such a name, or give its format as --to"
     );
     table_format(told, ids, &formats, &otherwise)
 }
