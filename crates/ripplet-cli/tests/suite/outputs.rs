@@ -34,8 +34,8 @@ fn places_are_checked_first() {
 
 #[test]
 fn formats_that_cannot_hold_the_ids_are_refused() {
-    let sandbox = Sandbox::with([("a.tsv", "a\"b\tc\n"), ("gaps.txt", "1 5\n")]);
-    sandbox.fails("communities a.tsv -o out.txt", 2, &["out.txt"]);
+    let sandbox = Sandbox::with([("a.tsv", "\"#b\"\tc\n"), ("gaps.txt", "1 5\n")]);
+    sandbox.fails("communities a.tsv -o out.txt", 2, &["out.txt", "as a comment", "--to csv"]);
     sandbox.ok("communities a.tsv -o out.csv");
     sandbox.fails("convert gaps.txt out.mtx", 2, &["out.mtx", "gaps"]);
     sandbox.fails("convert a.tsv out.e", 2, &["out.e", "names"]);
