@@ -26,11 +26,28 @@ struct Lists {
 impl Lists {
     /// The lists `0..count` of sorted pairs: list above, value below.
     fn of_sorted(pairs: &[u64], count: usize) -> Result<Lists, OutOfMemory> {
-        let mut offsets = memory::with_room(count + 1)?;
+        let mut offsets = memory::zeros(count + 1)?;
+        pairs.iter().for_each(|pair| offsets[(pair >> 32) as usize + 1] += 1);
+        sum_up(&mut offsets);
         let mut values = memory::with_room(pairs.len())?;
         values.par_extend(pairs.par_iter().map(|&pair| pair as u32));
-        let begin = |list: usize| pairs.partition_point(|&pair| (pair >> 32) < list as u64);
-        offsets.par_extend((0..=count).into_par_iter().map(begin));
+        Ok(Lists { offsets, values })
+    }
+
+    /// For each value `0..count` the lists that have it, ascending.
+    fn transposed(&self, count: usize) -> Result<Lists, OutOfMemory> {
+        let mut offsets = memory::zeros(count + 1)?;
+        let mut values = memory::zeros(self.values.len())?;
+        self.values.iter().for_each(|&value| offsets[value as usize] += 1);
+        sum_up(&mut offsets);
+        // Each offset is the end of its list, and goes back to its begin.
+        for list in (0..self.len()).rev() {
+            for &value in self.of(list) {
+                let end = &mut offsets[value as usize];
+                *end -= 1;
+                values[*end] = list as u32;
+            }
+        }
         Ok(Lists { offsets, values })
     }
 
@@ -59,6 +76,15 @@ impl Lists {
     }
 }
 
+/// Replaces each number by its sum with all before it.
+fn sum_up(numbers: &mut [usize]) {
+    let mut sum = 0;
+    for number in numbers {
+        sum += *number;
+        *number = sum;
+    }
+}
+
 impl Cover {
     /// The communities `0..communities`, given by who is in which; what is said twice counts once.
     ///
@@ -76,14 +102,15 @@ impl Cover {
         let mut pairs: Vec<u64> = memory::with_room(memberships.size_hint().0)?;
         for (vertex, community) in memberships {
             assert!(vertex < vertices && community < communities, "{vertex} in {community}");
-            memory::push(&mut pairs, u64::from(community) << 32 | u64::from(vertex))?;
+            memory::push(&mut pairs, u64::from(vertex) << 32 | u64::from(community))?;
         }
+        // Files are in the order of their vertices as a rule: then this finds all in place.
         pairs.par_sort_unstable();
         pairs.dedup();
-        let members = Lists::of_sorted(&pairs, communities as usize)?;
-        pairs.par_iter_mut().for_each(|pair| *pair = pair.rotate_left(32));
-        pairs.par_sort_unstable();
-        Ok(Cover { members, communities: Lists::of_sorted(&pairs, vertices as usize)? })
+        let of_vertices = Lists::of_sorted(&pairs, vertices as usize)?;
+        drop(pairs);
+        let members = of_vertices.transposed(communities as usize)?;
+        Ok(Cover { members, communities: of_vertices })
     }
 
     /// The number of communities, empty ones included.
@@ -141,6 +168,14 @@ impl Cover {
             !self.communities_of(vertex).is_empty() && !other.communities_of(vertex).is_empty()
         };
         (0..self.vertices()).into_par_iter().filter(|&vertex| is_in(vertex)).count() as u64
+    }
+
+    /// The communities of some vertices, which are numbered from 0 in their order.
+    pub(super) fn of_some(&self, keeps: impl Fn(VertexId) -> bool) -> Result<Cover, OutOfMemory> {
+        let keeps = |vertex: usize| keeps(vertex as VertexId);
+        let communities = self.communities.filtered(keeps, |_, community| Some(community))?;
+        let members = communities.transposed(self.len())?;
+        Ok(Cover { members, communities })
     }
 
     /// Whether [`Cover::within`] would change nothing: each member is in a community of `other`, and no community is

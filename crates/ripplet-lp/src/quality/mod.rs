@@ -13,6 +13,7 @@
 
 mod agreement;
 mod cover;
+mod groups;
 mod inside;
 mod modularity;
 mod omega;

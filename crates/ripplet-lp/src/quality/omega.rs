@@ -14,13 +14,15 @@
 //! The last two lines invert the binomials, the last one by Vandermonde's identity. All numbers are integers, so that
 //! the result is exact and does not depend on the number of threads.
 //!
-//! A vertex that is in s communities of A and t of B is in 2^(s + t) such sets. If its communities have fewer members
-//! than that, its pairs are counted one by one.
+//! Vertices that are in the same communities are taken together: such a group is counted once, with its size. If it is
+//! in s communities of A and t of B, it is in 2^(s + t) such sets. If these communities have fewer groups than that, the
+//! group's pairs are counted one by one.
 
 use super::Cover;
+use super::groups::Groups;
 use super::pool::Pool;
 use rayon::prelude::*;
-use ripplet_graph::{OutOfMemory, VertexId, memory};
+use ripplet_graph::{OutOfMemory, memory};
 
 /// Steps that the omega index may take; beyond, it is absent. A step counts a vertex in a set of communities, or a
 /// pair of vertices. So many take about two minutes of one core.
@@ -39,25 +41,26 @@ const COMMUNITIES_PER_TASK: usize = 64;
 /// The omega index of two covers of `all` vertices, each of which is in a community of both; absent if it takes more
 /// than [`MOST_OMEGA_STEPS`].
 pub(super) fn omega(a: &Cover, b: &Cover, all: u64) -> Result<Option<f64>, OutOfMemory> {
-    let counting = Counting::of([a, b], FEW_SETS)?;
+    let groups = Groups::of([a, b])?;
+    let counting = Counting::of(&groups, FEW_SETS)?;
     if counting.work.steps > MOST_OMEGA_STEPS {
         return Ok(None);
     }
     Ok(Some(counting.counts(all)?.index()))
 }
 
-/// How the pairs of each vertex are counted.
-struct Counting<'c> {
-    covers: [&'c Cover; 2],
-    /// Whether a vertex's pairs are counted one by one.
+/// How the pairs of each group are counted.
+struct Counting<'g> {
+    groups: &'g Groups,
+    /// Whether a group's pairs are counted one by one.
     one_by_one: Vec<bool>,
     work: Work,
 }
 
-/// What counting some vertices takes.
+/// What counting some groups takes.
 #[derive(Clone, Copy, Default)]
 struct Work {
-    /// The most communities of each side of a vertex that is counted in sets.
+    /// The most communities of each side of a group that is counted in sets.
     most: [usize; 2],
     steps: u128,
 }
@@ -69,18 +72,18 @@ impl Work {
     }
 }
 
-impl<'c> Counting<'c> {
-    /// Chooses the cheaper way for each vertex that is in more than `few_sets` sets.
-    fn of(covers: [&'c Cover; 2], few_sets: u64) -> Result<Counting<'c>, OutOfMemory> {
-        let mut one_by_one = memory::filled(false, covers[0].vertices() as usize)?;
-        let vertices = one_by_one.par_iter_mut().enumerate().with_min_len(1024);
-        let work = vertices.map(|(vertex, one_by_one)| {
-            let homes = covers.map(|cover| cover.communities_of(vertex as VertexId));
+impl<'g> Counting<'g> {
+    /// Chooses the cheaper way for each group that is in more than `few_sets` sets.
+    fn of(groups: &'g Groups, few_sets: u64) -> Result<Counting<'g>, OutOfMemory> {
+        let mut one_by_one = memory::filled(false, groups.sizes.len())?;
+        let each = one_by_one.par_iter_mut().enumerate().with_min_len(1024);
+        let work = each.map(|(group, one_by_one)| {
+            let homes = groups.covers.each_ref().map(|cover| cover.communities_of(group as u32));
             let most = homes.map(<[u32]>::len);
             let sets = 1u64.checked_shl((most[0] + most[1]) as u32).unwrap_or(u64::MAX);
             let members = |side: usize| {
-                let of = |&community: &u32| covers[side].members(community as usize).len() as u64;
-                homes[side].iter().map(of).sum::<u64>()
+                let members = |&home: &u32| groups.covers[side].members(home as usize).len() as u64;
+                homes[side].iter().map(members).sum::<u64>()
             };
             let pairs = if sets > few_sets { members(0) + members(1) } else { sets };
             *one_by_one = pairs < sets;
@@ -88,26 +91,27 @@ impl<'c> Counting<'c> {
             Work { most, steps: pairs.min(sets).into() }
         });
         let work = work.reduce(Work::default, Work::plus);
-        Ok(Counting { covers, one_by_one, work })
+        Ok(Counting { groups, one_by_one, work })
     }
 
     /// The pairs of `all` vertices by the communities that they share.
     fn counts(&self, all: u64) -> Result<PairCounts, OutOfMemory> {
         let pairs = (u128::from(all) * u128::from(all.saturating_sub(1)) / 2) as u64;
-        self.moments()?.counts(pairs)?.plus(self.counted_singly()?)
+        let singly = self.counted_inside()?.plus(&self.counted_singly()?)?;
+        self.moments()?.counts(pairs)?.plus(singly)
     }
 
-    /// The moments of the vertices that are counted in sets.
+    /// The moments of the groups that are counted in sets.
     fn moments(&self) -> Result<Moments, OutOfMemory> {
         let of_side = |side: usize| {
-            let communities = (0..self.covers[side].len()).into_par_iter();
+            let communities = (0..self.groups.covers[side].len()).into_par_iter();
             let counted = communities.with_min_len(COMMUNITIES_PER_TASK).fold(
                 || Moments::zero(self.work.most),
                 |moments, community| {
                     let mut moments = moments?;
-                    let members = self.covers[side].members(community).iter().copied();
-                    let members = members.filter(|&v| !self.one_by_one[v as usize]);
-                    let entries = entries(members.map(|v| (community as u32, v)))?;
+                    let members = self.groups.covers[side].members(community).iter().copied();
+                    let members = members.filter(|&group| !self.one_by_one[group as usize]);
+                    let entries = entries(members.map(|group| (community as u32, group)))?;
                     self.count(&entries, Set::default().with(side), &mut moments)?;
                     Ok(moments)
                 },
@@ -117,16 +121,16 @@ impl<'c> Counting<'c> {
         Moments::sum(of_side(0), of_side(1))
     }
 
-    /// Counts a set of communities, given by an entry for each vertex that is in all of them, and all sets that
+    /// Counts a set of communities, given by an entry for each group that is in all of them, and all sets that
     /// extend it by later communities.
     fn count(&self, shared: &[u64], set: Set, moments: &mut Moments) -> Result<(), OutOfMemory> {
         let [Some(first), Some(_)] = [shared.first(), shared.get(1)] else { return Ok(()) };
-        moments.add(set, shared.len());
+        moments.add(set, self.pairs(shared));
         let last = (first >> 32) as u32;
         for side in set.last_side..2 {
             let later = |&&community: &&u32| side > set.last_side || community > last;
             let of = |&entry: &u64| {
-                let homes = self.covers[side].communities_of(entry as u32);
+                let homes = self.groups.covers[side].communities_of(entry as u32);
                 homes.iter().filter(later).map(move |&community| (community, entry as u32))
             };
             let mut entries = entries(shared.iter().flat_map(of))?;
@@ -151,36 +155,58 @@ impl<'c> Counting<'c> {
         Ok(())
     }
 
-    /// The pairs of vertices that are counted one by one.
+    /// The number of pairs of vertices of different groups.
+    fn pairs(&self, entries: &[u64]) -> u128 {
+        let (mut sum, mut squares) = (0, 0);
+        for &entry in entries {
+            let size = u128::from(self.groups.sizes[entry as u32 as usize]);
+            sum += size;
+            squares += size * size;
+        }
+        (sum * sum - squares) / 2
+    }
+
+    /// The pairs of vertices of the same group.
+    fn counted_inside(&self) -> Result<SinglePairs, OutOfMemory> {
+        let mut pairs = SinglePairs::default();
+        for (group, size) in (0..).zip(&self.groups.sizes).filter(|(_, size)| **size > 1) {
+            let homes = |cover: &Cover| cover.communities_of(group).len() as u32;
+            let inside = u64::from(*size) * u64::from(size - 1) / 2;
+            pairs.add(self.groups.covers.each_ref().map(homes), inside)?;
+        }
+        Ok(pairs)
+    }
+
+    /// The pairs of different groups that are counted one by one.
     fn counted_singly(&self) -> Result<SinglePairs, OutOfMemory> {
-        let mut vertices = Vec::new();
-        for vertex in (0..).zip(&self.one_by_one).filter(|(_, is_single)| **is_single) {
-            memory::push(&mut vertices, vertex.0)?;
+        let mut groups = Vec::new();
+        for (group, _) in (0..).zip(&self.one_by_one).filter(|(_, is_single)| **is_single) {
+            memory::push(&mut groups, group)?;
         }
         let pool = Pool::new([0; 2], self.one_by_one.len());
-        let counted = vertices.par_iter().with_min_len(64).fold(
+        let counted = groups.par_iter().with_min_len(64).fold(
             || Ok(SinglePairs::default()),
-            |pairs: Result<SinglePairs, OutOfMemory>, &vertex| {
+            |pairs: Result<SinglePairs, OutOfMemory>, &group| {
                 let mut pairs = pairs?;
-                self.count_pairs(vertex, &mut pool.borrow()?, &mut pairs)?;
+                self.count_pairs(group, &mut pool.borrow()?, &mut pairs)?;
                 Ok(pairs)
             },
         );
         counted.reduce(|| Ok(SinglePairs::default()), |a, b| a?.plus(&b?))
     }
 
-    /// Counts the pairs of a vertex with those that are counted in sets, and with later ones.
+    /// Counts the pairs of a group with those that are counted in sets, and with later ones.
     fn count_pairs(
         &self,
-        vertex: VertexId,
+        group: u32,
         shared: &mut [[u32; 2]],
         pairs: &mut SinglePairs,
     ) -> Result<(), OutOfMemory> {
         let mut touched = Vec::new();
-        for (side, cover) in self.covers.into_iter().enumerate() {
-            for &community in cover.communities_of(vertex) {
+        for (side, cover) in self.groups.covers.iter().enumerate() {
+            for &community in cover.communities_of(group) {
                 for &member in cover.members(community as usize) {
-                    if member <= vertex && self.one_by_one[member as usize] {
+                    if member <= group && self.one_by_one[member as usize] {
                         continue;
                     }
                     let counts = &mut shared[member as usize];
@@ -191,17 +217,19 @@ impl<'c> Counting<'c> {
                 }
             }
         }
-        touched
-            .into_iter()
-            .try_for_each(|member| pairs.add(std::mem::take(&mut shared[member as usize])))
+        let size = |group: u32| u64::from(self.groups.sizes[group as usize]);
+        touched.into_iter().try_for_each(|member| {
+            let shared = std::mem::take(&mut shared[member as usize]);
+            pairs.add(shared, size(group) * size(member))
+        })
     }
 }
 
-/// Entries of a community and a vertex, which sort by community.
-fn entries(pairs: impl Iterator<Item = (u32, VertexId)>) -> Result<Vec<u64>, OutOfMemory> {
+/// Entries of a community and a group, which sort by community.
+fn entries(pairs: impl Iterator<Item = (u32, u32)>) -> Result<Vec<u64>, OutOfMemory> {
     let mut entries = Vec::new();
-    for (community, vertex) in pairs {
-        memory::push(&mut entries, u64::from(community) << 32 | u64::from(vertex))?;
+    for (community, group) in pairs {
+        memory::push(&mut entries, u64::from(community) << 32 | u64::from(group))?;
     }
     Ok(entries)
 }
@@ -237,10 +265,9 @@ impl Moments {
     }
 
     /// Adds the pairs of the vertices that are in all communities of a set.
-    fn add(&mut self, set: Set, vertices: usize) {
+    fn add(&mut self, set: Set, pairs: u128) {
         let [k, l] = set.sizes;
-        let vertices = vertices as u128;
-        self.values[k * self.columns + l] += vertices * (vertices - 1) / 2;
+        self.values[k * self.columns + l] += pairs;
     }
 
     fn plus(&mut self, other: &Moments) {
@@ -323,7 +350,7 @@ impl PairCounts {
     }
 }
 
-/// Pairs that were looked at one by one.
+/// Pairs that were not counted in sets.
 #[derive(Default)]
 struct SinglePairs {
     /// Of each side; entry i: the pairs that share i + 1 communities.
@@ -335,15 +362,15 @@ struct SinglePairs {
 }
 
 impl SinglePairs {
-    /// Adds a pair by the communities that it shares.
-    fn add(&mut self, shared: [u32; 2]) -> Result<(), OutOfMemory> {
+    /// Adds pairs by the communities that each shares.
+    fn add(&mut self, shared: [u32; 2], pairs: u64) -> Result<(), OutOfMemory> {
         for (counts, shared) in self.shared.iter_mut().zip(shared).filter(|(_, shared)| *shared > 0)
         {
             lengthen(counts, shared as usize)?;
-            counts[shared as usize - 1] += 1;
+            counts[shared as usize - 1] += pairs;
         }
-        self.touched += 1;
-        self.equal += u64::from(shared[0] == shared[1]);
+        self.touched += pairs;
+        self.equal += if shared[0] == shared[1] { pairs } else { 0 };
         Ok(())
     }
 
@@ -420,7 +447,8 @@ mod tests {
             for threads in [1, 2, 3] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let counts = pool.install(|| {
-                    Counting::of([&a, &b], few_sets).unwrap().counts(VERTICES.into()).unwrap()
+                    let groups = Groups::of([&a, &b]).unwrap();
+                    Counting::of(&groups, few_sets).unwrap().counts(VERTICES.into()).unwrap()
                 });
                 prop_assert_eq!(counts.equal, equal);
                 for (counts, expected) in counts.shared.iter().zip(&expected) {
@@ -433,13 +461,13 @@ mod tests {
 
     #[test]
     fn a_vertex_of_many_communities_is_counted_the_cheaper_way() {
-        // 30 communities of four vertices each, the same ones: 2^30 sets, 120 pairs.
+        // 30 communities of the same four vertices, which the other side tells apart: 2^32 sets of communities.
         let same: Communities = vec![BTreeSet::from([1, 2, 3, 4]); 30];
-        let (a, b) =
-            (cover(&same), cover(&[BTreeSet::from([1, 2]), BTreeSet::from_iter(0..VERTICES)]));
-        let counting = Counting::of([&a, &b], FEW_SETS).unwrap();
+        let other = [BTreeSet::from([1, 2]), BTreeSet::from_iter(0..VERTICES)];
+        let groups = Groups::of([&cover(&same), &cover(&other)]).unwrap();
+        let counting = Counting::of(&groups, FEW_SETS).unwrap();
         assert!(counting.work.steps < 1000, "{} steps", counting.work.steps);
-        assert_eq!(counting.one_by_one.iter().filter(|&&is_single| is_single).count(), 4);
+        assert_eq!(counting.one_by_one.iter().filter(|&&is_single| is_single).count(), 2);
         let counts = counting.counts(VERTICES.into()).unwrap();
         assert_eq!(counts.shared[0].last(), Some(&6));
         assert_eq!(counts.shared[1], [275, 1]);
