@@ -1,4 +1,4 @@
-//! How far two partitions of the same vertices agree.
+//! Agreement of two partitions of the same vertices.
 //!
 //! All measures come from the contingency table: how many vertices have label a here and label b
 //! there. It is the sorted list of the pairs, run by run, so that memory is linear however many
@@ -13,23 +13,23 @@ use rayon::prelude::*;
 use ripplet_graph::{OutOfMemory, memory};
 use serde::Serialize;
 
-/// How far two partitions agree.
+/// Measures of the agreement of two partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Agreement {
     /// Normalized mutual information, from 0 to 1: the information that the partitions share, over
     /// the mean of their own.
     pub nmi: f64,
-    /// Adjusted mutual information: the same less what chance gives partitions of these sizes; 1 for equal
+    /// Adjusted mutual information: `nmi` less what chance gives partitions of these sizes; 1 for equal
     /// partitions, about 0 for unrelated ones. Vinh, Epps and Bailey 2010.
     pub ami: f64,
     /// Adjusted Rand index: 1 for equal partitions, about 0 for unrelated ones, below 0 for worse.
     pub ari: f64,
     /// Variation of information in nats: 0 for equal partitions, at most ln(vertices). Meilă 2007.
     pub vi: f64,
-    /// 1 where each community has members of one true one alone, 0 where communities tell nothing. Rosenberg and
+    /// 1 if each community has members of one true community alone, 0 if communities tell nothing. Rosenberg and
     /// Hirschberg 2007.
     pub homogeneity: f64,
-    /// 1 where all members of a true community are in one, 0 where the truth tells nothing of the communities.
+    /// 1 if all members of a true community are in one, 0 if the truth tells nothing of the communities.
     pub completeness: f64,
 }
 
@@ -39,11 +39,11 @@ pub struct Agreement {
 /// Only vertices that have a label in both are compared.
 ///
 /// Cost: a sort of one pair of labels for each vertex, and for chance's part of the mutual information a sum of
-/// a few standard deviations of terms for each pair of different sizes. Memory: 24 bytes a vertex, and 8 more where some
-/// vertices have no label.
+/// a few standard deviations of terms for each pair of different sizes. Memory: 16 bytes a vertex, 8 more if some
+/// vertices have no label, and 8 a community of either side.
 ///
 /// # Errors
-/// Where there are not equally many labels, or memory is refused.
+/// If there are not equally many labels, or if memory is refused.
 pub fn agreement(a: &[u32], b: &[u32]) -> Result<Agreement, QualityError> {
     if a.len() != b.len() {
         return Err(QualityError::Length { labels: a.len(), vertices: b.len() });
@@ -116,15 +116,9 @@ impl Joint {
         let ari = squared.adjusted_rand();
         let both_trivial = sizes_a.len() == sizes_b.len() && sizes_a.len() <= 1;
         if both_trivial {
-            let one = 1.0;
-            return Ok(Agreement {
-                nmi: one,
-                ami: one,
-                ari,
-                vi: 0.0,
-                homogeneity: one,
-                completeness: one,
-            });
+            let same =
+                Agreement { nmi: 1.0, ami: 1.0, ari, vi: 0.0, homogeneity: 1.0, completeness: 1.0 };
+            return Ok(same);
         }
         let (own_a, own_b) = (self.entropy(sizes_a), self.entropy(sizes_b));
         // What is left of nothing in common is rounding.
@@ -153,7 +147,7 @@ impl Joint {
     }
 }
 
-/// What the adjusted Rand index needs of two partitions.
+/// Sums of squares of two partitions, from which the adjusted Rand index follows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SquaredSizes {
     /// The number of vertices.
@@ -202,7 +196,7 @@ fn adjusted(mutual: f64, expected: f64, mean: f64) -> f64 {
 fn expected_information(sizes_a: &[u32], sizes_b: &[u32]) -> Result<f64, OutOfMemory> {
     let vertices: u64 = sizes_a.iter().map(|&size| u64::from(size)).sum();
     let (counts_a, counts_b) = (by_size(sizes_a)?, by_size(sizes_b)?);
-    // Floats are added in the order of the sizes, whoever computes them.
+    // Floats are added in the order of the sizes, whichever thread computes them.
     let of_size = |&(a, count_a): &(u32, u64)| {
         let terms = counts_b.iter().map(|&(b, count_b)| {
             (count_a * count_b) as f64 * expected_term(u64::from(a), u64::from(b), vertices)

@@ -7,7 +7,7 @@ use ripplet_graph::{OutOfMemory, VertexId, memory};
 
 /// Communities of the vertices `0..vertices`: a vertex may be in several, or in none.
 ///
-/// Memory: 16 bytes a membership, 8 a vertex and 8 a community; while it is made, 16 more a membership.
+/// Memory: 8 bytes a membership, 8 a vertex and 8 a community; while it is made, 4 more a membership.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cover {
     /// Of each community its members, ascending.
@@ -86,13 +86,13 @@ fn sum_up(numbers: &mut [usize]) {
 }
 
 impl Cover {
-    /// The communities `0..communities`, given by who is in which; what is said twice counts once.
+    /// The communities `0..communities` with these members; a membership that is given twice counts once.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     ///
     /// # Panics
-    /// Where a membership is of a vertex or a community that there is not.
+    /// If a membership has a vertex or a community beyond the last.
     pub fn new(
         vertices: u32,
         communities: u32,
@@ -146,7 +146,7 @@ impl Cover {
     /// For each vertex its first community, or [`NO_LABEL`].
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     pub fn labels(&self) -> Result<Vec<u32>, QualityError> {
         let mut labels = memory::with_room(self.communities.len())?;
         let first = |vertex: u32| self.communities_of(vertex).first().copied().unwrap_or(NO_LABEL);
@@ -162,7 +162,7 @@ impl Cover {
     /// The number of vertices that are in a community of this cover and in one of `other`.
     ///
     /// # Panics
-    /// Where `other` has fewer vertices.
+    /// If `other` has fewer vertices.
     pub fn covered_by_both(&self, other: &Cover) -> u64 {
         let is_in = |vertex: u32| {
             !self.communities_of(vertex).is_empty() && !other.communities_of(vertex).is_empty()
@@ -193,10 +193,10 @@ impl Cover {
     /// leaves empty.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     ///
     /// # Panics
-    /// Where `other` has fewer vertices.
+    /// If `other` has fewer vertices.
     pub fn within(&self, other: &Cover) -> Result<Cover, QualityError> {
         const NONE: u32 = u32::MAX;
         let is_kept = |vertex: u32| !other.communities_of(vertex).is_empty();

@@ -1,14 +1,14 @@
-//! How good communities are: by the graph alone ([`Quality`]), and against a truth ([`Agreement`]).
+//! Quality of communities: by the graph alone ([`Quality`]), and against a truth ([`Agreement`]).
 //!
 //! Labels are any `u32`s, one a vertex: equal labels are one community. A vertex that has
-//! [`NO_LABEL`](crate::NO_LABEL) is in none: its edges count in the whole, but within no community.
+//! [`NO_LABEL`](crate::NO_LABEL) is in none: its edges count in the total weight, but within no community.
 //!
-//! **Directed** graphs get directed modularity (Leicht and Newman 2008); a community hangs together
-//! where it does so in either direction. **Self-loops** count as the field does: an undirected loop
-//! adds twice its weight to its vertex's degree. **Weights** are those of the graph, as stored:
-//! sums are exact.
+//! **Directed** graphs get directed modularity (Leicht and Newman 2008); a community is connected if it
+//! is so in either direction. **Self-loops** count as in the literature: an undirected loop adds twice its
+//! weight to its vertex's degree. **Weights** are those of the graph, as stored: sums are exact.
 //!
-//! **Memory**: at most 40 bytes a vertex beside the graph. **Determinism**: sums are of integers,
+//! **Memory**: [`Quality`] takes at most 20 bytes a vertex beside the graph; [`agreement`],
+//! [`overlap_agreement`] and [`per_community`] say what they take. **Determinism**: sums are of integers,
 //! or of floats in an order that does not depend on threads; the same bits on any number of them.
 
 mod agreement;
@@ -36,7 +36,7 @@ use ripplet_graph::{GraphView, OutOfMemory, memory};
 use serde::Serialize;
 use thiserror::Error;
 
-/// What communities are like. Serialized, its names are those of `ripplet quality`.
+/// Figures of communities by the graph alone. Serialized, its names are those of `ripplet quality`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Quality {
     /// The share of edge weight within communities, less what chance would put there: below 1,
@@ -48,20 +48,20 @@ pub struct Quality {
     pub resolution: f64,
     /// The share of edge weight that lies within communities, from 0 to 1; 0 without edges.
     pub coverage: f64,
-    /// How many communities there are.
+    /// The number of communities.
     pub communities: u64,
-    /// How many of them are a single vertex.
+    /// The number of communities of one vertex.
     pub singletons: u64,
-    /// How many of them do not hang together by their own edges.
+    /// The number of communities that are not connected by their own edges.
     pub disconnected: u64,
-    /// How many vertices they have.
+    /// Sizes of the communities.
     pub sizes: Sizes,
     /// Against a truth: normalized mutual information and adjusted Rand index.
     #[serde(flatten)]
     pub agreement: Option<Agreement>,
 }
 
-/// Sizes of communities, in vertices; zeros where there are none.
+/// Sizes of communities, in vertices; zeros if there are none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sizes {
     /// The smallest.
@@ -72,19 +72,19 @@ pub struct Sizes {
     pub mean: f64,
     /// The largest.
     pub max: u64,
-    /// Entry i: how many communities have 2^i to 2^(i+1) − 1 vertices.
+    /// Entry i: the number of communities of 2^i to 2^(i+1) − 1 vertices.
     pub histogram: Vec<u64>,
 }
 
-/// Why labels cannot be judged.
+/// The reason why labels cannot be measured.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum QualityError {
-    /// There is not one label for each vertex.
+    /// Fewer or more labels than vertices.
     #[error("{labels} labels for {vertices} vertices: there must be one for each")]
     Length {
-        /// How many labels there are.
+        /// The number of labels.
         labels: usize,
-        /// How many vertices, or labels to compare with.
+        /// The number of vertices, or of labels to compare with.
         vertices: usize,
     },
     /// Edge weights whose sum does not fit 64 bits.
@@ -93,16 +93,16 @@ pub enum QualityError {
         /// The sum.
         total: u128,
     },
-    /// The resolution is not a number that means something.
+    /// A resolution that is negative or not finite.
     #[error("resolution {resolution}: it must be finite and 0 or above")]
     Resolution {
-        /// What was asked for.
+        /// The resolution.
         resolution: f64,
     },
-    /// Memory was refused.
+    /// An allocation that was refused.
     #[error("measuring needs {bytes} more bytes, which this machine refused")]
     OutOfMemory {
-        /// What was asked for.
+        /// Its size.
         bytes: u64,
     },
 }
@@ -113,7 +113,7 @@ impl From<OutOfMemory> for QualityError {
     }
 }
 
-/// The two figures that every run reports; far cheaper than [`Quality`].
+/// Number of communities and modularity, which every run reports; far cheaper than [`Quality`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// How many communities there are.
@@ -147,7 +147,7 @@ impl Quality {
     /// Cost: two passes over the graph.
     ///
     /// # Errors
-    /// Where there is not one label for each vertex, weights add up to more than 64 bits, or
+    /// If there is not one label for each vertex, if weights add up to more than 64 bits, or if
     /// memory is refused.
     pub fn of<'g>(
         graph: impl Into<GraphView<'g>>,
@@ -156,10 +156,10 @@ impl Quality {
         Quality::at_resolution(graph, labels, 1.0)
     }
 
-    /// [`Quality::of`] with another resolution of the modularity.
+    /// The quality of communities given by one label a vertex, at another resolution of the modularity.
     ///
     /// # Errors
-    /// As [`Quality::of`], or where the resolution is negative or not finite.
+    /// As [`Quality::of`], or if the resolution is negative or not finite.
     pub fn at_resolution<'g>(
         graph: impl Into<GraphView<'g>>,
         labels: &[u32],
@@ -185,7 +185,7 @@ impl Quality {
         })
     }
 
-    /// The same with the agreement of `labels` with a truth.
+    /// Adds the agreement of `labels` with a truth.
     ///
     /// # Errors
     /// As [`agreement`].
@@ -233,7 +233,7 @@ fn check_length(graph: GraphView<'_>, labels: &[u32]) -> Result<(), QualityError
     if labels == vertices { Ok(()) } else { Err(QualityError::Length { labels, vertices }) }
 }
 
-/// How many communities fall into several parts.
+/// The number of communities of several connected parts.
 fn disconnected(graph: GraphView<'_>, partition: &Partition) -> Result<u64, QualityError> {
     let mut parts = memory::copied(&partition.communities)?;
     let refused = |_| QualityError::OutOfMemory { bytes: parts_bytes(graph) };

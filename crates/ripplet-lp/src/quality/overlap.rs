@@ -1,4 +1,4 @@
-//! How far two covers agree: communities that may overlap.
+//! Agreement of two covers: communities that may overlap.
 //!
 //! Only vertices that are in a community of both are compared; N is their number. Of each pair of communities
 //! it is known how many members they share, from the lists of both.
@@ -20,12 +20,12 @@ use rayon::prelude::*;
 use ripplet_graph::{OutOfMemory, memory};
 use serde::Serialize;
 
-/// How far two covers agree. Equal covers have 1 everywhere.
+/// Measures of the agreement of two covers. Equal covers have 1 everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OverlapAgreement {
     /// Normalized mutual information of overlapping communities after Lancichinetti, Fortunato and Kertész, 0 to 1.
     pub nmi_lfk: f64,
-    /// The same after McDaid, Greene and Hurley, 0 to 1.
+    /// Normalized mutual information of overlapping communities after McDaid, Greene and Hurley, 0 to 1.
     pub nmi_max: f64,
     /// Omega index: 1 for equal covers, about 0 for unrelated ones. For disjoint communities the adjusted Rand
     /// index. Absent if it takes more than [`MOST_OMEGA_STEPS`](super::MOST_OMEGA_STEPS).
@@ -36,11 +36,16 @@ pub struct OverlapAgreement {
 
 /// The agreement of two covers of the same vertices; it is symmetric.
 ///
-/// Cost: for each membership the communities of its vertex on the other side; omega: all pairs of members of a
-/// community. Memory: both covers once more, and 12 bytes a vertex and thread.
+/// Cost: for each membership the communities of its vertex on the other side; for the omega index at most
+/// [`MOST_OMEGA_STEPS`](super::MOST_OMEGA_STEPS).
+///
+/// Memory: 56 bytes a community of the larger side, and 4 more for each thread. Both covers once more if some vertex is
+/// in only one of them. For the omega index of covers that overlap: both covers once more at most and 5 bytes a vertex,
+/// but 20 bytes a vertex at least; and for each thread 16 bytes for each membership of a large community's groups of
+/// vertices, and 8 for each group if some are counted one by one.
 ///
 /// # Errors
-/// Where the covers are not of equally many vertices, or memory is refused.
+/// If the covers are not of equally many vertices, or if memory is refused.
 pub fn overlap_agreement(a: &Cover, b: &Cover) -> Result<OverlapAgreement, QualityError> {
     if a.vertices() != b.vertices() {
         let (labels, vertices) = (a.vertices() as usize, b.vertices() as usize);
@@ -112,7 +117,7 @@ struct Side {
     shared_squares: u128,
 }
 
-/// The same of one community.
+/// What one community has in the other cover.
 #[derive(Clone, Copy, Default)]
 struct Match {
     entropy: f64,
