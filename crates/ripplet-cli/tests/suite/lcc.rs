@@ -166,7 +166,7 @@ fn outputs_are_whole_or_not_there() {
     let sandbox = Sandbox::with([("bad.txt", "1 2\n1\n"), ("out.txt", "old\n")]);
     sandbox.fails("lcc bad.txt -o out.txt --stats s.json", 2, &["bad.txt:2"]);
     assert_eq!(sandbox.read("out.txt"), "old\n");
-    sandbox.write("names.tsv", "a\"b\tc\n");
+    sandbox.write("names.tsv", "\"#b\"\tc\n");
     sandbox.fails("lcc names.tsv -o names.txt", 2, &["names.txt", "write .csv"]);
     sandbox.ok("lcc names.tsv -o names.csv");
 }
