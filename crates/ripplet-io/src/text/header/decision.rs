@@ -1,0 +1,289 @@
+//! Whether the first row names the columns, and which of them are read.
+
+use super::names::{KNOWN_WEIGHT_NAMES, VERTEX_NAMES, words};
+use super::sample::{Kind, Known, Sample, is_code, is_integer};
+use crate::summary::{ReadColumn, ReadColumns};
+use crate::text::token;
+use crate::{Columns, Header, ReadOptions};
+use std::collections::HashSet;
+
+/// A column of at least so many codes below a word without digits has that word as its name.
+const CODES: usize = 3;
+
+/// The columns that are read, and whether the first row names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::text) struct Decision {
+    pub(in crate::text) header: bool,
+    pub(in crate::text) source: usize,
+    pub(in crate::text) target: usize,
+    /// The column of weights where they are read, else the third, which nobody reads.
+    pub(in crate::text) weight: usize,
+}
+
+impl Sample<'_> {
+    /// Decides what the columns are.
+    pub(in crate::text) fn decide(&self, options: &ReadOptions) -> Result<Decision, String> {
+        // A row of separators has no field.
+        if self.first.is_empty() || self.first.iter().any(|field| field.contains(&b'\r')) {
+            // What is wrong with it is for its row to say.
+            return Ok(Decision { header: false, source: 0, target: 1, weight: 2 });
+        }
+        let asked = asked_for(&options.columns);
+        let known = self.known_pairs();
+        let header = match options.header {
+            Header::Absent => false,
+            Header::Present => true,
+            Header::Auto => self.has_header(asked, &known)?,
+        };
+        if header && !asked.is_some_and(are_numbers) {
+            self.check_distinct()?;
+        }
+        let [source, target] = match (asked, header) {
+            (Some(columns), _) => self.asked(columns, header)?,
+            (None, true) => self.named(&known)?,
+            (None, false) if options.header == Header::Absent => [0, 1],
+            (None, false) => self.first_two()?,
+        };
+        let weight = match options.weighted {
+            true => self.weight(&options.columns, header, [source, target])?,
+            false => 2,
+        };
+        Ok(Decision { header, source, target, weight })
+    }
+
+    /// Whether the first row names the columns.
+    fn has_header(&self, asked: Option<&Columns>, known: &Known) -> Result<bool, String> {
+        let mut ends = [0, 1];
+        if let Some(columns) = asked {
+            let names = [columns.source.as_str(), &columns.target];
+            let mut by_name = names.iter().filter(|name| number(name).is_none()).peekable();
+            if by_name.peek().is_some() {
+                return match by_name.find(|name| self.position(name).is_none()) {
+                    None => Ok(true),
+                    Some(missing) => Err(self.no_header_with(missing)),
+                };
+            }
+            for (end, name) in ends.iter_mut().zip(names) {
+                *end = number(name).unwrap_or(*end);
+            }
+        }
+        if ends.iter().any(|&end| self.first.get(end).is_none_or(|field| field.is_empty())) {
+            // What is missing is for its row to say.
+            return Ok(false);
+        }
+        let kinds: Vec<Kind> = self.first.iter().map(|field| Kind::of(field)).collect();
+        if kinds.contains(&Kind::Number) {
+            // Years may be names of columns beside known ones.
+            let is_sure = |pair: &[usize; 2]| pair.iter().all(|&end| self.first[end].len() > 1);
+            return Ok(!known.sure.is_empty()
+                && known.sure.iter().all(is_sure)
+                && !self.recurs(ends));
+        }
+        let recurs = self.recurs(ends);
+        if !known.sure.is_empty() || !known.likely.is_empty() {
+            let letters = self.first.iter().all(|name| name.len() == 1);
+            return match recurs {
+                false => Ok(true),
+                // Vertices may well be called by letters.
+                true if letters => Ok(false),
+                true => Err(self.ambiguous()),
+            };
+        }
+        if recurs {
+            return Ok(false);
+        }
+        self.is_header_of_words(&kinds, ends, asked.is_some())
+    }
+
+    /// Whether a first row of words without known names, of which no id comes again, names the columns.
+    fn is_header_of_words(
+        &self,
+        kinds: &[Kind],
+        ends: [usize; 2],
+        is_asked: bool,
+    ) -> Result<bool, String> {
+        let mut words = (0..kinds.len()).filter(|&column| kinds[column] == Kind::Word);
+        let is_number = |field: &[u8]| Kind::of(field) == Kind::Number;
+        if words.any(|column| self.is_above(column, 1, is_number)) {
+            return Ok(true);
+        }
+        let firsts: Vec<&[u8]> =
+            ends.iter().filter_map(|&end| self.first.get(end)).map(|field| &**field).collect();
+        let is_loop = firsts.len() == 2 && firsts[0] == firsts[1];
+        if self.others.is_empty() || is_loop || firsts.iter().all(|field| is_code(field)) {
+            return Ok(false);
+        }
+        let has_digit = |field: &&[u8]| field.iter().any(u8::is_ascii_digit);
+        if !firsts.iter().any(has_digit)
+            && ends.iter().all(|&end| self.is_above(end, CODES, is_code))
+        {
+            return Ok(true);
+        }
+        if self.first.len() > 3 && !is_asked {
+            // Whatever the first row is, which columns are meant is asked below.
+            return Ok(true);
+        }
+        Err(self.ambiguous())
+    }
+
+    /// The columns of `--columns`.
+    fn asked(&self, columns: &Columns, header: bool) -> Result<[usize; 2], String> {
+        let place = |name: &String| {
+            let named = if header { self.position(name) } else { None };
+            let width = self.first.len();
+            match named.or(number(name)) {
+                Some(place) if place < width => Ok(place),
+                Some(place) => Err(format!(
+                    "--columns asks for column {}, but the first row has {width}",
+                    place + 1
+                )),
+                None if header => Err(self.no_column(name)),
+                None => Err(format!(
+                    "--columns names the column {name}, but there is no header: use numbers of columns, such as \
+                     --columns 1,2"
+                )),
+            }
+        };
+        Ok([place(&columns.source)?, place(&columns.target)?])
+    }
+
+    /// The columns that a header tells.
+    fn named(&self, known: &Known) -> Result<[usize; 2], String> {
+        let exact = ["source", "target"].map(|name| self.position(name));
+        if let [Some(source), Some(target)] = exact {
+            return Ok([source, target]);
+        }
+        match (&*known.sure, &*known.likely) {
+            ([pair], _) | ([], [pair]) => return Ok(*pair),
+            ([], []) => {}
+            _ => {
+                return Err(
+                    self.unclear(true, "more than one pair of columns could be the edge's ends")
+                );
+            }
+        }
+        let of_first = words(&self.first[0]);
+        let is_of_vertices = of_first.iter().all(|word| VERTEX_NAMES.contains(&word.as_str()));
+        let seems_of_vertices = is_of_vertices && self.shared_ends(true).is_none();
+        match self.first.len() {
+            0 | 1 => {
+                Err(format!("expected two vertex ids in a row, found only `{}`", self.shown(0)))
+            }
+            2 if !is_of_vertices => Ok([0, 1]),
+            3 if !is_of_vertices && self.is_weight_like(2) && self.are_of_one_kind() => Ok([0, 1]),
+            _ if seems_of_vertices => Err(format!(
+                "the header seems that of a table of vertices, not of edges; the first rows are {}: give the \
+                 table of edges, or if this is it, the two columns with an edge's ends as --columns SOURCE,TARGET",
+                self.first_rows()
+            )),
+            2 => Err(self.unclear(true, "the header is that of a table of vertices, not of edges")),
+            _ => {
+                Err(self.unclear(true, "the header does not say which columns are the edge's ends"))
+            }
+        }
+    }
+
+    /// The first two columns, of a table without a header.
+    fn first_two(&self) -> Result<[usize; 2], String> {
+        let integers =
+            self.rows(false).all(|row| row.iter().take(2).all(|field| is_integer(field)));
+        let words = self.first.iter().any(|field| Kind::of(field) == Kind::Word);
+        match self.first.len() {
+            0..=3 => Ok([0, 1]),
+            // An integer in front of words counts rows, or is one of their attributes; but not in the files
+            // whose fields stand apart by blanks, which have their ends first by custom.
+            _ if integers && (!words || self.ends_first) => Ok([0, 1]),
+            _ => Err(self.unclear(
+                false,
+                "the table has more than three columns and no header that says which are the edge's ends",
+            )),
+        }
+    }
+
+    /// The column of weights.
+    fn weight(&self, columns: &Columns, header: bool, ends: [usize; 2]) -> Result<usize, String> {
+        let free = |place: &usize| !ends.contains(place);
+        let default = columns.weight == Columns::default().weight;
+        if !default {
+            let named = if header { self.position(&columns.weight) } else { None };
+            let place = named.or(number(&columns.weight)).filter(|&place| place < self.first.len());
+            return place.ok_or_else(|| self.no_column(&columns.weight));
+        }
+        if !header {
+            return Ok((0..).find(free).unwrap_or(2));
+        }
+        if let Some(exact) = self.position(&columns.weight) {
+            return Ok(exact);
+        }
+        let known = |place: &usize| {
+            let name = words(&self.first[*place]);
+            name.len() == 1 && KNOWN_WEIGHT_NAMES.contains(&name[0].as_str())
+        };
+        let candidates: Vec<usize> = (0..self.first.len()).filter(free).filter(known).collect();
+        match *candidates {
+            [only] => Ok(only),
+            [] if self.first.len() == 3 => Ok((0..3).find(free).unwrap_or(2)),
+            [] => Err(self.no_column(&columns.weight)),
+            [first, second, ..] => Err(format!(
+                "both `{}` and `{}` could be the weight: use --columns SOURCE,TARGET,WEIGHT",
+                self.shown(first),
+                self.shown(second)
+            )),
+        }
+    }
+
+    /// Refuses a header that has a name twice.
+    fn check_distinct(&self) -> Result<(), String> {
+        let mut seen = HashSet::new();
+        let filled = self.first.iter().filter(|name| !name.trim_ascii().is_empty());
+        match filled.into_iter().find(|name| !seen.insert(name.trim_ascii())) {
+            None => Ok(()),
+            Some(twice) => Err(format!(
+                "the header has the column `{}` twice: name the columns by number, such as --columns 1,2",
+                token::show(twice)
+            )),
+        }
+    }
+
+    /// What is read of the table, for its owner.
+    pub(in crate::text) fn columns(
+        &self,
+        header: bool,
+        [source, target]: [usize; 2],
+        weight: Option<usize>,
+    ) -> ReadColumns {
+        let column = |at: usize| match self.first.get(at).filter(|_| header) {
+            Some(name) => ReadColumn::Name(String::from_utf8_lossy(name).into_owned()),
+            None => ReadColumn::Number(at + 1),
+        };
+        let is_read = |at: &usize| [Some(source), Some(target), weight].contains(&Some(*at));
+        let ignored = |at: &usize| !is_read(at);
+        let others = (0..self.first.len()).filter(ignored);
+        ReadColumns {
+            source: column(source),
+            target: column(target),
+            weight: weight.map(column),
+            header,
+            ignored: others.clone().count(),
+            graph_ignored: header && others.into_iter().any(|at| &*self.first[at] == b"graph"),
+        }
+    }
+}
+
+/// The columns that `--columns` asks for, if it does.
+fn asked_for(columns: &Columns) -> Option<&Columns> {
+    let default = Columns::default();
+    let is_default = columns.source == default.source && columns.target == default.target;
+    (!is_default).then_some(columns)
+}
+
+/// Whether both ends are called by number.
+fn are_numbers(columns: &Columns) -> bool {
+    number(&columns.source).is_some() && number(&columns.target).is_some()
+}
+
+/// The place of a column that is called by its number, which counts from 1.
+pub(crate) fn number(name: &str) -> Option<usize> {
+    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    name.parse::<usize>().ok().filter(|_| is_number)?.checked_sub(1)
+}

@@ -1,0 +1,270 @@
+//! The names by which columns are known, and how a name is compared with them.
+
+/// Pairs of column names that mean the source and the target of an edge.
+///
+/// A name is compared by its words in lower case (`SenderAccountId` is `sender account id`, and so is
+/// `sender_account_id`), less those that only say what an id is of: see [`UNSPECIFIC_WORDS`].
+pub const KNOWN_COLUMN_PAIRS: &[(&str, &str)] = &[
+    ("source", "target"),
+    ("source", "destination"),
+    ("source", "dest"),
+    ("source", "sink"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("src", "tgt"),
+    ("src", "trg"),
+    ("from", "to"),
+    ("head", "tail"),
+    ("tail", "head"),
+    ("left", "right"),
+    ("u", "v"),
+    ("i", "j"),
+    ("row", "col"),
+    ("row", "column"),
+    ("srcip", "dstip"),
+    ("saddr", "daddr"),
+    ("nameorig", "namedest"),
+    ("orig", "dest"),
+    ("orig", "resp"),
+    ("origin", "destination"),
+    ("origin", "dest"),
+    ("originator", "beneficiary"),
+    ("originator", "receiver"),
+    ("orig", "bene"),
+    ("sender", "receiver"),
+    ("sender", "recipient"),
+    ("send", "receive"),
+    ("payer", "payee"),
+    ("payer", "receiver"),
+    ("debtor", "creditor"),
+    ("debit", "credit"),
+    ("remitter", "beneficiary"),
+    ("ordering", "beneficiary"),
+    ("buyer", "seller"),
+    ("customer", "merchant"),
+    ("client", "merchant"),
+    ("card", "merchant"),
+    ("user", "merchant"),
+    ("user", "item"),
+    ("user", "product"),
+    ("user", "friend"),
+    ("user", "movie"),
+    ("customer", "product"),
+    ("borrower", "lender"),
+    ("lender", "borrower"),
+    ("donor", "recipient"),
+    ("exporter", "importer"),
+    ("reporter", "partner"),
+    ("supplier", "customer"),
+    ("caller", "callee"),
+    ("calling", "called"),
+    ("follower", "followee"),
+    ("follower", "followed"),
+    ("follower", "following"),
+    ("truster", "trustee"),
+    ("trustor", "trustee"),
+    ("rater", "ratee"),
+    ("rater", "rated"),
+    ("citing", "cited"),
+    ("citer", "citee"),
+    ("parent", "child"),
+    ("manager", "employee"),
+    ("employee", "manager"),
+    ("person", "friend"),
+    ("author", "coauthor"),
+    ("subject", "object"),
+    ("input", "output"),
+    ("ego", "alter"),
+    ("node", "neighbor"),
+    ("node", "neighbour"),
+    ("vertex", "neighbor"),
+    ("vertex", "neighbour"),
+    ("query", "match"),
+    ("client", "server"),
+    ("local", "remote"),
+    ("first", "second"),
+];
+
+/// Words that say what an id is of, not which end it is: left out when names are compared.
+pub const UNSPECIFIC_WORDS: &[&str] = &[
+    "id", "ids", "uid", "guid", "uuid", "key", "no", "num", "nr", "number", "code", "name",
+    "names", "node", "nodes", "vertex", "account", "acct", "acc", "user", "users", "entity",
+    "addr", "address", "ip", "iban", "card", "client", "customer", "person", "party", "index",
+    "idx", "label", "wallet", "the", "of", "is",
+];
+
+/// Words of columns that measure something of an edge's ends, or of two of its sides: not ids.
+const MEASURE_WORDS: &[&str] = &[
+    "date",
+    "time",
+    "timestamp",
+    "year",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "port",
+    "bytes",
+    "packets",
+    "pkts",
+    "balance",
+    "newbalance",
+    "oldbalance",
+    "amount",
+    "amt",
+    "count",
+    "price",
+    "country",
+    "currency",
+    "bank",
+    "location",
+    "city",
+    "type",
+    "lat",
+    "latitude",
+    "lon",
+    "lng",
+    "longitude",
+    "age",
+    "rate",
+    "flag",
+];
+
+/// Names of two columns that differ in their last sign alone: `id1` and `id2`, `user_a` and `user_b`.
+const ENUMERATIONS: &[(&str, &str)] = &[("1", "2"), ("0", "1"), ("a", "b"), ("i", "j")];
+
+/// Names of a column of weights.
+pub const KNOWN_WEIGHT_NAMES: &[&str] =
+    &["weight", "weights", "w", "amount", "amt", "value", "count", "strength", "capacity"];
+
+/// Names of a first column of a table that describes vertices, not edges.
+pub(super) const VERTEX_NAMES: &[&str] =
+    &["id", "node", "vertex", "name", "user", "account", "customer", "entity", "person"];
+
+/// A column's name by its words.
+pub(super) struct Name {
+    whole: String,
+    /// Without words for identifiers alone.
+    without_id: String,
+    /// Without all unspecific words.
+    specific: String,
+}
+
+impl Name {
+    pub(super) fn of(name: &[u8]) -> Name {
+        let words = words(name);
+        let without = |list: &[&str]| {
+            let kept = words.iter().map(String::as_str).filter(|word| !list.contains(word));
+            kept.collect::<Vec<_>>().join(" ")
+        };
+        let without_id = without(&["id", "ids", "key", "no", "number", "name", "code"]);
+        Name { whole: words.join(" "), without_id, specific: without(UNSPECIFIC_WORDS) }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.whole == name || self.without_id == name || self.specific == name
+    }
+
+    /// Whether two names are a known pair.
+    pub(super) fn is_source_of(&self, other: &Name) -> bool {
+        KNOWN_COLUMN_PAIRS.iter().any(|&(source, target)| self.is(source) && other.is(target))
+    }
+
+    /// Whether two names are `start` and `end`, or differ in one word, which is of a known pair, and the other
+    /// words do not say that it is a measure: `source computer` and `target computer`.
+    pub(super) fn is_like_source_of(&self, other: &Name) -> bool {
+        if self.is("start") && other.is("end") {
+            return true;
+        }
+        let (a, b): (Vec<&str>, Vec<&str>) =
+            (self.whole.split(' ').collect(), other.whole.split(' ').collect());
+        let mut differ = a.iter().zip(&b).filter(|(a, b)| a != b);
+        let (Some((one, two)), None) = (differ.next(), differ.next()) else { return false };
+        a.len() == b.len()
+            && !a.iter().any(|word| MEASURE_WORDS.contains(word))
+            && KNOWN_COLUMN_PAIRS.contains(&(one, two))
+    }
+
+    /// What two names have in common that differ in a last number or letter alone: `id 1` and `id 2`.
+    pub(super) fn is_numbered_before(&self, other: &Name) -> Option<&str> {
+        ENUMERATIONS.iter().find_map(|&(first, second)| {
+            let stem = self.whole.strip_suffix(first)?;
+            // `na`, `nb` is no numbering, `n a`, `n b` and `n1`, `n2` are.
+            let by_letter = first.bytes().all(|byte| byte.is_ascii_alphabetic());
+            let is_stem = !stem.trim_end().is_empty()
+                && (!by_letter || stem.ends_with(' '))
+                && !KNOWN_WEIGHT_NAMES.contains(&stem.trim_end());
+            let is_same = other.whole.strip_suffix(second) == Some(stem);
+            (is_same && is_stem).then(|| stem.trim_end())
+        })
+    }
+}
+
+/// The words of a name in lower case: `nameOrig`, `name_orig` and `Name Orig` are the same two.
+pub(super) fn words(name: &[u8]) -> Vec<String> {
+    let name = String::from_utf8_lossy(name);
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for letter in name.chars() {
+        let begins = letter.is_uppercase() && !before.is_uppercase() || !before.is_alphanumeric();
+        if letter.is_alphanumeric() {
+            if begins || words.is_empty() {
+                words.push(String::new());
+            }
+            let word = words.last_mut().expect("one was pushed");
+            word.extend(letter.to_lowercase());
+        }
+        before = letter;
+    }
+    // `FromNodeId` has its words by capitals; `fromnodeid` by what is known to end names.
+    if let [word] = &mut *words {
+        for end in ["nodeid", "userid", "accountid", "id"] {
+            if let Some(stem) = word.strip_suffix(end).filter(|stem| stem.len() > 1) {
+                *word = stem.to_owned();
+                break;
+            }
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The page's lists are those that the reader goes by.
+    #[test]
+    fn the_page_lists_what_is_known() {
+        let page = include_str!("../../../../../docs/tables.md");
+        let blocks: Vec<String> = page
+            .split("```text\n")
+            .skip(1)
+            .map(|rest| rest.split("```").next().unwrap_or_default().replace('\n', " "))
+            .collect();
+        let pairs = KNOWN_COLUMN_PAIRS.iter().map(|(source, target)| format!("{source} {target}"));
+        let pairs: Vec<String> = pairs.collect();
+        for list in [
+            pairs.join(", "),
+            UNSPECIFIC_WORDS.join(", "),
+            MEASURE_WORDS.join(", "),
+            KNOWN_WEIGHT_NAMES.join(", "),
+        ] {
+            assert!(blocks.iter().any(|block| block.trim() == list), "docs/tables.md lacks {list}");
+        }
+    }
+
+    #[test]
+    fn names_are_compared_by_their_words() {
+        for (name, expected) in [
+            ("nameOrig", "name orig"),
+            ("SENDER_ACCOUNT_ID", "sender account id"),
+            ("Payer Id", "payer id"),
+            ("FromNodeId", "from node id"),
+            (":START_ID", "start id"),
+            ("fromnodeid", "from"),
+            ("id", "id"),
+        ] {
+            assert_eq!(words(name.as_bytes()).join(" "), expected, "{name}");
+        }
+    }
+}
