@@ -5,8 +5,8 @@ mod arguments;
 pub use arguments::Arguments;
 
 use ripplet_graph::generate::{Planted, Rmat, Road, Social, Web};
-use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
-use ripplet_io::{Format, ReadOptions, read_edges, read_groups};
+use ripplet_graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
+use ripplet_io::{Format, MembershipForm, ReadOptions, read_edges, read_memberships};
 use std::error::Error;
 use std::path::Path;
 
@@ -36,8 +36,7 @@ impl Case {
         let format = Format::of_path(file).is_none().then_some(Format::EdgeList);
         let edges = read_edges(file, &ReadOptions { format, ..ReadOptions::default() })?;
         let graph = GraphBuilder::new().build(edges)?;
-        let pairs = ReadOptions { format: Some(Format::EdgeList), ..ReadOptions::default() };
-        let truth = truth.map(|truth| read_groups(truth, &pairs, graph.ids())).transpose()?;
+        let truth = truth.map(|truth| communities(truth, graph.ids())).transpose()?;
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Case { name, graph, truth })
     }
@@ -45,6 +44,20 @@ impl Case {
     fn generated(name: &str, edges: EdgeTable, truth: Option<Vec<u32>>) -> Result<Case> {
         Ok(Case { name: name.into(), graph: GraphBuilder::new().build(edges)?, truth })
     }
+}
+
+/// The community of each vertex by a file with a line `id community` for each.
+fn communities(path: &Path, ids: &VertexIds) -> Result<Vec<u32>> {
+    let options = ReadOptions { format: Some(Format::EdgeList), ..ReadOptions::default() };
+    let read = read_memberships(path, MembershipForm::Rows, &options, ids)?;
+    let mut communities = vec![None; ids.len()];
+    for (vertex, community) in read.memberships {
+        if communities[vertex as usize].replace(community).is_some() {
+            return Err(format!("vertex {} has a second label", ids.get(vertex)).into());
+        }
+    }
+    let all: Option<Vec<u32>> = communities.into_iter().collect();
+    all.ok_or_else(|| "expected a label for each vertex".into())
 }
 
 /// Adds the generated families, of 2^scale vertices.

@@ -25,6 +25,7 @@ mod error;
 mod exchange;
 mod format;
 mod intern;
+mod labelled;
 mod labels;
 mod map;
 mod memberships;
@@ -53,7 +54,7 @@ pub mod write;
 
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
-pub use labels::{parse_groups, parse_labels, read_groups, read_labels};
+pub use labels::{parse_labels, read_labels};
 pub use memberships::{MembershipForm, Memberships, parse_memberships, read_memberships};
 pub use options::{Columns, Header, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_edges_with_summary, read_ldbc};

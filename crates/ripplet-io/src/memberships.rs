@@ -13,16 +13,12 @@
 //! Memory: 8 bytes a membership and the distinct names. Determinism: nothing depends on the number of threads, the
 //! first error included.
 
-use crate::columnar::Table;
-use crate::labels::{Block, Kind, columns, is_heading, shown};
-use crate::map::map;
+use crate::labelled::{labelled_rows, vertex};
 use crate::names::NameSet;
-use crate::read::{in_memory, open};
-use crate::text::{Fault, Text, members, pairs};
-use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
-use bytes::Bytes;
+use crate::text::{Fault, members};
+use crate::vertex_table::Source;
+use crate::{Format, ReadError, ReadErrorKind, ReadOptions};
 use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
-use std::io;
 use std::path::Path;
 
 /// How a file says who is in which community.
@@ -54,17 +50,7 @@ pub fn read_memberships(
     options: &ReadOptions,
     ids: &VertexIds,
 ) -> Result<Memberships, ReadError> {
-    let told = options.format.or_else(|| Format::of_path(path).map(|(format, _)| format));
-    let format = told.unwrap_or(Format::EdgeList);
-    let read = || {
-        if is_table(format, form)? {
-            let system =
-                |error: io::Error| Fault { place: Place::File, kind: ReadErrorKind::Io(error) };
-            return of_table(Bytes::from_owner(map(path).map_err(system)?), format, ids);
-        }
-        of_text(&mut open(path)?, form, format, ids)
-    };
-    read().map_err(|fault| fault.of(path))
+    memberships(Source::File(path, options), form, ids)
 }
 
 /// Reads who is in which community from bytes, as [`read_memberships`] does from a file; an error calls them
@@ -78,96 +64,63 @@ pub fn parse_memberships(
     format: Format,
     ids: &VertexIds,
 ) -> Result<Memberships, ReadError> {
-    let read = || {
-        if is_table(format, form)? {
-            return of_table(Bytes::copy_from_slice(bytes), format, ids);
-        }
-        of_text(&mut in_memory(bytes)?, form, format, ids)
+    memberships(Source::Bytes(bytes, format), form, ids)
+}
+
+fn memberships(
+    source: Source<'_>,
+    form: MembershipForm,
+    ids: &VertexIds,
+) -> Result<Memberships, ReadError> {
+    let read = match form {
+        MembershipForm::Rows => of_rows(source, ids),
+        MembershipForm::Members => of_lines(source, ids),
     };
-    read().map_err(|fault| fault.of(Path::new("(bytes)")))
+    read.map_err(|fault| fault.of(source.path()))
 }
 
-/// Whether a format is a binary table; what no form has is refused.
-fn is_table(format: Format, form: MembershipForm) -> Result<bool, Fault> {
-    match (format, form) {
-        (Format::EdgeList | Format::Tsv | Format::Csv, _) => Ok(false),
-        (Format::Parquet | Format::Arrow, MembershipForm::Rows) => Ok(true),
-        (Format::Parquet | Format::Arrow, MembershipForm::Members) => {
-            Err(Fault::whole("lines of members are text: .txt, .tsv or .csv"))
-        }
-        _ => Err(Fault::whole("communities are read from .txt, .tsv, .csv, .parquet or .arrow")),
-    }
-}
-
-/// Rows that are read.
-#[derive(Default)]
-struct Collected {
+/// Some rows in order.
+struct Block {
     memberships: Vec<(VertexId, u32)>,
+    /// The distinct communities of these rows.
     names: NameSet,
 }
 
-impl Collected {
-    fn take(&mut self, block: Block) -> Result<(), Fault> {
-        let numbers = self.names.merge(&block.names)?;
-        memory::reserve(&mut self.memberships, block.rows.len())?;
-        let rows = block.rows.iter().map(|row| (row.vertex, numbers[row.label as usize]));
-        self.memberships.extend(rows);
-        Ok(())
-    }
-
-    fn finish(self) -> Memberships {
-        let name = |number| String::from_utf8_lossy(self.names.name(number)).into_owned();
-        let names = (0..self.names.len() as u32).map(name).collect();
-        Memberships { memberships: self.memberships, names }
-    }
-}
-
-fn of_text(
-    text: &mut Text<'_>,
-    form: MembershipForm,
-    format: Format,
-    ids: &VertexIds,
-) -> Result<Memberships, Fault> {
-    if form == MembershipForm::Members {
-        return of_lines(text, format, ids);
-    }
-    let mut collected = Collected::default();
-    let like = collected.names.alike();
-    let tabs = matches!(ids, VertexIds::Names(_));
-    let start = || Block { rows: Vec::new(), names: like.alike() };
-    let row = |block: &mut Block, line: u32, id: &str, label: &str| {
-        block.add(ids, Kind::Groups, [ExternalId::Name(id), ExternalId::Name(label)], line)
+/// Communities as a row a membership.
+fn of_rows(source: Source<'_>, ids: &VertexIds) -> Result<Memberships, Fault> {
+    let (mut memberships, mut names) = (Vec::new(), NameSet::default());
+    let like = names.alike();
+    let start = || Block { memberships: Vec::new(), names: like.alike() };
+    let add = |block: &mut Block, [id, community]: [ExternalId<'_>; 2], _| {
+        let vertex = vertex(ids, id)?;
+        let community = match community {
+            ExternalId::Name("") => return Err("the label is empty".into()),
+            ExternalId::Name(name) => block.names.number(name)?,
+            integer => block.names.number(&integer.to_string())?,
+        };
+        Ok::<_, ReadErrorKind>(memory::push(&mut block.memberships, (vertex, community))?)
     };
-    let heading = |field: &str| is_heading(ids, format, field);
-    pairs(text, format, tabs, heading, start, row, |block, _| collected.take(block))?;
-    Ok(collected.finish())
-}
-
-fn of_table(bytes: Bytes, format: Format, ids: &VertexIds) -> Result<Memberships, Fault> {
-    let table = Table::open(bytes, format)?;
-    let [id, label] = columns(table.schema()).map_err(Fault::whole)?;
-    let mut both = vec![id, label];
-    both.sort_unstable();
-    let mut collected = Collected::default();
-    let like = collected.names.alike();
-    let at = if id < label { [0, 1] } else { [1, 0] };
-    let blocks = table.map(&both, |batch, first| {
-        let block = Block { rows: Vec::new(), names: like.alike() };
-        block.of_batch(ids, Kind::Groups, &batch, at, first)
+    labelled_rows(source, ids, "communities", start, add, |block, _| {
+        let numbers = names.merge(&block.names)?;
+        memory::reserve(&mut memberships, block.memberships.len())?;
+        let rows = block.memberships.iter();
+        memberships.extend(rows.map(|&(vertex, community)| (vertex, numbers[community as usize])));
+        Ok(())
     })?;
-    blocks.into_iter().try_for_each(|block| collected.take(block))?;
-    Ok(collected.finish())
+    let name = |number| String::from_utf8_lossy(names.name(number)).into_owned();
+    Ok(Memberships { memberships, names: (0..names.len() as u32).map(name).collect() })
 }
 
 /// Communities as lines of members.
-fn of_lines(text: &mut Text<'_>, format: Format, ids: &VertexIds) -> Result<Memberships, Fault> {
+fn of_lines(source: Source<'_>, ids: &VertexIds) -> Result<Memberships, Fault> {
+    let format = source.format();
+    if !matches!(format, Format::EdgeList | Format::Tsv | Format::Csv) {
+        return Err(Fault::whole("lines of members are text: .txt, .tsv or .csv"));
+    }
     let tabs = matches!(ids, VertexIds::Names(_));
-    let find = |id: &str| match ids.find(ExternalId::Name(id)) {
-        Some(vertex) => Ok(vertex),
-        None => Err(format!("`{}` is no vertex of the graph", shown(ExternalId::Name(id))).into()),
-    };
+    let find = |id: &str| Ok(vertex(ids, ExternalId::Name(id))?);
     let mut read = Memberships::default();
-    members(text, format, tabs, find, |lines| {
+    members(&mut source.text()?, format, tabs, find, |lines| {
         for line in lines {
             let number = read.names.len() as u32;
             memory::push(&mut read.names, (number + 1).to_string())?;

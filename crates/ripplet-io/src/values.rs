@@ -7,7 +7,7 @@
 //!
 //! Determinism: nothing depends on the number of threads, the first error included.
 
-use crate::labels::{is_heading, shown};
+use crate::labelled::{is_heading, shown};
 use crate::read::{in_memory, open};
 use crate::text::{Fault, Text, pairs};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};

@@ -162,7 +162,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn format(self) -> Format {
+    /// The format that was said, or that the name tells, else lines of fields between blanks.
+    pub(crate) fn format(self) -> Format {
         match self {
             Source::File(path, options) => {
                 let named = || Format::of_path(path).map(|(format, _)| format);
@@ -172,7 +173,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn bytes(self) -> Result<Bytes, Fault> {
+    pub(crate) fn bytes(self) -> Result<Bytes, Fault> {
         let system = |error| Fault { place: Place::File, kind: ReadErrorKind::Io(error) };
         match self {
             Source::File(path, _) => Ok(Bytes::from_owner(map(path).map_err(system)?)),
@@ -180,7 +181,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn text(self) -> Result<Text<'a>, Fault> {
+    pub(crate) fn text(self) -> Result<Text<'a>, Fault> {
         match self {
             Source::File(path, _) => open(path),
             Source::Bytes(bytes, _) => in_memory(bytes),

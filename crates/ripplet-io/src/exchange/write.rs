@@ -7,7 +7,7 @@ use super::graphml::GraphMl;
 use super::node_link::NodeLink;
 use super::pajek::Pajek;
 use super::xml;
-use crate::labels::shown;
+use crate::labelled::shown;
 use crate::write::arcs::Arcs;
 use crate::write::refused;
 use crate::write::text::{decimal, push_integer, write_blocks, write_head};

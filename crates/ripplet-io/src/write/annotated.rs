@@ -3,7 +3,7 @@
 use super::communities::{Called, Communities, Naming, check_communities, write_communities};
 use super::{Target, refused, whole_file};
 use crate::exchange::{self, Attribute, AttributeKind, Value};
-use crate::labels::shown;
+use crate::labelled::shown;
 use crate::{Compression, Format, WriteError};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};

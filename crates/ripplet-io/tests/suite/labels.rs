@@ -2,7 +2,10 @@
 
 use ripplet_graph::{Names, VertexIds};
 use ripplet_io::write::{Communities, Naming, write_communities};
-use ripplet_io::{Format, ReadOptions, parse_groups, parse_labels, read_groups, read_labels};
+use ripplet_io::{
+    Format, MembershipForm, Memberships, ReadOptions, parse_labels, parse_memberships, read_labels,
+    read_memberships,
+};
 
 fn four() -> VertexIds {
     VertexIds::Unsigned(vec![1, 2, 30, 40].into())
@@ -21,13 +24,18 @@ fn labels_are_vertices() {
 }
 
 #[test]
-fn groups_are_anything_and_are_numbered_by_their_first_vertex() {
+fn communities_are_called_anything() {
+    let groups = |text: &str, format, ids: &VertexIds| {
+        let read = parse_memberships(text.as_bytes(), MembershipForm::Rows, format, ids);
+        read.unwrap().memberships
+    };
     let text = "40 red\n30 7\n2 red\n1 7\n";
-    assert_eq!(parse_groups(text.as_bytes(), Format::EdgeList, &four()).unwrap(), [0, 1, 0, 1]);
+    let found = groups(text, Format::EdgeList, &four());
+    assert_eq!(found, [(3, 0), (2, 1), (1, 0), (0, 1)]);
     let names = VertexIds::Names(Names::new(["New York", "a"]));
     let text = "a\tthe south\nNew York\tthe north\n";
     for format in [Format::EdgeList, Format::Tsv] {
-        assert_eq!(parse_groups(text.as_bytes(), format, &names).unwrap(), [0, 1]);
+        assert_eq!(groups(text, format, &names), [(1, 0), (0, 1)]);
     }
 }
 
@@ -51,9 +59,13 @@ fn errors_name_the_line_and_what_was_expected() {
     }
     assert!(error("1,\"1\n", Format::Csv).contains(":1: "), "an open quote");
     assert!(error("1 1\n", Format::Metis).contains("labels are read from"));
-    let groups = parse_groups(b"1,\n", Format::Csv, &four()).unwrap_err().to_string();
+    let of_rows = |text: &[u8], format| {
+        let read = parse_memberships(text, MembershipForm::Rows, format, &four());
+        read.unwrap_err().to_string()
+    };
+    let groups = of_rows(b"1,\n", Format::Csv);
     assert!(groups.contains(":1: the label is empty"), "{groups}");
-    let invalid = parse_groups(b"1 \xff\n", txt, &four()).unwrap_err().to_string();
+    let invalid = of_rows(b"1 \xff\n", txt);
     assert!(invalid.contains(":1: ") && invalid.contains("UTF-8"), "{invalid}");
 }
 
@@ -82,12 +94,15 @@ fn tables_have_their_columns_and_rows_named() {
             .unwrap();
         let options = ReadOptions::default();
         assert_eq!(read_labels(&path, &options, &four()).unwrap(), [0, 0, 2, 0]);
-        assert_eq!(read_groups(&path, &options, &four()).unwrap(), [0, 0, 1, 0]);
+        let rows = read_memberships(&path, MembershipForm::Rows, &options, &four()).unwrap();
+        let names = ["1", "30"].map(String::from).to_vec();
+        let memberships = vec![(0, 0), (1, 0), (2, 1), (3, 0)];
+        assert_eq!(rows, Memberships { memberships, names });
         let fewer = VertexIds::Unsigned(vec![1, 2, 40].into());
         let error = read_labels(&path, &options, &fewer).unwrap_err().to_string();
         assert!(error.contains(" at row 2: `30` is no vertex of the graph"), "{error}");
         let more = VertexIds::Unsigned(vec![1, 2, 30, 40, 41].into());
-        let error = read_groups(&path, &options, &more).unwrap_err().to_string();
+        let error = read_labels(&path, &options, &more).unwrap_err().to_string();
         assert!(error.contains("1 of 5 vertices have no label"), "{error}");
     }
 }
