@@ -31,7 +31,7 @@ pub enum Format {
     NodeLink,
     /// DOT, the language of Graphviz, which is written only: `.dot`, `.gv`.
     Dot,
-    /// A JSON object a line, of tables, which is written only: `.jsonl`, `.ndjson`.
+    /// A JSON object a line: `.jsonl`, `.ndjson`. Tables are written so, and edges are read.
     JsonLines,
     /// Apache Parquet: `.parquet`.
     Parquet,

@@ -1,11 +1,13 @@
 //! How the rows of a table are read: separator, columns, kind of ids.
 
 use super::header::{Decision, Sample, is_number_like, is_padded};
+use super::json_lines::{self, Keys};
 use super::token;
 use crate::intern::Sign;
 use crate::summary::ReadColumns;
 use crate::{Columns, Format, Header, IdKind, ReadOptions};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// How the rows of a table are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub(super) struct Layout {
     /// Whether integer ids must print as they are written: two texts are never one vertex unless the
     /// options say that ids are numbers.
     pub(super) exact: bool,
+    /// The keys of JSON lines, of which columns and separator say nothing.
+    pub(super) keys: Option<Arc<Keys>>,
 }
 
 /// What stands between fields.
@@ -72,7 +76,8 @@ impl Layout {
     pub(super) fn plain(ids: Ids, weighted: bool) -> Layout {
         let weight = weighted.then_some(2);
         let (header, of) = (false, Of::Vertices);
-        Layout { separator: BLANKS, ids, source: 0, target: 1, weight, header, of, exact: false }
+        let (separator, exact, keys) = (BLANKS, false, None);
+        Layout { separator, ids, source: 0, target: 1, weight, header, of, exact, keys }
     }
 
     /// Rows and columns and maybe values, of a matrix.
@@ -96,6 +101,30 @@ impl Layout {
             }
         }
         Layout::of_sample(&Sample::of(rows, separator)?, separator, options)
+    }
+
+    /// The layout of JSON lines that start with these: as [`Layout::of`].
+    pub(super) fn of_json_lines(
+        lines: &[&[u8]],
+        options: &ReadOptions,
+    ) -> Result<(Layout, ReadColumns), String> {
+        if options.header == Header::Absent {
+            return Err("JSON lines name their columns by keys: leave --no-header out".into());
+        }
+        let sample = json_lines::sample(lines)?;
+        let options = ReadOptions { header: Header::Present, ..options.clone() };
+        let (layout, columns) = Layout::of_sample(&sample, BLANKS, &options)?;
+        let key = |column| sample.name(column).filter(|_| layout.header);
+        match (key(layout.source), key(layout.target)) {
+            (Some(source), Some(target)) => {
+                let weight = layout.weight.and_then(key);
+                let keys = Some(Arc::new(Keys { source, target, weight }));
+                Ok((Layout { keys, ..layout }, columns))
+            }
+            _ => Err("the first object has no keys for both ends of an edge: expected such as \
+                      {\"source\": 1, \"target\": 2}"
+                .into()),
+        }
     }
 
     /// The layout of an edge list under [`NAMED_TABS`]: as [`Layout::of`].
@@ -129,6 +158,7 @@ impl Layout {
             header,
             of: Of::Vertices,
             exact: options.ids == IdKind::Auto,
+            keys: None,
         };
         let columns = sample.columns(header, [source, target], layout.weight);
         Ok((layout, columns))
@@ -141,6 +171,12 @@ impl Layout {
         format: Format,
         options: &ReadOptions,
     ) -> Result<[Layout; 2], String> {
+        if format == Format::JsonLines {
+            let formats = ".csv, .tsv, .parquet or .arrow";
+            return Err(format!(
+                "a table of many graphs is read from {formats}, not from JSON lines"
+            ));
+        }
         let Columns { source, target, weight, graph } = &options.columns;
         let first = rows.first().copied().unwrap_or_default();
         let names = fields(first, separator(first, format)).collect::<Result<Vec<_>, _>>()?;

@@ -16,6 +16,7 @@
 
 mod decode;
 mod header;
+mod json_lines;
 mod layout;
 mod ldbc;
 mod matrix_market;
@@ -109,11 +110,6 @@ pub(crate) fn read(
         Format::MatrixMarket => return matrix_market::read(text, options),
         Format::Metis => metis::read(text, options)?,
         format if format.is_exchange() => return exchange::read(text, format, options),
-        Format::JsonLines => {
-            return Err(Fault::whole(
-                "jsonl is written, but not read: save the table as .csv, .parquet or .arrow",
-            ));
-        }
         _ => {
             let (edges, columns) = table::read(text, format, options)?;
             let summary = ReadSummary::of_table(&edges, columns);

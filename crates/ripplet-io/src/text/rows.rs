@@ -77,7 +77,7 @@ impl Quick {
     }
 
     fn of_columns(layout: &Layout) -> Option<Quick> {
-        let first = (layout.source, layout.target) == (0, 1);
+        let first = (layout.source, layout.target) == (0, 1) && layout.keys.is_none();
         let third = layout.weight.is_none_or(|column| column == 2);
         let weighted = layout.weight.is_some();
         (first && third).then_some(Quick { separator: layout.separator, weighted })
@@ -377,6 +377,9 @@ impl<'a> Row<'a> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if !is_row(line) {
             return Ok(None);
+        }
+        if let Some(keys) = &layout.keys {
+            return keys.row(line).map(Some);
         }
         if memchr(b'\r', line).is_some() {
             return Err(

@@ -1,4 +1,4 @@
-//! Edge lists: one edge a line, in `.txt`, `.tsv` and `.csv`.
+//! Edge lists: one edge a line, in `.txt`, `.tsv`, `.csv` and `.jsonl`.
 //!
 //! Lines that start with `#` or `%` are comments; blank lines are passed over. A row is a source, a
 //! target and, where weights are read, a weight; more fields are passed over. Vertices are exactly
@@ -10,6 +10,7 @@
 //! - `.tsv`, `.csv`: fields stand apart by one tab or comma. A file that has none in its first row
 //!   may use the other, or a semicolon, or blanks. A field in double quotes may hold the separator;
 //!   a doubled quote in it is one quote (RFC 4180, but a field ends on its line).
+//! - `.jsonl`: an object a line: see `json_lines.rs`.
 //! - Whether the first row is a header, and which columns are read, is decided by the first rows: see
 //!   `header.rs`.
 
@@ -35,6 +36,7 @@ pub(super) fn read(
             Format::EdgeList if comment.starts_with(NAMED_TABS.as_bytes()) => {
                 Layout::of_named_tabs(rows, options)?
             }
+            Format::JsonLines => Layout::of_json_lines(rows, options)?,
             _ => Layout::of(rows, format, options)?,
         };
         match layout.source == layout.target {
@@ -45,7 +47,7 @@ pub(super) fn read(
             )),
         }
     })?;
-    if layout.header {
+    if layout.header && layout.keys.is_none() {
         text.skip_line();
     }
     let (like, mut pairs) = Pairs::new();

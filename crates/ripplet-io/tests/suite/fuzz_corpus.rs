@@ -82,6 +82,7 @@ fn about_vertices(input: &[u8]) -> (u8, Format, VertexIds, &[u8]) {
 fn outcome(target: &str, input: &[u8], file: &Path) -> Outcome {
     match target {
         "edge_list" => edges(input, Format::EdgeList, file),
+        "json_lines" => edges(input, Format::JsonLines, file),
         "delimited" => {
             let is_tsv = input.first().is_some_and(|byte| byte & 16 != 0);
             edges(input, if is_tsv { Format::Tsv } else { Format::Csv }, file)
@@ -165,6 +166,21 @@ const KNOWN: &[(&str, &str, Result<usize, &str>)] = &[
     ("edge_list", "mark-and-crlf", Ok(3)),
     ("edge_list", "control", Err("\\u{1b}]0,x\\u{7}")),
     ("edge_list", "many-fields", Ok(3)),
+    ("json_lines", "usual", Ok(3)),
+    ("json_lines", "names", Ok(3)),
+    ("json_lines", "signed", Ok(2)),
+    ("json_lines", "columns", Ok(2)),
+    ("json_lines", "numbers", Ok(2)),
+    ("json_lines", "header-twice", Err("the column `source` twice")),
+    ("json_lines", "missing", Err(":2: the key `target` is missing")),
+    ("json_lines", "null", Err(":2: the key `target` has null")),
+    ("json_lines", "nested", Err(":2: the key `source` has a list")),
+    ("json_lines", "exponent", Err(":2: the key `source` has the number 1000.0")),
+    ("json_lines", "control", Ok(2)),
+    ("json_lines", "flood", Ok(2)),
+    ("json_lines", "cut-short", Err(":2: expected a JSON object")),
+    ("json_lines", "no-object", Err(":1: ")),
+    ("json_lines", "empty", Err(":1: the first object has no keys")),
     ("vertex_table", "header-twice", Err("(bytes):1: the header has the column `a` twice")),
     ("vertex_table", "zeros", Err("no row, the first of them vertex 0")),
     ("vertex_table", "mark-and-crlf", Ok(2)),
@@ -198,7 +214,7 @@ const KNOWN: &[(&str, &str, Result<usize, &str>)] = &[
 
 #[test]
 fn inputs_of_tables_are_what_their_names_say() {
-    for target in ["delimited", "edge_list", "vertex_table", "graph_table", "seeds"] {
+    for target in ["delimited", "edge_list", "json_lines", "vertex_table", "graph_table", "seeds"] {
         let mut known = 0;
         for file in corpus(target) {
             let found = outcome(target, &fs::read(&file).unwrap(), &file);

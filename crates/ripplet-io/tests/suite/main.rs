@@ -11,6 +11,7 @@ mod fuzz_corpus;
 mod gml;
 mod graphs;
 mod headers;
+mod json_lines;
 mod labels;
 mod listings;
 mod memberships;

@@ -88,6 +88,11 @@ impl<'a> Sample<'a> {
         Sample { first, others, ends_first: false }
     }
 
+    /// The name of a column, if the first row is a header that has it.
+    pub(in crate::text) fn name(&self, column: usize) -> Option<String> {
+        self.first.get(column).map(|name| String::from_utf8_lossy(name).into_owned())
+    }
+
     /// The first row that is no header.
     pub(in crate::text) fn data(&self, header: bool) -> &[Field<'a>] {
         match header {
