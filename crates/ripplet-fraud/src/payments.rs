@@ -49,11 +49,35 @@ impl Payments {
         Ok(payments)
     }
 
-    /// The places of what one vertex paid another, by time.
+    /// Returns the places of what one vertex paid another, by time.
+    ///
+    /// A binary search, and a short one for the end.
     pub fn between(&self, from: VertexId, to: VertexId) -> Range<usize> {
         let key = key(from, to);
         let begin = self.keys.partition_point(|&other| other < key);
-        begin..begin + self.keys[begin..].partition_point(|&other| other == key)
+        begin..first_from(&self.keys, begin, |&other| other > key)
+    }
+
+    /// Calls `each` with the place in `to`, which ascends, of every vertex that `from` paid, and where its payments are.
+    ///
+    /// One binary search, and for each of `to` a search from where the one before ended.
+    pub fn of_each(
+        &self,
+        from: VertexId,
+        to: &[VertexId],
+        mut each: impl FnMut(usize, Range<usize>),
+    ) {
+        let Some(&lowest) = to.first() else { return };
+        let mut place = self.keys.partition_point(|&other| other < key(from, lowest));
+        for (index, &target) in to.iter().enumerate() {
+            let key = key(from, target);
+            place = first_from(&self.keys, place, |&other| other >= key);
+            let end = first_from(&self.keys, place, |&other| other > key);
+            if place < end {
+                each(index, place..end);
+            }
+            place = end;
+        }
     }
 
     /// When the transaction at a place was.
@@ -70,6 +94,19 @@ impl Payments {
     pub fn bytes(&self) -> u64 {
         8 * (self.keys.capacity() + self.times.capacity() + self.amounts.capacity()) as u64
     }
+}
+
+/// Returns the first place from `begin` on where `holds` does, which goes on holding behind it; the length if it never does.
+///
+/// Takes steps for the logarithm of the distance.
+fn first_from<T>(sorted: &[T], begin: usize, holds: impl Fn(&T) -> bool) -> usize {
+    let rest = &sorted[begin..];
+    let mut bound = 1;
+    while bound < rest.len() && !holds(&rest[bound]) {
+        bound *= 2;
+    }
+    let (low, high) = (bound / 2, rest.len().min(bound + 1));
+    begin + low + rest[low..high].partition_point(|item| !holds(item))
 }
 
 /// What deals are sorted by.

@@ -22,21 +22,42 @@ pub struct Edge {
 /// Takes time for the members' lists, or, where a list is much longer than the members are many, for a search
 /// of each member in it.
 pub fn edges_among(graph: &Graph, members: &[VertexId], ledger: &dyn Ledger) -> Vec<Edge> {
+    let lists: Vec<Vec<Edge>> =
+        members.iter().map(|&source| edges_from(graph, source, members, ledger)).collect();
     let mut edges = Vec::new();
-    for (place, &source) in members.iter().enumerate() {
-        neighbors_among(graph, source, &members[place + 1..], |target, stored| {
-            let weight = graph.weight_scale().weight(u64::from(stored));
-            let edge = |source, target, flow| Edge { source, target, weight, flow };
-            let (there, back) = (ledger.flow(source, target), ledger.flow(target, source));
-            if there.is_some() || back.is_none() {
-                edges.push(edge(source, target, there));
+    for list in &lists {
+        for there in list.iter().filter(|edge| edge.source < edge.target) {
+            let back = members.binary_search(&there.target).ok().and_then(|place| {
+                let list = &lists[place];
+                let found = list.binary_search_by_key(&there.source, |edge| edge.target).ok();
+                found.map(|place| list[place]).filter(|edge| edge.flow.is_some())
+            });
+            if there.flow.is_some() || back.is_none() {
+                edges.push(*there);
             }
-            if back.is_some() {
-                edges.push(edge(target, source, back));
-            }
-        });
+            edges.extend(back);
+        }
     }
     edges
+}
+
+/// Returns an edge from `source` to each neighbour among `members`, which ascend, whichever of the two paid.
+fn edges_from(
+    graph: &Graph,
+    source: VertexId,
+    members: &[VertexId],
+    ledger: &dyn Ledger,
+) -> Vec<Edge> {
+    let (mut targets, mut weights) = (Vec::new(), Vec::new());
+    neighbors_among(graph, source, members, |target, stored| {
+        if target != source {
+            targets.push(target);
+            weights.push(graph.weight_scale().weight(u64::from(stored)));
+        }
+    });
+    let flows = ledger.flows(source, &targets);
+    let of = |((target, weight), flow)| Edge { source, target, weight, flow };
+    targets.into_iter().zip(weights).zip(flows).map(of).collect()
 }
 
 /// Calls `each` with every neighbour of `vertex` that is among `others`, which ascend, and the stored weight.

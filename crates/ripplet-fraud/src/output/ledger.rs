@@ -3,6 +3,7 @@
 use crate::days::Run;
 use crate::{Amount, Timestamp};
 use ripplet_graph::VertexId;
+use std::ops::Range;
 
 /// What one entity paid another in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +35,19 @@ pub trait Ledger: Sync {
     /// Returns the sums of what one paid another; nothing if there is none.
     fn flow(&self, from: VertexId, to: VertexId) -> Option<Flow>;
 
+    /// Returns what `from` paid each of `to`, which ascend: as [`Ledger::flow`], in the order of `to`.
+    fn flows(&self, from: VertexId, to: &[VertexId]) -> Vec<Option<Flow>> {
+        to.iter().map(|&to| self.flow(from, to)).collect()
+    }
+
     /// Returns the newest transactions from one to another, at most `most`, the newest first.
     fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment>;
 }
 
 /// The ledger of some days, which ascend.
 ///
-/// A look-up takes two binary searches a day, and a step for each transaction that it finds.
+/// A look-up takes a binary search a day, and a step for each transaction that it finds; the look-ups of one payer
+/// together take one binary search a day.
 #[derive(Debug)]
 pub struct DaysLedger<'a> {
     days: Vec<&'a Run>,
@@ -57,6 +64,24 @@ impl<'a> DaysLedger<'a> {
         let decimals = self.decimals?;
         units.map(|units| Amount { units, decimals })
     }
+
+    /// Adds the payments of a later day at `places` to those of a pair.
+    fn add(&self, flow: &mut Option<Flow>, run: &Run, places: Range<usize>) {
+        if places.is_empty() {
+            return;
+        }
+        // A day's sum has a bound, and so have the days of a window.
+        let units = places.clone().map(|place| run.payments.amount(place));
+        let units = units.fold(None, |sum, units| Some(sum.unwrap_or(0) + units?));
+        let [first, last] = [places.start, places.end - 1].map(|place| run.payments.time(place));
+        let before = flow.unwrap_or(Flow { count: 0, amount: None, first, last });
+        let sum = self.amount(units).map(|now| Amount {
+            units: now.units + before.amount.map_or(0, |before| before.units),
+            ..now
+        });
+        let count = before.count + places.len() as u64;
+        *flow = Some(Flow { count, amount: sum, first: before.first.min(first), last });
+    }
 }
 
 impl Ledger for DaysLedger<'_> {
@@ -65,26 +90,20 @@ impl Ledger for DaysLedger<'_> {
     }
 
     fn flow(&self, from: VertexId, to: VertexId) -> Option<Flow> {
-        let mut found = None::<Flow>;
+        let mut flow = None;
         for run in &self.days {
-            let places = run.payments.between(from, to);
-            let (Some(begin), Some(end)) = (places.clone().next(), places.clone().next_back())
-            else {
-                continue;
-            };
-            // A day's sum has a bound, and so have the days of a window.
-            let units = places.clone().map(|place| run.payments.amount(place));
-            let units = units.fold(None, |sum, units| Some(sum.unwrap_or(0) + units?));
-            let [first, last] = [begin, end].map(|place| run.payments.time(place));
-            let before = found.unwrap_or(Flow { count: 0, amount: None, first, last });
-            let sum = self.amount(units).map(|now| Amount {
-                units: now.units + before.amount.map_or(0, |before| before.units),
-                ..now
-            });
-            let count = before.count + places.len() as u64;
-            found = Some(Flow { count, amount: sum, first: before.first.min(first), last });
+            self.add(&mut flow, run, run.payments.between(from, to));
         }
-        found
+        flow
+    }
+
+    fn flows(&self, from: VertexId, to: &[VertexId]) -> Vec<Option<Flow>> {
+        let mut flows = vec![None; to.len()];
+        for run in &self.days {
+            run.payments
+                .of_each(from, to, |index, places| self.add(&mut flows[index], run, places));
+        }
+        flows
     }
 
     fn newest(&self, from: VertexId, to: VertexId, most: usize) -> Vec<Payment> {

@@ -4,18 +4,19 @@
 
 use super::{Edge, Payment, WindowFindings, edges_among};
 use crate::scores::NO_SEED;
-use crate::{Amount, ClusterId, Member, Timestamp};
+use crate::{Amount, Cluster, ClusterId, Member, Timestamp};
 use arrow_array::{
     ArrayRef, BooleanArray, Decimal128Array, Float64Array, RecordBatch, StringArray,
     TimestampMicrosecondArray, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_io::WriteError;
 use ripplet_io::write::{RecordWriter, Target};
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::{io, iter};
 
 /// Rows that are appended at a time.
 pub(super) const ROWS: usize = 1 << 15;
@@ -145,15 +146,8 @@ pub fn write_edges(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
     let entities = found.entities;
     let decimals = decimals_of(found);
     let mut table = Table::create(path, &edge_columns(decimals))?;
-    let mut waiting = Vec::new();
-    let mut clusters = found.clusters().peekable();
-    while let Some((cluster, members)) = clusters.next() {
-        let edges = edges_of(found, members);
-        waiting.extend(edges.into_iter().map(|edge| (cluster.id, edge)));
-        if waiting.len() < ROWS && clusters.peek().is_some() {
-            continue;
-        }
-        for part in waiting.chunks(ROWS) {
+    for edges in edges_of_clusters(found) {
+        for part in edges.chunks(ROWS) {
             let rows = part.iter();
             let edges = part.iter().map(|(_, edge)| edge);
             let flows = edges.clone().map(|edge| edge.flow);
@@ -171,7 +165,6 @@ pub fn write_edges(path: &Path, found: WindowFindings<'_>) -> Result<(), WriteEr
                 times(flows.map(|flow| flow.map(|flow| flow.last))),
             ])?;
         }
-        waiting.clear();
     }
     table.finish()
 }
@@ -184,20 +177,26 @@ pub fn write_transactions(path: &Path, found: WindowFindings<'_>) -> Result<(), 
     let Window { index, .. } = Window::of(found);
     let decimals = decimals_of(found);
     let mut table = Table::create(path, &transaction_columns(decimals))?;
-    let mut waiting: Vec<(ClusterId, Edge, Payment)> = Vec::new();
-    for (cluster, members) in found.clusters() {
-        for edge in edges_of(found, members) {
-            let all = found.ledger.newest(edge.source, edge.target, usize::MAX);
-            waiting.extend(all.into_iter().rev().map(|payment| (cluster.id, edge, payment)));
-            while waiting.len() >= ROWS {
-                let rest = waiting.split_off(ROWS);
-                table.append(transaction_rows(found, index, &waiting, decimals))?;
-                waiting = rest;
+    for edges in edges_of_clusters(found) {
+        let mut rest = &*edges;
+        while !rest.is_empty() {
+            // Those that make so many rows together, and one at least.
+            let mut rows = 0;
+            let fits = rest.iter().take_while(|(_, edge)| {
+                rows += edge.flow.map_or(0, |flow| flow.count);
+                rows <= ROWS as u64
+            });
+            let (part, others) = rest.split_at(fits.count().max(1));
+            rest = others;
+            let payments = |&(cluster, edge): &(ClusterId, Edge)| {
+                let newest = found.ledger.newest(edge.source, edge.target, usize::MAX);
+                newest.into_iter().rev().map(move |payment| (cluster, edge, payment))
+            };
+            let waiting: Vec<_> = part.par_iter().flat_map_iter(payments).collect();
+            for rows in waiting.chunks(ROWS) {
+                table.append(transaction_rows(found, index, rows, decimals))?;
             }
         }
-    }
-    if !waiting.is_empty() {
-        table.append(transaction_rows(found, index, &waiting, decimals))?;
     }
     table.finish()
 }
@@ -223,11 +222,29 @@ fn transaction_rows(
     ]
 }
 
-/// The edges among members.
-fn edges_of(found: WindowFindings<'_>, members: &[Member]) -> Vec<Edge> {
-    let mut vertices: Vec<VertexId> = members.iter().map(|member| member.vertex).collect();
-    vertices.sort_unstable();
-    edges_among(&found.window.graph, &vertices, found.ledger)
+/// The edges among the members of each cluster, by rank: those of some clusters at a time, found by all threads.
+fn edges_of_clusters(found: WindowFindings<'_>) -> impl Iterator<Item = Vec<(ClusterId, Edge)>> {
+    let mut clusters = found.clusters();
+    let part = move || {
+        let (mut part, mut edges) = (Vec::new(), 0);
+        while edges < ROWS as u64
+            && let Some((cluster, members)) = clusters.next()
+        {
+            edges += cluster.edges.max(1);
+            part.push((cluster, members));
+        }
+        (!part.is_empty()).then_some(part)
+    };
+    iter::from_fn(part).map(move |part| {
+        let edges = |(cluster, members): (&Cluster, &[Member])| {
+            let mut vertices: Vec<VertexId> = members.iter().map(|member| member.vertex).collect();
+            vertices.sort_unstable();
+            let edges = edges_among(&found.window.graph, &vertices, found.ledger);
+            let id = cluster.id;
+            edges.into_iter().map(move |edge| (id, edge))
+        };
+        part.into_par_iter().flat_map_iter(edges).collect()
+    })
 }
 
 /// Decimals of a column of amounts; without any amounts, it has nulls alone.

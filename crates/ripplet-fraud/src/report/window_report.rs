@@ -4,9 +4,14 @@ use super::events::{DIED, EVENTS, event_of};
 use crate::output::{Edge, Payment, Whereabouts, WindowFindings, edges_among, neighbors_among};
 use crate::scores::{NO_SEED, beside};
 use crate::{Amount, Cluster, KindId, Member};
+use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+
+/// Clusters whose parts are made at a time, by all threads: each may hold the transactions that are left for all,
+/// by default 5 MB.
+const TOGETHER: usize = 32;
 
 /// How much of a window is kept.
 #[derive(Clone, Copy, Debug)]
@@ -240,15 +245,20 @@ impl WindowReport {
         let graph = &window.graph;
         let dealing = (0..graph.vertices()).filter(|&vertex| graph.degree(vertex) > 0).count();
         let scores = || findings.members.iter().map(|member| member.score);
+        let clusters: Vec<_> = found.clusters().take(limits.clusters).collect();
+        let mut listed: Vec<ClusterReport> = Vec::with_capacity(clusters.len());
         let mut left = limits;
-        let listed = found.clusters().take(limits.clusters);
-        let listed = listed.map(|(cluster, members)| {
-            let report = found.cluster(cluster, members, left);
-            let edges = &report.evidence.edges;
-            left.all_transactions -= edges.iter().map(|edge| edge.newest.len()).sum::<usize>();
-            report
-        });
-        let listed: Vec<ClusterReport> = listed.collect();
+        for part in clusters.chunks(TOGETHER) {
+            let report =
+                |&(cluster, members): &(_, &[Member])| found.cluster(cluster, members, left);
+            let mut reports: Vec<ClusterReport> = part.par_iter().map(report).collect();
+            // Each had what was left before all of them; ranks are served in their order.
+            for edge in reports.iter_mut().flat_map(|report| &mut report.evidence.edges) {
+                edge.newest.truncate(left.all_transactions);
+                left.all_transactions -= edge.newest.len();
+            }
+            listed.append(&mut reports);
+        }
         let (others, others_total) = found.others(&listed, limits.others);
         let known = found.known_bad_places().into_iter().take(limits.known);
         let known = known.map(|known| OtherReport {

@@ -8,6 +8,8 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
 use ripplet_fraud::days::{Deal, Run};
 use ripplet_fraud::output::{
     DaysLedger, Flow, GnnScope, Ledger, Payment, Split, write_arcs, write_clusters, write_edges,
@@ -509,6 +511,43 @@ fn a_ledger_has_sums_and_single_transactions_of_each_direction() {
     let ledger = DaysLedger::new([&bare], None);
     assert_eq!(ledger.flow(0, 1).unwrap().amount, None);
     assert_eq!(ledger.newest(0, 1, 1), [Payment { time: at(4, 0), amount: None }]);
+}
+
+proptest! {
+    /// The payments are counted one by one, without any order.
+    #[test]
+    fn flows_to_many_are_those_to_each(
+        days in vec(vec((0..6u32, 0..40u32, 0..90_000i64, 1..1000u64), 0..120), 1..4),
+        wanted in btree_set(0..44u32, 0..20),
+    ) {
+        let days: Vec<Vec<Deal>> = (0..).zip(days).map(|(day, deals)| {
+            let deal = |(source, target, second, amount)| {
+                let time = Timestamp(day * DAY + second * 960_000);
+                Deal { source, target, time, amount }
+            };
+            deals.into_iter().map(deal).collect()
+        }).collect();
+        let run = |deals: &Vec<Deal>| Run::of(deals.clone(), deals.len() as u64, true).unwrap();
+        let runs: Vec<Run> = days.iter().map(run).collect();
+        let ledger = DaysLedger::new(&runs, Some(2));
+        let wanted: Vec<u32> = wanted.into_iter().collect();
+        for from in 0..44 {
+            let expected: Vec<Option<Flow>> = wanted.iter().map(|&to| {
+                let paid = days.iter().flatten().filter(|d| d.source != d.target);
+                let paid: Vec<&Deal> = paid.filter(|d| (d.source, d.target) == (from, to)).collect();
+                let units = paid.iter().map(|deal| deal.amount).sum();
+                Some(Flow {
+                    count: paid.len() as u64,
+                    amount: Some(Amount { units, decimals: 2 }),
+                    first: paid.iter().map(|deal| deal.time).min()?,
+                    last: paid.iter().map(|deal| deal.time).max()?,
+                })
+            }).collect();
+            prop_assert_eq!(ledger.flows(from, &wanted), &*expected);
+            let each: Vec<_> = wanted.iter().map(|&to| ledger.flow(from, to)).collect();
+            prop_assert_eq!(each, expected);
+        }
+    }
 }
 
 /// Files for NumPy, pandas and pyarrow to read, where `RIPPLET_OUTPUTS` names a folder.
