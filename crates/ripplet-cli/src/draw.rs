@@ -112,8 +112,13 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let shown = picture.communities();
     let place =
         if is_standard(output) { String::new() } else { format!("; see {}", output.display()) };
+    let outside = match shown.unassigned {
+        0 => String::new(),
+        1 => ", without the vertex that is in none".into(),
+        count => format!(", without the {count} vertices that are in none"),
+    };
     console.say(&format!(
-        "{} of {} communities are drawn{place}",
+        "{} of {} communities are drawn{outside}{place}",
         shown.communities.len(),
         shown.total
     ));

@@ -29,8 +29,9 @@ pub enum Order {
     /// `8 s ⌊t / s⌋ + t mod s + s k`, k from 0 to 7. One unit of each block is at its turn in each
     /// phase, beginning with the one at `hash(block, seed, round) · phases >> 32` and going on in
     /// order. The stride is `2 << (hash(2³² − 1, seed, round) · 3 >> 32)`, or the largest power of two
-    /// that divides `phases` where that is less. A vertex sees the labels of the phases before, and
-    /// nobody within a phase sees anybody's change. Deterministic.
+    /// that divides `phases` where that is less; in round 20 and every fourth round after it, it is 1, so
+    /// that no two vertices share a unit in all rounds if `phases` is a multiple of 8. A vertex sees the
+    /// labels of the phases before, and nobody within a phase sees anybody's change. Deterministic.
     Phased {
         /// Phases a round, at least 1.
         phases: u32,

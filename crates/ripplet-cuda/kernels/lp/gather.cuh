@@ -11,7 +11,9 @@ struct Turns {
         key = stream_key(field.seed, round, PHASE_STREAM);
         phases = field.phases;
         const u32 drawn = part_of(mix(U32_MAX ^ key), 3);
-        stride = min(2u << drawn, 1u << min(trailing_zeros(phases), 31u));
+        // Vertices 8 apart share a unit at every other stride.
+        const bool parts = round >= 20 && round % 4 == 0;
+        stride = parts ? 1 : min(2u << drawn, 1u << min(trailing_zeros(phases), 31u));
     }
     // The number of those of a unit's vertices that are at their turn in a phase.
     RIPPLET_FN u32 turn_of(u32 unit, u32 phase) const {

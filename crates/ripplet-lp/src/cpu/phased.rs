@@ -13,9 +13,10 @@
 //! ```
 //!
 //! A unit's lists share pages and cache lines, which is worth a quarter of a round's time. Vertices
-//! side by side are never of one unit, so in id order they see one another's changes at once, as in
-//! a sequential sweep, which is worth much where ids are local; and no two vertices stay in one
-//! phase for long, which is what lets swapping pairs settle.
+//! side by side are not of one unit, so in id order they see one another's changes at once, as in
+//! a sequential sweep, which is worth much where ids are local. Vertices 2, 4 or 6 apart part when
+//! another stride is drawn, which is what lets swapping pairs settle; those 8 apart are of one unit
+//! with each of the strides, so from round 20 on every fourth round has stride 1.
 //!
 //! ```text
 //! for each phase:  gather   the active vertices of the phase, which stop being active
@@ -39,6 +40,10 @@ use std::sync::atomic::Ordering::Relaxed;
 const UNIT: u64 = 8;
 /// Strides that are drawn from: 2, 4 and 8.
 const STRIDES: u32 = 3;
+/// The first round whose stride is 1. Few runs take so many, and none that settles anyway needs it.
+const FIRST_PARTING: u32 = 20;
+/// Every so many rounds from then on have stride 1.
+const PARTING_EVERY: u32 = 4;
 /// Blocks that one task gathers from: as many as take longer than waking a thread.
 const BLOCKS_PER_TASK: u32 = 1 << 12;
 /// Vertices that one task handles.
@@ -89,7 +94,11 @@ impl Turns {
         // A stride that divides the phases leaves no gap at the end of a block.
         // No block has the number that stands for the round here.
         let drawn = part_of(mix(u32::MAX ^ key), STRIDES);
-        let stride = (2 << drawn).min(1 << phases.trailing_zeros().min(31));
+        let round = clock.round();
+        let stride = match round >= FIRST_PARTING && round.is_multiple_of(PARTING_EVERY) {
+            true => 1,
+            false => (2 << drawn).min(1 << phases.trailing_zeros().min(31)),
+        };
         Turns { key, phases: u64::from(phases), stride }
     }
 

@@ -120,6 +120,12 @@ pub fn cliques(count: u32, size: u32) -> Edges {
     Edges::new(count * size, inside.chain(between))
 }
 
+/// Pairs of vertices `apart` ids apart that have no other neighbours.
+pub fn pairs(n: u32, apart: u32) -> Edges {
+    let first = (0..n).filter(move |v| v / apart % 2 == 0);
+    Edges::new(n, first.map(|v| (v, v + apart)).filter(|&(_, v)| v < n))
+}
+
 /// Named graphs that are hard for label propagation in different ways.
 pub fn shapes() -> Vec<(&'static str, Edges)> {
     vec![
@@ -130,6 +136,7 @@ pub fn shapes() -> Vec<(&'static str, Edges)> {
         ("star", star(200)),
         ("bipartite", bipartite(13, 7)),
         ("grid", grid(12)),
+        ("pairs", pairs(96, 8)),
         ("cliques", cliques(9, 8)),
         ("directed cliques", cliques(9, 8).directed()),
         ("reciprocal", Edges::new(5, [(0, 1), (1, 0), (1, 2), (3, 2), (2, 3), (4, 0)]).directed()),

@@ -1,6 +1,6 @@
 //! What a run promises beside its labels: stops, reports, plans, cancellation.
 
-use crate::graphs::{Edges, bipartite, cliques, grid, ring, shapes, star};
+use crate::graphs::{Edges, bipartite, cliques, grid, pairs, ring, shapes, star};
 use crate::oracle;
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::cpu::CpuExecutor;
@@ -34,6 +34,22 @@ fn synchronous_swaps_are_found_and_phases_settle_them() {
     let found = executor().run(&graph, &plain, &phased, &mut ()).unwrap();
     assert_eq!(found.reason, StopReason::Fixpoint);
     assert_eq!(found.labels, vec![0; 16]);
+}
+
+#[test]
+fn phases_settle_pairs_however_far_apart() {
+    for apart in 1..=130 {
+        let graph = pairs(600, apart).graph(MAX_SHARD_ARCS);
+        let connected = graph.edges();
+        for (phases, seed) in [(8, 1), (16, 2), (32, 3), (32, 4), (64, 5)] {
+            let schedule = Schedule { order: Order::Phased { phases }, ..Schedule::phased() };
+            let settings = Settings { schedule, seed, ..Settings::default() };
+            let found = executor().run(&graph, &Lpa::default(), &settings, &mut ()).unwrap();
+            assert_eq!(found.reason, StopReason::Fixpoint, "{apart} {phases} {seed}");
+            let communities: BTreeSet<u32> = found.labels.into_iter().collect();
+            assert_eq!(communities.len() as u64, 600 - connected, "{apart} {phases} {seed}");
+        }
+    }
 }
 
 /// Plain label propagation that counts each vertex's updates, up to a number.
