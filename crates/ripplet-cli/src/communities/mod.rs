@@ -178,11 +178,6 @@ impl Work<'_> {
         program: &P,
         rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
-        if matches!(self.job.program, Program::Llp(_)) && self.graph.is_weighted() {
-            self.console.note(
-                "llp counts neighbours, whatever their edges weigh: weights are only in the modularity. lpa counts weights",
-            );
-        }
         let run = self.on_machine(|machine| self.compute(machine, program))?;
         let Some(run) = run else { return Ok(()) };
         self.finish(run, None, rows)?;

@@ -78,18 +78,6 @@ fn seeds_that_are_not_there_are_refused_or_counted() {
 }
 
 #[test]
-fn llp_says_that_it_counts_no_weights() {
-    let sandbox = Sandbox::with([("g.csv", "source,target,weight\na,b,5\nb,c,1\n")]);
-    let note = "llp counts neighbours, whatever their edges weigh";
-    let said = sandbox.run("communities g.csv -o c.csv --program llp --weighted");
-    assert!(said.code == Some(0) && said.error.contains(note), "{said:?}");
-    for arguments in ["--program llp", "--program lpa --weighted"] {
-        let said = sandbox.run(&format!("communities g.csv -o c.csv {arguments}"));
-        assert!(said.code == Some(0) && !said.error.contains("whatever"), "{said:?}");
-    }
-}
-
-#[test]
 fn a_sweep_keeps_the_best_layer_and_writes_the_order() {
     let sandbox = Sandbox::new();
     sandbox.ok("generate planted --vertices 2000 --edges 12000 -o g.rg");
