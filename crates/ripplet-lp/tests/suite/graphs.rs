@@ -122,7 +122,7 @@ pub fn cliques(count: u32, size: u32) -> Edges {
 
 /// Pairs of vertices `apart` ids apart that have no other neighbours.
 pub fn pairs(n: u32, apart: u32) -> Edges {
-    let first = (0..n).filter(move |v| v / apart % 2 == 0);
+    let first = (0..n).filter(move |v| (v / apart).is_multiple_of(2));
     Edges::new(n, first.map(|v| (v, v + apart)).filter(|&(_, v)| v < n))
 }
 
