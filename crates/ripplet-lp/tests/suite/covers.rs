@@ -232,6 +232,24 @@ fn the_omega_index_of_giant_communities_is_that_of_its_definition() {
     close("omega", 0, found.unwrap(), (equal / all - chance) / (1.0 - chance));
 }
 
+/// 30,000 vertices of about 21 of 28 communities each, all in different ones: 10^10 pairs, or more sets still.
+#[test]
+fn the_omega_index_is_absent_if_it_takes_too_long() {
+    const VERTICES: u32 = 30_000;
+    // Two bits of a hash of the vertex say whether it is in a community.
+    let hash = |v: u32| {
+        let mixed = (u64::from(v) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    };
+    let is_in = |v: u32, c: u32| hash(v) >> (2 * c + 8) & 3 != 0;
+    let memberships = (0..VERTICES).flat_map(|v| (0..28).map(move |c| (v, c)));
+    let a = Cover::new(VERTICES, 28, memberships.filter(|&(v, c)| is_in(v, c))).unwrap();
+    let b = Cover::new(VERTICES, 2, (0..VERTICES).map(|v| (v, v % 2))).unwrap();
+    let found = overlap_agreement(&a, &b).unwrap();
+    assert_eq!(found.omega, None);
+    assert!(found.f1 > 0.0 && found.f1 < 1.0);
+}
+
 /// All threads work on one community that has most arcs of the graph.
 #[test]
 fn a_giant_community_has_the_same_figures_on_any_number_of_threads() {
