@@ -316,7 +316,7 @@ fn quoted_field(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, String> 
         Some((&byte, others)) if byte == separator => Ok((field, Some(others))),
         Some(_) => Err(format!(
             "expected `{}` after the quoted field `{}`",
-            separator as char,
+            token::show(&[separator]),
             token::show(&field)
         )),
     }

@@ -80,7 +80,9 @@ impl Sample<'_> {
                 && !self.recurs(ends));
         }
         let recurs = self.recurs(ends);
-        if !known.sure.is_empty() || !known.likely.is_empty() {
+        // Where an id of the first row comes again, values that are no ids do not make its names unknown.
+        let names = known.sure.len() + known.likely.len() > 0 || recurs && self.has_known_names();
+        if names {
             let letters = self.first.iter().all(|name| name.len() == 1);
             return match recurs {
                 false => Ok(true),

@@ -196,10 +196,20 @@ impl<'a> Sample<'a> {
 
     /// The pairs of columns whose names are known to mean the ends of an edge, and whose values may be ids.
     pub(super) fn known_pairs(&self) -> Known {
+        self.pairs_of(|column| self.may_be_ids(column))
+    }
+
+    /// Whether two names are known to mean the ends of an edge, whatever is below them.
+    pub(super) fn has_known_names(&self) -> bool {
+        !self.pairs_of(|_| true).sure.is_empty()
+    }
+
+    /// The pairs of those columns whose names are known to mean the ends of an edge.
+    fn pairs_of(&self, counts: impl Fn(usize) -> bool) -> Known {
         let names: Vec<Name> = self.first.iter().map(|name| Name::of(name)).collect();
         let mut known = Known::default();
         let columns: Vec<usize> =
-            (0..names.len().min(MOST_COLUMNS)).filter(|&column| self.may_be_ids(column)).collect();
+            (0..names.len().min(MOST_COLUMNS)).filter(|&column| counts(column)).collect();
         for &a in &columns {
             for &b in columns.iter().filter(|&&b| b != a) {
                 // `head,tail` may be meant either way: the first way counts.
