@@ -169,6 +169,25 @@ fn known_names_are_found_anywhere_in_a_header() {
 }
 
 #[test]
+fn an_index_without_a_name_is_ignored() {
+    let expected = owned(&[["ann", "bob"], ["bob", "cyd"]]);
+    for text in [
+        ",source,target\n0,ann,bob\n1,bob,cyd\n",
+        ",payee,payer,amount\n0,bob,ann,3.5\n1,cyd,bob,4\n",
+        "\"\",id1,id2,at\n0,ann,bob,2024-01-01\n1,bob,cyd,2024-01-02\n",
+    ] {
+        assert_eq!(read(text, Format::Csv), Ok(expected.clone()), "{text:?}");
+    }
+    let unknown = read(",who,shop\n0,ann,bob\n1,bob,cyd\n", Format::Csv).unwrap_err();
+    assert!(unknown.contains("no name") && unknown.contains("--columns who,shop"), "{unknown}");
+    // A cell is missing in an edge.
+    for text in [",b\nc,d\n", ",b,c\nd,e,f\n", ",source,target\nann,bob,cyd\n"] {
+        let missing = read(text, Format::Csv).unwrap_err();
+        assert!(missing.contains("a vertex id is empty"), "{text:?}: {missing}");
+    }
+}
+
+#[test]
 fn tables_of_real_data_sets_have_the_edges_that_their_owners_mean() {
     for (name, text, expected) in [
         (

@@ -68,8 +68,7 @@ impl Sample<'_> {
             }
         }
         if ends.iter().any(|&end| self.first.get(end).is_none_or(|field| field.is_empty())) {
-            // What is missing is for its row to say.
-            return Ok(false);
+            return self.has_unnamed_index(asked, known);
         }
         let kinds: Vec<Kind> = self.first.iter().map(|field| Kind::of(field)).collect();
         if kinds.contains(&Kind::Number) {
@@ -95,6 +94,30 @@ impl Sample<'_> {
             return Ok(false);
         }
         self.is_header_of_words(&kinds, ends, asked.is_some())
+    }
+
+    /// Whether the first row, in which an end would be empty, names all columns but the first, which counts the rows:
+    /// tables as pandas writes them with their index.
+    ///
+    /// # Errors
+    /// It does, but names no known pair.
+    fn has_unnamed_index(&self, asked: Option<&Columns>, known: &Known) -> Result<bool, String> {
+        let Some((index, names)) = self.first.split_first() else { return Ok(false) };
+        let is_index = index.is_empty()
+            && names.len() > 1
+            && names.iter().all(|name| Kind::of(name) == Kind::Word)
+            && self.is_above(0, 1, is_integer);
+        if !is_index || asked.is_some() {
+            // What is missing is for its row to say.
+            return Ok(false);
+        }
+        match known.sure.is_empty() && known.likely.is_empty() {
+            false => Ok(true),
+            true => Err(self.unclear(
+                true,
+                "the first column has no name, and the others do not say which are the edge's ends",
+            )),
+        }
     }
 
     /// Whether a first row of words without known names, of which no id comes again, names the columns.

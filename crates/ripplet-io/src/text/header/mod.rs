@@ -3,6 +3,7 @@
 //! ```text
 //! --no-header                                             no header
 //! --header, names of --columns, or a known pair of names  header
+//! no name above integers first, a known pair behind       header
 //! a number in the first row                               no header
 //! a word above numbers (or dates) only                    header
 //! words above words: an id of the first row comes again   no header
