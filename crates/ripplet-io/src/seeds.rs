@@ -10,7 +10,7 @@
 use crate::names::NameSet;
 use crate::text::Fault;
 use crate::vertex_table::{Header, Source, Value, vertex_rows};
-use crate::{Format, ReadError, ReadOptions};
+use crate::{Format, Place, ReadError, ReadOptions};
 use ripplet_graph::{Names, VertexId, VertexIds, memory};
 use std::borrow::Cow;
 use std::path::Path;
@@ -92,7 +92,15 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
                 }
                 (None, UnknownSeeds::Refuse) => {
                     let id = crate::columnar::shown(row.id);
-                    return Err(row.fault(format!("the seed `{id}` is no vertex of the graph")));
+                    // A file whose first row is one without a known name.
+                    let header = match row.place {
+                        Place::Line(1) => {
+                            " (a header begins with `id`: id,cluster or id,cluster,strength)"
+                        }
+                        _ => "",
+                    };
+                    let sentence = format!("the seed `{id}` is no vertex of the graph{header}");
+                    return Err(row.fault(sentence));
                 }
             };
             if std::mem::replace(&mut seen[vertex as usize], true) {

@@ -46,6 +46,8 @@ pub struct ReadColumns {
     pub header: bool,
     /// How many other columns there are.
     pub ignored: usize,
+    /// The first of those that could be weights by its name, where weights are not read.
+    pub weight_ignored: Option<ReadColumn>,
     /// Whether one of those is called `graph`.
     pub graph_ignored: bool,
 }
@@ -83,10 +85,15 @@ impl fmt::Display for ReadSummary {
         if let Some(weight) = &columns.weight {
             write!(f, ", weight = {weight}")?;
         }
-        match columns.ignored {
-            0 => {}
-            1 => write!(f, "; 1 other column ignored")?,
-            ignored => write!(f, "; {} other columns ignored", grouped(ignored as u64))?,
+        match (columns.ignored, &columns.weight_ignored) {
+            (0, _) => {}
+            (1, Some(weight)) => write!(f, "; {weight} ignored")?,
+            (2, Some(weight)) => write!(f, "; {weight} and 1 other column ignored")?,
+            (ignored, Some(weight)) => {
+                write!(f, "; {weight} and {} other columns ignored", grouped(ignored as u64 - 1))?;
+            }
+            (1, None) => write!(f, "; 1 other column ignored")?,
+            (ignored, None) => write!(f, "; {} other columns ignored", grouped(ignored as u64))?,
         }
         if columns.header { Ok(()) } else { write!(f, "; no header") }
     }
@@ -118,6 +125,7 @@ mod tests {
             weight: None,
             header: true,
             ignored: 9,
+            weight_ignored: None,
             graph_ignored: false,
         };
         let mut summary =
@@ -126,12 +134,22 @@ mod tests {
             summary.to_string(),
             "read 1,204 edges: source = \"nameOrig\", target = \"name\\u{1b}Dest\"; 9 other columns ignored"
         );
+        for (ignored, expected) in [
+            (1, "; \"amount\" ignored"),
+            (2, "; \"amount\" and 1 other column ignored"),
+            (1001, "; \"amount\" and 1,000 other columns ignored"),
+        ] {
+            let columns = summary.columns.as_mut().unwrap();
+            (columns.ignored, columns.weight_ignored) = (ignored, Some(name("amount")));
+            assert!(summary.to_string().ends_with(expected), "{summary}");
+        }
         summary.columns = Some(ReadColumns {
             source: ReadColumn::Number(1),
             target: ReadColumn::Number(2),
             weight: Some(ReadColumn::Number(3)),
             header: false,
             ignored: 0,
+            weight_ignored: None,
             graph_ignored: false,
         });
         summary.edges = 1;

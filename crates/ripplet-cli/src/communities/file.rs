@@ -36,7 +36,13 @@ impl FileArguments {
         let text = io::read_small_text(path, io::LARGEST_TEXT, "the text of a program")?;
         let module = ripplet::read_program(&path.display().to_string(), &text)?;
         let mut parameters = Parameters::new();
-        for (name, value) in &self.param {
+        for (at, (name, value)) in self.param.iter().enumerate() {
+            if self.param[..at].iter().any(|(before, _)| before == name) {
+                return Err(Failure::refused(
+                    format!("--param gives {name} twice"),
+                    "give each parameter once",
+                ));
+            }
             parameters = parameters.with_text(&module, name, value)?;
         }
         let program = CompiledProgram::compile(&module, &parameters)?;

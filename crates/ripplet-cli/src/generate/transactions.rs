@@ -6,6 +6,7 @@ use crate::convert::{check_graph_place, write_graph};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::machine::{DeviceArguments, Machine, Opened};
+use crate::message::counted;
 use crate::output::{check_place, is_standard, written};
 use crate::threads::ThreadArguments;
 use clap::Args;
@@ -253,7 +254,8 @@ impl TransactionsArguments {
         interrupt::check()?;
         console.stage(format!("writing {}", self.output.display()));
         written(writer.finish(vertices))?;
-        Ok(format!("{} edges in {shards} shards", arcs / 2))
+        let shards = counted(shards as u64, "shard", "shards");
+        Ok(format!("{} edges in {shards}", arcs / 2))
     }
 
     /// Writes each transaction: some are written while the next are drawn.

@@ -7,7 +7,7 @@ use crate::console::{Console, print};
 use crate::convert::MORE;
 use crate::failure::{Ending, Failure};
 use crate::memory::{MemoryArguments, OF_A_GRAPH, within};
-use crate::message::one_line;
+use crate::message::{counted, one_line};
 use crate::output::json;
 use crate::reading::{BuildArguments, Loaded, ReadArguments, load_stored};
 use crate::size::Size;
@@ -137,6 +137,7 @@ impl Info {
             (Storage::Compressed, None) => ", compressed".into(),
             (Storage::Plain, _) => String::new(),
         };
+        let shards = counted(self.shards as u64, "shard", "shards");
         let mut text = String::new();
         for (name, value) in [
             ("vertices", self.shape.vertices.to_string()),
@@ -147,7 +148,7 @@ impl Info {
             ("isolated", self.isolated.to_string()),
             ("degree", format!("{:.2} on average, {} at most", self.mean_degree, self.max_degree)),
             ("ids", format!("{}{ends}", self.ids)),
-            ("arcs", format!("{} in {} shards{lists}", self.arcs, self.shards)),
+            ("arcs", format!("{} in {shards}{lists}", self.arcs)),
             ("memory", Size(self.bytes).to_string()),
         ] {
             let _ = writeln!(text, "{name:<12}{value}");

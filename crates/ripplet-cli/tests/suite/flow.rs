@@ -112,7 +112,7 @@ fn transactions_as_a_graph_and_as_a_table() {
     let generate = "generate transactions --days 12 --scale 0.00002 --ring-share 0.1 --seed 3";
     let places = "--truth truth.csv --seeds seeds.txt --known 0.3";
     let said = sandbox.run(&format!("{generate} -o a.rg {places} --threads 1"));
-    assert!(said.error.contains("vertices, ") && said.error.contains(" in 1 shards"), "{said:?}");
+    assert!(said.error.contains("vertices, ") && said.error.contains(" in 1 shard"), "{said:?}");
     sandbox.ok(&format!("{generate} -o b.rg --shard-arcs 20000 --threads 7"));
     sandbox.ok(&format!("{generate} -o b.rgz --shard-arcs 20000 --threads 3"));
     sandbox.ok(&format!("{generate} -o plain.rg --no-weights"));

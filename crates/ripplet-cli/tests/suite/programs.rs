@@ -173,6 +173,7 @@ fn program_files_that_cannot_run_are_refused() {
         ("--param popular=-1", ["`popular` is a u32", "`-1`"]),
         ("--param hub=5", ["no parameter `hub`", "`popular`"]),
         ("--param popular", ["NAME=VALUE", "--param"]),
+        ("--param popular=5 --param popular=6", ["gives popular twice", "once"]),
         ("--program lpa", ["--program", "--program-file"]),
         ("--gamma 1", ["--gamma is a parameter of llp", "from a file"]),
         ("--param popular=5 --vertex-table bad.csv", ["bad.csv", "6 of 7 vertices have no row"]),

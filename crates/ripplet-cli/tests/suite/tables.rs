@@ -13,8 +13,7 @@ fn said(sandbox: &Sandbox, command: &str) -> String {
 fn what_was_read_is_said_once_and_kept() {
     let table = "step,type,amount,nameOrig,nameDest\n1,PAY,9.5,C1,M1\n1,PAY,1,C1,C2\n";
     let sandbox = Sandbox::with([("paysim.csv", table), ("plain.txt", "1 2\n2 3\n")]);
-    let sentence =
-        "read 2 edges: source = \"nameOrig\", target = \"nameDest\"; 3 other columns ignored";
+    let sentence = "read 2 edges: source = \"nameOrig\", target = \"nameDest\"; \"amount\" and 2 other columns ignored";
     assert_eq!(said(&sandbox, "communities paysim.csv -o c.csv --stats s.json"), sentence);
     assert_eq!(sandbox.json("s.json")["input"], sentence);
     let ids: Vec<String> =
@@ -81,4 +80,47 @@ fn what_a_file_lacks_or_has_in_vain_is_noted() {
         "{found:?}"
     );
     assert!(notes("communities whole.mtx -o a.txt").is_empty());
+}
+
+/// `df.to_csv("edges.csv")` writes the index, too, without a name.
+#[test]
+fn tables_with_the_index_of_pandas() {
+    let sandbox = Sandbox::with([
+        ("a.csv", ",source,target\n0,ann,bob\n1,bob,cyd\n"),
+        ("b.csv", ",amount,sender,receiver\n0,1.5,ann,bob\n1,2,bob,cyd\n"),
+        ("c.csv", ",buyer,shop\n0,ann,bob\n1,bob,cyd\n"),
+        ("d.csv", ",a\n0,b\n"),
+        ("e.csv", ",source,target\nann,bob,1\n"),
+    ]);
+    let read = |file: &str| said(&sandbox, &format!("communities {file} -o c.tsv"));
+    assert_eq!(
+        read("a.csv"),
+        "read 2 edges: source = \"source\", target = \"target\"; 1 other column ignored"
+    );
+    assert_eq!(
+        read("b.csv"),
+        "read 2 edges: source = \"sender\", target = \"receiver\"; \"amount\" and 1 other column ignored"
+    );
+    sandbox.fails("communities c.csv -o c.tsv", 2, &["no name", "--columns buyer,shop"]);
+    for file in ["d.csv", "e.csv"] {
+        sandbox.fails(&format!("communities {file} -o c.tsv"), 2, &["vertex id is empty"]);
+    }
+}
+
+#[test]
+fn a_wrong_weight_is_told_with_its_column() {
+    let sandbox = Sandbox::with([
+        ("date.csv", "from,to,when\na,b,2024-01-01\n"),
+        ("none.csv", "from,to,weight\na,b,\n"),
+        ("comma.csv", "from;to;weight\na;b;3,50\n"),
+        ("pairs.csv", "from,to,buyer,seller\n1,2,3,4\n2,3,4,5\n"),
+    ]);
+    for (file, parts) in [
+        ("date.csv", &["`2024-01-01` is not a weight", "in column 3"][..]),
+        ("none.csv", &["the weight is empty", "in column 3"]),
+        ("comma.csv", &["`3,50`", "with a decimal point"]),
+        ("pairs.csv", &["more than one pair", "--columns from,to"]),
+    ] {
+        sandbox.fails(&format!("communities {file} -o c.tsv --weighted"), 2, parts);
+    }
 }

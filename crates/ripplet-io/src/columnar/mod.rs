@@ -28,8 +28,8 @@ use crate::intern::{intern_integers, intern_names, into_column, signed};
 use crate::map::map;
 use crate::names::{NameIndex, NameSet};
 use crate::summary::{ReadColumn, ReadColumns};
-use crate::text::number;
 use crate::text::{Fault, GraphRows};
+use crate::text::{is_weight_name, number};
 use crate::{Columns, Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
@@ -185,6 +185,11 @@ impl Layout {
             weight: self.weight.map(column),
             header: true,
             ignored: schema.fields().len() - self.columns.len(),
+            weight_ignored: (0..schema.fields().len())
+                .filter(is_ignored)
+                .map(|at| schema.field(at).name())
+                .find(|name| self.weight.is_none() && is_weight_name(name.as_bytes()))
+                .map(|name| ReadColumn::Name(name.clone())),
             graph_ignored: (0..schema.fields().len())
                 .filter(is_ignored)
                 .any(|at| schema.field(at).name() == "graph"),

@@ -394,7 +394,8 @@ impl<'a> Row<'a> {
             let field = field?;
             count += 1;
             if layout.weight == Some(column) {
-                weight = Some(token::weight(&field)?);
+                let of_column = |what| format!("{what} (in column {})", column + 1);
+                weight = Some(token::weight(&field).map_err(of_column)?);
             } else if column == layout.source {
                 source = Some(field);
             } else if column == layout.target {

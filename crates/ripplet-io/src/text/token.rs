@@ -64,7 +64,17 @@ pub(crate) fn parse<T: std::str::FromStr>(token: &[u8]) -> Option<T> {
 /// A token as a weight: finite, 0 or above.
 pub(crate) fn weight(token: &[u8]) -> Result<f64, String> {
     let Some(weight) = parse::<f64>(token) else {
-        return Err(format!("`{}` is not a weight: expected a number", show(token)));
+        if token.is_empty() {
+            return Err("the weight is empty: expected a number".into());
+        }
+        let has_point = |part: &[u8]| parse::<f64>(part).is_some() && !part.contains(&b'.');
+        let expected = match token.iter().position(|&byte| byte == b',') {
+            Some(at) if has_point(&[&token[..at], &token[at + 1..]].concat()) => {
+                "a number with a decimal point and without separators"
+            }
+            _ => "a number",
+        };
+        return Err(format!("`{}` is not a weight: expected {expected}", show(token)));
     };
     if !weight.is_finite() || weight < 0.0 {
         return Err(format!(

@@ -220,6 +220,10 @@ fn seeds_have_clusters_and_strengths_or_none() {
 fn what_is_wrong_with_seeds_is_said_with_its_place() {
     for (content, expected) in [
         ("cy ring\ndan ring\n", "s.txt:2: the seed `dan` is no vertex of the graph"),
+        (
+            "account group\ncy ring\n",
+            "s.txt:1: the seed `account` is no vertex of the graph (a header begins with `id`: id,cluster or id,cluster,strength)",
+        ),
         ("cy ring\ncy ring\n", "s.txt:2: vertex cy is a seed twice"),
         ("cy ring 1.5\n", "s.txt:1: `1.5` is no strength: expected a number from 0 to 1"),
         ("cy ring x\n", "s.txt:1: `x` is no strength: expected a number from 0 to 1"),

@@ -1,6 +1,6 @@
 //! Whether the first row names the columns, and which of them are read.
 
-use super::names::{KNOWN_WEIGHT_NAMES, VERTEX_NAMES, words};
+use super::names::{VERTEX_NAMES, is_weight_name, words};
 use super::sample::{Kind, Known, Sample, is_code, is_integer};
 use crate::summary::{ReadColumn, ReadColumns};
 use crate::text::token;
@@ -181,10 +181,9 @@ impl Sample<'_> {
         match (&*known.sure, &*known.likely) {
             ([pair], _) | ([], [pair]) => return Ok(*pair),
             ([], []) => {}
-            _ => {
-                return Err(
-                    self.unclear(true, "more than one pair of columns could be the edge's ends")
-                );
+            ([pair, ..], _) | ([], [pair, ..]) => {
+                let why = "more than one pair of columns could be the edge's ends";
+                return Err(self.unclear_between(true, why, *pair));
             }
         }
         let of_first = words(&self.first[0]);
@@ -240,10 +239,7 @@ impl Sample<'_> {
         if let Some(exact) = self.position(&columns.weight) {
             return Ok(exact);
         }
-        let known = |place: &usize| {
-            let name = words(&self.first[*place]);
-            name.len() == 1 && KNOWN_WEIGHT_NAMES.contains(&name[0].as_str())
-        };
+        let known = |place: &usize| is_weight_name(&self.first[*place]);
         let candidates: Vec<usize> = (0..self.first.len()).filter(free).filter(known).collect();
         match *candidates {
             [only] => Ok(only),
@@ -290,6 +286,10 @@ impl Sample<'_> {
             weight: weight.map(column),
             header,
             ignored: others.clone().count(),
+            weight_ignored: others
+                .clone()
+                .find(|&at| header && weight.is_none() && is_weight_name(&self.first[at]))
+                .map(column),
             graph_ignored: header && others.into_iter().any(|at| &*self.first[at] == b"graph"),
         }
     }

@@ -26,4 +26,5 @@ pub use names::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
 pub(super) use decision::Decision;
 pub(crate) use decision::number;
+pub(crate) use names::is_weight_name;
 pub(super) use sample::{MOST_ROWS, Sample, is_number_like, is_padded};

@@ -200,6 +200,11 @@ impl Name {
     }
 }
 
+/// Whether a name is one of [`KNOWN_WEIGHT_NAMES`].
+pub(crate) fn is_weight_name(name: &[u8]) -> bool {
+    matches!(&*words(name), [word] if KNOWN_WEIGHT_NAMES.contains(&word.as_str()))
+}
+
 /// The words of a name in lower case: `nameOrig`, `name_orig` and `Name Orig` are the same two.
 pub(super) fn words(name: &[u8]) -> Vec<String> {
     let name = String::from_utf8_lossy(name);

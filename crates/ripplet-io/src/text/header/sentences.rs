@@ -39,18 +39,22 @@ impl Sample<'_> {
 
     /// A refusal with the first rows and the option to use.
     pub(super) fn unclear(&self, header: bool, why: &str) -> String {
-        let [source, target] =
-            self.likely_ends(header).map(|column| match self.first.get(column) {
-                Some(name)
-                    if header
-                        && Kind::of(name) == Kind::Word
-                        && !name.contains(&b',')
-                        && name.len() < 30 =>
-                {
-                    token::show(name)
-                }
-                _ => (column + 1).to_string(),
-            });
+        self.unclear_between(header, why, self.likely_ends(header))
+    }
+
+    /// A refusal with the first rows and the option to use, of which `ends` are an example.
+    pub(super) fn unclear_between(&self, header: bool, why: &str, ends: [usize; 2]) -> String {
+        let [source, target] = ends.map(|column| match self.first.get(column) {
+            Some(name)
+                if header
+                    && Kind::of(name) == Kind::Word
+                    && !name.contains(&b',')
+                    && name.len() < 30 =>
+            {
+                token::show(name)
+            }
+            _ => (column + 1).to_string(),
+        });
         format!(
             "{why}; the first rows are {}: use --columns with two names or numbers, such as --columns {source},{target}",
             self.first_rows()
