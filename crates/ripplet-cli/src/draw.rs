@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
+use crate::message::counted;
 use crate::named_cover::NamedCover;
 use crate::output::{check_place, is_standard, written};
 use crate::reading::{BuildArguments, ReadArguments, check_standard_input, load_stored};
@@ -117,11 +118,12 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         1 => ", without the vertex that is in none".into(),
         count => format!(", without the {count} vertices that are in none"),
     };
-    console.say(&format!(
-        "{} of {} communities are drawn{outside}{place}",
-        shown.communities.len(),
-        shown.total
-    ));
+    let (drawn, total) = (shown.communities.len() as u64, u64::from(shown.total));
+    let drawn = match drawn == total {
+        true => counted(total, "community", "communities"),
+        false => format!("{drawn} of {total} communities"),
+    };
+    console.say(&format!("drew {drawn}{outside}{place}"));
     Ok(())
 }
 

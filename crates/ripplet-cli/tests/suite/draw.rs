@@ -51,7 +51,7 @@ fn vertices_in_no_community_are_counted() {
     let sandbox = sandbox();
     sandbox.write("some.txt", "ann a\nbob a\ndan d\neve d\nfay d\n");
     let said = sandbox.run("draw g.txt some.txt -o g.svg");
-    let expected = "2 of 2 communities are drawn, without the vertex that is in none; see g.svg";
+    let expected = "drew 2 communities, without the vertex that is in none; see g.svg";
     assert!(said.error.contains(expected), "{said:?}");
 }
 
