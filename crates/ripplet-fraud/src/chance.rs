@@ -314,7 +314,8 @@ impl<'a> Group<'a> {
 pub fn one_in(chance: f64) -> String {
     const MOST: f64 = 1e9;
     match 1.0 / chance {
-        n if n < 1.5 => "all the time".into(),
+        n if n < 1.05 => "all the time".into(),
+        n if n < 1.5 => format!("{:.0} in 10", 10.0 / n),
         n if n < 10.0 => format!("1 in {n:.0}"),
         n if n < MOST => {
             let unit = 10f64.powf(n.log10().floor() - 1.0);
@@ -358,6 +359,7 @@ mod tests {
     fn chances_read_as_odds() {
         for (chance, text) in [
             (1.0, "all the time"),
+            (0.79, "8 in 10"),
             (0.3, "1 in 3"),
             (0.05, "1 in 20"),
             (0.001, "1 in 1,000"),

@@ -39,6 +39,7 @@ impl ExpressionErrors {
             } else {
                 error.line -= first - 1;
             }
+            error.help = help_of(&error.message).map(str::to_owned).or(error.help);
             error
         };
         let errors = found.errors.into_iter().map(place).collect();
@@ -56,6 +57,18 @@ impl ExpressionErrors {
         let width = error.width.min((skipped + SHOWN).saturating_sub(before)).max(1);
         format!("  {shown}\n  {}{}", " ".repeat(before - skipped), "^".repeat(width))
     }
+}
+
+/// The help of an error whose own help speaks of programs, which have functions and constants.
+fn help_of(message: &str) -> Option<&'static str> {
+    if message.starts_with("there is no function") || message.ends_with("is not known here") {
+        return Some(
+            "a weight has the names `count`, `amount` and `age`, and the functions `exp`, `exp2`, `ln`, `log2` and `powf`, \
+             as in `ln(1.0 + amount)`",
+        );
+    }
+    let is_of_types = message.contains("f32") && message.contains("integer");
+    is_of_types.then_some("numbers of a weight have a point, as in `90.0`")
 }
 
 impl fmt::Display for ExpressionErrors {

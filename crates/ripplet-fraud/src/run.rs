@@ -734,21 +734,19 @@ const ENOUGH_KEPT: f64 = 0.5;
 pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     let mut notes = Vec::new();
     let counts = &manifest.counts;
-    for (fault, rows) in &counts.faults {
-        notes.push(format!("{rows} rows were left out: {fault}"));
+    let rows_were = ["row was", "rows were"];
+    for (fault, &rows) in &counts.faults {
+        say(&mut notes, rows, rows_were, &format!("left out: {fault}"));
     }
-    let mut say = |count: u64, what: &str| {
-        if count > 0 {
-            notes.push(format!("{count} {what}"));
-        }
-    };
-    say(counts.late, "rows were left out: they came after their day had ended");
+    say(&mut notes, counts.late, rows_were, "left out: too late, their day had ended");
     say(
+        &mut notes,
         counts.rounded,
-        "amounts have more decimals than are kept, and were rounded: amount = { column = …, decimals = N } in the mapping \
-         keeps up to 9",
+        ["amount was", "amounts were"],
+        "rounded, with more decimals than are kept: amount = { column = …, decimals = N } in the mapping keeps up to 9",
     );
-    say(counts.other_kinds, "rows were passed over: of kinds that the mapping does not take");
+    let kinds = "passed over: of kinds that the mapping does not take";
+    say(&mut notes, counts.other_kinds, rows_were, kinds);
     if manifest.unseen > 0 {
         let named = manifest.unseen_first.join(", ");
         let rest = match manifest.unseen - manifest.unseen_first.len() as u64 {
@@ -757,20 +755,16 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
                 " and {rest} others; the windows’ known_bad.parquet have all of the known bad"
             ),
         };
-        notes.push(format!(
-            "{} entries of the lists name nobody who was seen: {named}{rest}",
-            manifest.unseen
-        ));
+        let entries = ["entry of the lists names", "entries of the lists name"];
+        let who = format!("nobody who was seen: {named}{rest}");
+        say(&mut notes, manifest.unseen, entries, &who);
     }
-    let mut say = |count: u64, what: &str| {
-        if count > 0 {
-            notes.push(format!("{count} {what}"));
-        }
-    };
     say(
+        &mut notes,
         manifest.transactions_behind,
-        "transactions lie behind the end of the last window and are in none: without --full-slides (and --follow), a last \
-         window ends with the last day",
+        ["transaction lies", "transactions lie"],
+        "behind the end of the last window, in none: without --full-slides (and --follow), a last window ends with the last \
+         day",
     );
     let keeps = windows.first().and_then(|window| window.weight_keeps);
     if let Some(keeps) = keeps.filter(|&keeps| keeps < ENOUGH_KEPT) {
@@ -780,31 +774,34 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
             100.0 * keeps
         ));
     }
-    let mut say = |count: u64, what: &str| {
-        if count > 0 {
-            notes.push(format!("{count} {what}"));
-        }
-    };
     let repeated = manifest.inputs.iter().filter(|input| input.repeats.is_some()).count();
-    say(repeated as u64, "files were passed over: others with the same content were read before");
+    let same = "passed over: others with the same content were read before";
+    say(&mut notes, repeated as u64, ["file was", "files were"], same);
     let warm = windows.iter().filter(|window| window.warm).count();
     say(
+        &mut notes,
         warm as u64,
-        "windows began with the labels of the window before: a run with --exact may find others at ties",
+        ["window", "windows"],
+        "began with the labels of the window before: a run with --exact may find others at ties",
     );
     let alone = windows.iter().filter(|window| window.known_bad == 0).count();
     if manifest.options.get("known bad").is_some_and(|list| list == NO_LIST) {
         notes.push("there is no list of known bad: all clusters were found without seeds".into());
     } else {
-        say(
-            alone as u64,
-            "windows had nobody known to be bad: what was found there was found without seeds",
-        );
+        let without = "had nobody known to be bad: what was found there was found without seeds";
+        say(&mut notes, alone as u64, ["window", "windows"], without);
     }
     if !["finished", "running"].contains(&&*manifest.state) {
         notes.push(format!("The run ended early: {}", manifest.state));
     }
     notes
+}
+
+/// Adds a note about a number of things, in the singular for one; none for 0.
+fn say(notes: &mut Vec<String>, count: u64, [one, many]: [&str; 2], what: &str) {
+    if count > 0 {
+        notes.push(format!("{count} {} {what}", if count == 1 { one } else { many }));
+    }
 }
 
 /// The most memory that this process had, where the system tells.

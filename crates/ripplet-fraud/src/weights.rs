@@ -261,6 +261,14 @@ mod tests {
             );
             assert!(said.lines().all(|line| line.chars().count() < 150), "{said}");
         }
+        for (text, help) in [
+            ("pow(count, 2.0)", "help: a weight has the names `count`, `amount` and `age`"),
+            ("amout", "help: a weight has the names `count`, `amount` and `age`"),
+            ("count * age / 90", "help: numbers of a weight have a point"),
+        ] {
+            let said = weighing(text).unwrap_err().to_string();
+            assert!(said.contains(help), "{said}");
+        }
         assert!(weighing("{ let half = amount / 2.0; half } // of it").is_ok());
         let negative = weighing("0.0 - amount").unwrap();
         assert_eq!(negative.stored(1, 5, 1.0, 0.0), Err(BadWeight::Value(-5.0)));

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 /// Hold out a share of those who were confirmed to be bad, look for them, and tell how many are found.
 ///
 /// Recall and precision at shares of the ranking, PR-AUC and days to detection, each with its 95 % interval over the
-/// draws of who is known, beside degree, strength, components and personalized PageRank. docs/fraud.md explains them.
+/// draws of who is known, beside degree, strength, components and personalized PageRank. docs/fraud-evaluation.md
+/// explains them.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]

@@ -6,6 +6,7 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::machine::DeviceArguments;
 use crate::memory::{Limit, within};
+use crate::message::counted;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
@@ -88,6 +89,12 @@ const WAY_OUT: &str =
 /// Runs.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     arguments.device.check()?;
+    if arguments.output.is_file() {
+        return Err(Failure::refused(
+            format!("{} is a file, and a run fills a folder", arguments.output.display()),
+            "name a new folder with -o",
+        ));
+    }
     let poll = Duration::from_micros(arguments.every.micros().unsigned_abs());
     let feed = arguments.feed.options(arguments.follow.then_some(poll))?;
     let opened = arguments.device.open_one()?;
@@ -130,10 +137,12 @@ fn tell(manifest: &Manifest, arguments: &Arguments, console: &Console) -> Result
         console.note(&note);
     }
     let report = arguments.output.join("report.html");
-    let (windows, rows) = (manifest.windows.len(), manifest.counts.rows);
+    let rows = counted(manifest.counts.rows, "row", "rows");
+    let windows = counted(manifest.windows.len() as u64, "window", "windows");
     let clusters = manifest.windows.last().map_or(0, |window| window.clusters);
+    let clusters = counted(clusters, "cluster", "clusters");
     console.say(&format!(
-        "{rows} rows, {windows} windows, {clusters} clusters in the last, in {:.1} s; see {}",
+        "{rows}, {windows}, {clusters} in the last, in {:.1} s; see {}",
         manifest.seconds,
         report.display()
     ));
@@ -172,9 +181,12 @@ impl RunObserver for Watch<'_> {
         interrupt::has_written();
         let WindowRecord { until, transactions, clusters, rounds, .. } = record;
         let how = if record.warm { "warm" } else { "anew" };
+        let transactions = counted(*transactions, "transaction", "transactions");
+        let clusters = counted(*clusters, "cluster", "clusters");
+        let rounds = counted(u64::from(*rounds), "round", "rounds");
         let seconds = record.seconds.values().sum::<f64>();
         self.console.remark(&format!(
-            "window until {until}: {transactions} transactions, {clusters} clusters, {rounds} rounds ({how}), {seconds:.1} s"
+            "window until {until}: {transactions}, {clusters}, {rounds} ({how}), {seconds:.1} s"
         ));
     }
 }

@@ -84,7 +84,7 @@ fn bad_rows_are_skipped_if_asked_and_a_list_is_not_needed() {
     assert!(!sandbox.path("year").exists(), "nothing is left");
     let said = sandbox.run("fraud run year.csv -m m.toml -w 2d -s 1d -o year --on-error skip");
     assert_eq!(said.code, Some(3), "{said:?}");
-    for part in ["4 windows", "1 rows were left out: time far from its neighbours"] {
+    for part in ["4 windows", "1 row was left out: time far from its neighbours"] {
         assert!(said.error.contains(part), "{part} in {said:?}");
     }
     assert!(said.error.contains("there is no list of known bad"), "{said:?}");
@@ -94,6 +94,35 @@ fn bad_rows_are_skipped_if_asked_and_a_list_is_not_needed() {
     assert!(said.error.contains("10 transactions lie behind"), "{said:?}");
     let said = sandbox.run("fraud window rows.csv -m m.toml -w 3d -s 3d -o w.csv");
     assert!(said.error.contains("from 2024-05-03 to 2024-05-06"), "{said:?}");
+}
+
+/// Spreadsheets write CSV so where numbers have a comma.
+#[test]
+fn fields_between_semicolons() {
+    let sandbox = small();
+    let rows = sandbox.read("rows.csv").replace(',', ";");
+    sandbox.write("semicolons.csv", &rows);
+    for (file, folder) in [("rows.csv", "commas"), ("semicolons.csv", "semicolons")] {
+        let said =
+            sandbox.run(&format!("fraud run {file} -m m.toml -b bad.csv -w 2d -s 1d -o {folder}"));
+        assert_eq!(said.code, Some(0), "{said:?}");
+    }
+    let tables = |folder: &str| {
+        let windows = std::fs::read_dir(sandbox.path(&format!("{folder}/windows"))).unwrap();
+        let mut windows: Vec<_> = windows.map(|window| window.unwrap().path()).collect();
+        windows.sort();
+        let tables = windows.iter().flat_map(|window| {
+            ["members", "edges", "entities"].map(|name| window.join(format!("{name}.parquet")))
+        });
+        tables.map(|table| std::fs::read(table).unwrap()).collect::<Vec<_>>()
+    };
+    assert!(tables("commas") == tables("semicolons"));
+    sandbox.write("m2.toml", &format!("amount = \"eur\"\n{}", sandbox.read("m.toml")));
+    sandbox.write("cents.csv", "from;to;at;eur\na;s;2024-05-01;3,50\n");
+    let said = sandbox.run("fraud run cents.csv -m m2.toml -o cents");
+    said.must_fail("cents", 2, &["cents.csv:2", "`3,50`", "a point before decimals"]);
+    let said = sandbox.run("fraud run rows.csv -m m.toml -o rows.csv");
+    said.must_fail("a file", 2, &["rows.csv is a file", "-o"]);
 }
 
 #[test]
@@ -116,9 +145,9 @@ fn what_is_wrong_is_told_with_what_to_do() {
     let said = run("late.csv -o three --skip-late-rows --on-error skip");
     assert_eq!(said.code, Some(3), "{said:?}");
     for part in [
-        "1 rows were left out: null",
-        "1 rows were left out: they came after",
-        "1 entries of the lists",
+        "1 row was left out: empty or null",
+        "1 row was left out: too late",
+        "1 entry of the lists names",
     ] {
         assert!(said.error.contains(part), "{part} in {said:?}");
     }

@@ -124,3 +124,24 @@ fn a_wrong_weight_is_told_with_its_column() {
         sandbox.fails(&format!("communities {file} -o c.tsv --weighted"), 2, parts);
     }
 }
+
+/// NetworkX writes adjacency lists so, and METIS its graphs.
+#[test]
+fn lists_of_neighbours_are_no_edges() {
+    let sandbox = Sandbox::with([
+        ("lists.txt", "0 1 2 3\n1 2\n2 3 4 5 6\n"),
+        ("lists.csv", "0,1,2,3\n1,2\n2,3,4\n"),
+        ("some.txt", "1 2\n2 3 5\n3 4\n"),
+        ("times.txt", "1 2 5 1083\n2 3 1 1084\n"),
+    ]);
+    for file in ["lists.txt", "lists.csv"] {
+        for option in ["", "--no-header"] {
+            let command = format!("communities {file} -o c.tsv {option}");
+            sandbox.fails(&command, 2, &["lists of neighbours", "--columns 1,2"]);
+        }
+        sandbox.ok(&format!("communities {file} -o c.tsv --columns 1,2"));
+    }
+    for file in ["some.txt", "times.txt"] {
+        sandbox.ok(&format!("communities {file} -o c.tsv"));
+    }
+}

@@ -67,7 +67,9 @@ pub enum FaultKind {
         text: String,
     },
     /// It is no amount.
-    #[error("`{text}` in the column `{column}` is no amount")]
+    #[error(
+        "`{text}` in the column `{column}` is no amount: expected digits, and a point before decimals, as in 1234.50"
+    )]
     Amount {
         /// The column.
         column: String,
@@ -117,7 +119,7 @@ impl FaultKind {
     /// What kind of fault it is, as counts name it.
     pub fn name(&self) -> &'static str {
         match self {
-            FaultKind::Null(_) => "null",
+            FaultKind::Null(_) => "empty or null",
             FaultKind::Time { .. } => "bad time",
             FaultKind::Amount { .. } => "bad amount",
             FaultKind::Negative { .. } => "negative amount",

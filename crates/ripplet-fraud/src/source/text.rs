@@ -1,6 +1,7 @@
 //! Transactions in `.csv` and `.tsv`, plain or compressed.
 //!
-//! The first row names the columns. Quotes may stand around fields, as RFC 4180 has it. A row of more or fewer fields
+//! The first row names the columns. If it has no comma, or in `.tsv` no tab, fields stand between tabs, commas or
+//! semicolons, whichever it has. Quotes may stand around fields, as RFC 4180 has it. A row of more or fewer fields
 //! than the first is an error that names its line: a file whose last row was half written is told so.
 
 use super::{Batches, Places, ROWS, RawBatch, SourceError, missing};
@@ -21,8 +22,7 @@ const BUFFER: usize = 1 << 18;
 
 /// Opens a text, to give these columns in this order.
 pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batches, SourceError> {
-    let mut reader = reader_of(path, separator)?;
-    let names = header_of(path, &mut reader)?;
+    let (reader, names) = reader_and_names(path, separator)?;
     let mut places = Vec::with_capacity(columns.len());
     for &column in columns {
         let place = names.iter().position(|name| name == column);
@@ -67,7 +67,23 @@ fn header_of(path: &Path, reader: &mut TextReader) -> Result<Vec<String>, Source
 
 /// The names in the first row.
 pub(super) fn columns_of(path: &Path, separator: u8) -> Result<Vec<String>, SourceError> {
-    header_of(path, &mut reader_of(path, separator)?)
+    Ok(reader_and_names(path, separator)?.1)
+}
+
+/// Opens a text whose first row is read, and returns the names in it.
+fn reader_and_names(path: &Path, separator: u8) -> Result<(TextReader, Vec<String>), SourceError> {
+    let mut reader = reader_of(path, separator)?;
+    let names = header_of(path, &mut reader)?;
+    if let [only] = &names[..] {
+        let others = [b'\t', b',', b';'];
+        let other = others.into_iter().find(|&other| only.contains(char::from(other)));
+        if let Some(other) = other.filter(|&other| other != separator) {
+            let mut reader = reader_of(path, other)?;
+            let names = header_of(path, &mut reader)?;
+            return Ok((reader, names));
+        }
+    }
+    Ok((reader, names))
 }
 
 struct TextRows {

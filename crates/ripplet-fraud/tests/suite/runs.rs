@@ -630,7 +630,7 @@ fn amounts_that_are_rounded_are_counted() {
     let manifest = slid(&text, |_| ()).unwrap();
     assert_eq!(manifest.counts.rounded, 24);
     let notes = run::notes(&manifest, &manifest.windows).join("\n");
-    assert!(notes.contains("24 amounts have more decimals than are kept"), "{notes}");
+    assert!(notes.contains("24 amounts were rounded, with more decimals than are kept"), "{notes}");
     assert_eq!(slid(&daily(1..=4), |_| ()).unwrap().counts.rounded, 0);
 }
 

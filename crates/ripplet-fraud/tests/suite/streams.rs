@@ -127,6 +127,19 @@ fn late_rows_go_to_their_day_while_it_is_open() {
 }
 
 #[test]
+fn a_table_without_commas_has_semicolons_or_tabs() {
+    let text = "from;to;at;eur\na;b;2024-05-01;1\n\"a;c\";b;2024-05-01;2\n";
+    for text in [text.to_owned(), text.replace(';', "\t")] {
+        let (ended, _) = days_of(&text, MAPPING, TAKING).unwrap();
+        assert_eq!(ended[0].run.transactions, 2, "{text}");
+    }
+    // A comma in the first row is a separator, whatever else is in it.
+    let mixed = "from;to,at,eur\na,2024-05-01,1\n";
+    let found = sentence(days_of(mixed, MAPPING, TAKING).unwrap_err());
+    assert!(found.contains("the columns are from;to, at, eur"), "{found}");
+}
+
+#[test]
 fn faults_of_rows_name_file_and_line() {
     for (row, expected) in [
         ("a,b,2024-05-32,1", "rows.csv:3: `2024-05-32` in the column `at` is no time"),
@@ -134,6 +147,7 @@ fn faults_of_rows_name_file_and_line() {
         (",b,2024-05-01,1", "rows.csv:3: the column `from` is empty"),
         ("a,b,2024-05-01,-1", "rows.csv:3: the amount `-1` in the column `eur` is below 0"),
         ("a,b,2024-05-01,much", "rows.csv:3: `much` in the column `eur` is no amount"),
+        ("a,b,2024-05-01,\"3,50\"", "is no amount: expected digits, and a point before decimals"),
         ("a,b,2024-05-01", "rows.csv:3: 3 fields, where the first row has 4"),
         (
             "a,b,2154-05-01,1",
@@ -148,7 +162,7 @@ fn faults_of_rows_name_file_and_line() {
     let (ended, stream) = days_of(text, MAPPING, Taking { skip_bad_rows: true, ..TAKING }).unwrap();
     assert_eq!(ended[0].run.transactions, 1);
     let counts: Vec<_> = stream.counts().faults.iter().map(|(k, n)| (k.as_str(), *n)).collect();
-    assert_eq!(counts, [("bad time", 1), ("negative amount", 1), ("null", 1)]);
+    assert_eq!(counts, [("bad time", 1), ("empty or null", 1), ("negative amount", 1)]);
     assert_eq!(stream.counts().rows, 4);
     let found = sentence(days_of("from,shop,at\n", MAPPING, TAKING).unwrap_err());
     assert!(found.ends_with("rows.csv: there is no column `to`; the columns are from, shop, at: name one of them in the mapping"), "{found}");

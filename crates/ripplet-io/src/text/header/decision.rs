@@ -5,7 +5,7 @@ use super::sample::{Kind, Known, Sample, is_code, is_integer};
 use crate::summary::{ReadColumn, ReadColumns};
 use crate::text::token;
 use crate::{Columns, Header, ReadOptions};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// A column of at least so many codes below a word without digits has that word as its name.
 const CODES: usize = 3;
@@ -41,8 +41,10 @@ impl Sample<'_> {
         let [source, target] = match (asked, header) {
             (Some(columns), _) => self.asked(columns, header)?,
             (None, true) => self.named(&known)?,
-            (None, false) if options.header == Header::Absent => [0, 1],
-            (None, false) => self.first_two()?,
+            (None, false) => {
+                self.check_no_lists()?;
+                if options.header == Header::Absent { [0, 1] } else { self.first_two()? }
+            }
         };
         let weight = match options.weighted {
             true => self.weight(&options.columns, header, [source, target])?,
@@ -205,6 +207,26 @@ impl Sample<'_> {
                 Err(self.unclear(true, "the header does not say which columns are the edge's ends"))
             }
         }
+    }
+
+    /// Refuses rows of integers of very different lengths, which are lists of neighbours: the first two of each would be
+    /// read as an edge.
+    fn check_no_lists(&self) -> Result<(), String> {
+        /// An edge of two ends, a weight and a time.
+        const LONGEST_EDGE: usize = 4;
+        let lengths: BTreeSet<usize> = self.rows(false).map(<[_]>::len).collect();
+        let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
+            return Ok(());
+        };
+        let are_alike = lengths.len() < 2 || lengths.len() < 3 && longest <= LONGEST_EDGE;
+        if are_alike || !self.rows(false).flatten().all(|field| is_integer(field)) {
+            return Ok(());
+        }
+        Err(format!(
+            "rows have {shortest} to {longest} integers, as lists of neighbours have, and an edge list has one edge a row; the \
+             first rows are {}: write one edge a row, or read the first two of each with --columns 1,2",
+            self.first_rows()
+        ))
     }
 
     /// The first two columns, of a table without a header.
