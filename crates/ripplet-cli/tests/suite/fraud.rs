@@ -117,7 +117,7 @@ fn fields_between_semicolons() {
         tables.map(|table| std::fs::read(table).unwrap()).collect::<Vec<_>>()
     };
     assert!(tables("commas") == tables("semicolons"));
-    sandbox.write("m2.toml", &format!("amount = \"eur\"\n{}", sandbox.read("m.toml")));
+    sandbox.write("m2.toml", format!("amount = \"eur\"\n{}", sandbox.read("m.toml")));
     sandbox.write("cents.csv", "from;to;at;eur\na;s;2024-05-01;3,50\n");
     let said = sandbox.run("fraud run cents.csv -m m2.toml -o cents");
     said.must_fail("cents", 2, &["cents.csv:2", "`3,50`", "a point before decimals"]);
