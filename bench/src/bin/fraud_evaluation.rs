@@ -2,11 +2,11 @@
 //!
 //! LABELS is a CSV file whose column `--id` (the first) names accounts of the kind of the mapping's source, confirmed
 //! where its column `--where COLUMN=VALUE` says so, or all of them. `--window` and `--slide` in spans (150d), `--draws`,
-//! `--known`, `--seed`, `--top`, `--attenuation`, `--no-closure`, `--threads`. Prints the tables; `--rows FILE` gets a row
-//! for each draw and method.
+//! `--known`, `--seed`, `--top`, `--attenuation`, `--no-closure`, `--threads`. Prints the tables; `--rows FILE` (.tsv, .csv,
+//! .parquet) gets a row for each draw and method.
 
 use ripplet_bench::{Arguments, Result};
-use ripplet_fraud::evaluate::{Evaluation, Evaluator};
+use ripplet_fraud::evaluate::{Evaluation, Evaluator, write_draws};
 use ripplet_fraud::seeds::Listed;
 use ripplet_fraud::source::{Batch, open_file};
 use ripplet_fraud::stream::{Ended, LONGEST_PAUSE, Stream, Taking};
@@ -14,7 +14,6 @@ use ripplet_fraud::weights::Weighing;
 use ripplet_fraud::window::{Shape, Sliding};
 use ripplet_fraud::{KnownBad, Mapping, Trusted};
 use ripplet_lp::cpu::CpuExecutor;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -93,9 +92,7 @@ fn main() -> Result<()> {
     );
     print!("{}", report.tables());
     if let Some(rows) = arguments.option("--rows") {
-        let mut file = std::io::BufWriter::new(std::fs::File::create(rows)?);
-        report.write_rows(&mut file)?;
-        file.flush()?;
+        write_draws(Path::new(rows), &report)?;
     }
     Ok(())
 }

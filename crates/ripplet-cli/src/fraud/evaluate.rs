@@ -1,22 +1,24 @@
-//! `ripplet fraud evaluate`: how many of those held out are found, beside simpler ways.
+//! `ripplet fraud evaluate`: measures how many held-out accounts each ranking finds.
 
 use super::feed::{DetectionArguments, FeedArguments};
 use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::machine::{DeviceArguments, Machine};
-use crate::output::{check_place, written};
+use crate::output::{check_place, is_standard, written};
+use crate::reading::format;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::fraud::KnownBad;
 use ripplet::fraud::Trusted;
-use ripplet::fraud::evaluate::{Evaluation, Evaluator, Report};
+use ripplet::fraud::evaluate::{Evaluation, Evaluator, Report, write_draws};
 use ripplet::fraud::feed::{Advance, Feed, FeedOptions};
 use ripplet::fraud::run::Lists;
-use ripplet::io::write::whole_file;
-use std::path::PathBuf;
+use ripplet::io::Format;
+use ripplet::io::write::{RecordWriter, Target};
+use std::path::{Path, PathBuf};
 
-/// Hold out a share of those who were confirmed to be bad, look for them, and tell how many are found.
+/// Measure how many confirmed bad accounts a ranking finds that knows only a share of them.
 ///
 /// Recall and precision at shares of the ranking, PR-AUC and days to detection, each with its 95 % interval over the
 /// draws of who is known, beside degree, strength, components and personalized PageRank. docs/fraud-evaluation.md
@@ -44,9 +46,13 @@ pub struct Arguments {
     #[arg(long, value_name = "SHARE", default_value_t = Evaluation::default().top)]
     #[arg(help_heading = "Evaluation")]
     top: f64,
-    /// Write each method's figures in each draw to this file, a .csv.
+    /// Write a table of each method's figures in each draw (.csv, .tsv, .jsonl, .parquet, .arrow), `-` for standard output
+    /// in place of the summary.
     #[arg(short, long, value_name = "FILE", help_heading = "Evaluation")]
     output: Option<PathBuf>,
+    /// FILE's format, if its name does not tell: csv, tsv, jsonl, parquet, arrow. Without FILE, standard output has it.
+    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Evaluation")]
+    to: Option<Format>,
     #[command(flatten)]
     detection: DetectionArguments,
     #[command(flatten)]
@@ -59,8 +65,10 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     arguments.device.check()?;
     let options = arguments.feed.options(None)?;
-    if let Some(output) = &arguments.output {
-        check_place(output, &[])?;
+    let target = arguments.target();
+    if let Some(target) = target {
+        RecordWriter::check(target).map_err(Failure::Place)?;
+        check_place(target.path(), &[&arguments.confirmed])?;
     }
     let opened = arguments.device.open_one()?;
     arguments.threads.start()?;
@@ -83,11 +91,41 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let report = arguments.device.on(&machine, &arguments.threads, console, |machine| {
         evaluated(arguments, &options, evaluation.clone(), machine, console)
     })?;
-    if let Some(output) = &arguments.output {
-        written(whole_file(output, |out| report.write_rows(out)))?;
+    console.note(&counted(&report));
+    if let Some(target) = target {
+        if is_standard(target.path()) {
+            console.close();
+        }
+        written(write_draws(target, &report))?;
     }
-    print(&report.tables())?;
+    if !target.is_some_and(|target| is_standard(target.path())) {
+        print(&report.tables())?;
+    }
     Ok(Ending::Whole)
+}
+
+impl Arguments {
+    /// The table of draws, if there is to be one.
+    fn target(&self) -> Option<Target<'_>> {
+        match (&self.output, self.to) {
+            (Some(output), to) => Some(Target::new(output, to)),
+            (None, Some(to)) => Some(Target::new(Path::new("-"), Some(to))),
+            (None, None) => None,
+        }
+    }
+}
+
+/// What was evaluated, in numbers.
+fn counted(report: &Report) -> String {
+    let Report { accounts, confirmed, unseen, windows, .. } = report;
+    let missing = match unseen {
+        0 => String::new(),
+        _ => format!("; {unseen} confirmed that no window has cannot be found"),
+    };
+    format!(
+        "{accounts} accounts, {confirmed} of them confirmed, in {windows} {}; recall and precision are of the last{missing}",
+        if *windows == 1 { "window" } else { "windows" },
+    )
 }
 
 /// Ranks window after window.

@@ -46,7 +46,33 @@ fn the_readme_s_command_and_what_comes_after_it() {
         example("confirmed.csv")
     ));
     assert!(tables.contains("suspicion") && tables.contains("pagerank"), "{tables}");
-    assert!(sandbox.read("draws.csv").lines().count() > 2);
+    let draws = sandbox.read("draws.csv");
+    assert!(draws.starts_with("draw,method,held_out,found_at_0.0025,"), "{draws}");
+    assert_eq!(draws.lines().count(), 1 + 2 * 11);
+}
+
+/// The table of draws has the format of its name, and what was evaluated is noted.
+#[test]
+fn an_evaluation_s_draws_are_a_table() {
+    let sandbox = small();
+    let evaluate = |options: &str| {
+        sandbox.run(&format!(
+            "fraud evaluate rows.csv -m m.toml -c confirmed.csv -w 2d -s 1d --draws 2 {options}"
+        ))
+    };
+    sandbox.write("confirmed.csv", "id\na\nb\nnobody\n");
+    let said = evaluate("-o draws.parquet");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(std::fs::read(sandbox.path("draws.parquet")).unwrap().starts_with(b"PAR1"));
+    for part in ["3 accounts, 2 of them confirmed, in 4 windows", "1 confirmed that no window has"]
+    {
+        assert!(said.error.contains(part), "{part} in {said:?}");
+    }
+    let said = evaluate("--to tsv");
+    assert!(said.out.starts_with("draw\tmethod\theld_out\t"), "{said:?}");
+    assert!(!said.out.contains("PR-AUC"), "the summary is in the table: {said:?}");
+    evaluate("-o draws.xlsx").must_fail("a spreadsheet", 2, &["draws.xlsx", ".parquet"]);
+    assert!(!sandbox.path("draws.xlsx").exists());
 }
 
 #[test]

@@ -38,11 +38,13 @@ mod figure;
 mod method;
 mod numbers;
 mod report;
+mod rows;
 
 pub use evaluator::Evaluator;
 pub use figure::Figure;
 pub use method::Method;
 pub use report::{Report, Row, Summary};
+pub use rows::write_draws;
 
 use crate::detect::{DetectError, Detection};
 use ripplet_graph::OutOfMemory;
@@ -101,7 +103,7 @@ pub enum EvaluateError {
     #[error("{0} of an evaluation must be 1 at least")]
     Nothing(&'static str),
     /// The list is empty.
-    #[error("no account is confirmed: the list of labels has no entries")]
+    #[error("no account is confirmed: the list has no entries")]
     NobodyConfirmed,
     /// Nobody is left.
     #[error(

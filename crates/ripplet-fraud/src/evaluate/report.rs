@@ -3,7 +3,6 @@
 use super::figure::{Figure, mean};
 use super::{Evaluation, Method, rank_of};
 use crate::baselines::Baseline;
-use std::io::{self, Write};
 
 /// What a method did in a draw.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,23 +139,6 @@ impl Report {
             rows,
             options,
         }
-    }
-
-    /// A table of all draws, tab-separated: a row for each draw and method, after a header.
-    ///
-    /// # Errors
-    /// Where it cannot be written.
-    pub fn write_rows(&self, to: &mut dyn Write) -> io::Result<()> {
-        write!(to, "draw\tmethod\theld_out")?;
-        self.options.tops.iter().try_for_each(|top| write!(to, "\tfound_at_{top}"))?;
-        writeln!(to, "\taverage_precision\tdetected\tdays_to_detection\tdays_waited")?;
-        for row in &self.rows {
-            write!(to, "{}\t{}\t{}", row.draw, row.method.name(), row.held_out)?;
-            row.found.iter().try_for_each(|found| write!(to, "\t{found}"))?;
-            let Row { average_precision, detected, days, waited, .. } = row;
-            writeln!(to, "\t{average_precision:.6}\t{detected}\t{days:.4}\t{waited:.4}")?;
-        }
-        Ok(())
     }
 
     /// The summaries as tables of Markdown: recall at each share, precision, and the rest.

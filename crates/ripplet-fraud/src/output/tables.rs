@@ -252,9 +252,6 @@ fn decimals_of(found: WindowFindings<'_>) -> u8 {
     found.ledger.decimals().unwrap_or(0) as u8
 }
 
-/// Columns: their names, what they hold, and whether they may be null.
-type Columns = [(&'static str, Kind, bool)];
-
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Name,
@@ -390,9 +387,10 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
+    /// Begins a table of columns: their names, what they hold, and whether they may be null.
     pub(crate) fn create(
         target: impl Into<Target<'a>>,
-        columns: &Columns,
+        columns: &[(&str, Kind, bool)],
     ) -> Result<Table<'a>, WriteError> {
         let target = target.into();
         let field = |&(name, kind, nullable): &(&str, Kind, bool)| {

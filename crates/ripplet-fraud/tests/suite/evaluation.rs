@@ -3,7 +3,9 @@
 use crate::detection::graph_of;
 use proptest::prelude::*;
 use ripplet_fraud::baselines::{Baseline, PageRank, page_rank};
-use ripplet_fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Figure, Method, Report};
+use ripplet_fraud::evaluate::{
+    EvaluateError, Evaluation, Evaluator, Figure, Method, Report, write_draws,
+};
 use ripplet_fraud::seeds::Listed;
 use ripplet_fraud::{Entities, KnownBad, TimeRange, Timestamp, Trusted, Window};
 use ripplet_lp::cpu::CpuExecutor;
@@ -282,9 +284,15 @@ fn all_methods_give_the_same_on_any_number_of_threads() {
     assert_eq!(reports[0].rows.len(), 3 * Method::all().len());
     let tables = reports[0].tables();
     assert!(Method::all().iter().all(|method| tables.contains(method.name())));
-    let mut rows = Vec::new();
-    reports[0].write_rows(&mut rows).unwrap();
-    assert_eq!(String::from_utf8(rows).unwrap().lines().count(), 1 + 3 * Method::all().len());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("draws.csv");
+    write_draws(&file, &reports[0]).unwrap();
+    let rows = std::fs::read_to_string(file).unwrap();
+    assert_eq!(rows.lines().count(), 1 + 3 * Method::all().len());
+    let header = "draw,method,held_out,found_at_0.05,found_at_0.1,found_at_0.5,found_at_1,average_precision,detected,\
+                  days_to_detection,days_waited";
+    assert_eq!(rows.lines().next(), Some(header));
+    assert!(rows.contains("\n0,\"pagerank, weighted\","), "{rows}");
 }
 
 #[test]
