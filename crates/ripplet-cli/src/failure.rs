@@ -57,6 +57,7 @@ pub enum Failure {
     Program(#[from] ProgramErrors),
     /// A program that cannot be compiled with these parameters.
     #[error(transparent)]
+    #[diagnostic(help("{}", parameter_help(.0)))]
     Compile(#[from] JitError),
     /// A thread of a stage that the system refuses.
     #[error("cannot start a thread: {0}")]
@@ -297,6 +298,14 @@ fn is_of_system(error: &ReadError) -> bool {
             error.raw_os_error().is_some_and(|code| OF_SYSTEM.contains(&code))
         }
         _ => false,
+    }
+}
+
+/// How to give a program the parameter that it lacks; nothing for another error.
+fn parameter_help(error: &JitError) -> String {
+    match error {
+        JitError::MissingParameter { name, .. } => format!("give it: --param {name}=VALUE"),
+        _ => String::new(),
     }
 }
 

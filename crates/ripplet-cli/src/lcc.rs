@@ -5,6 +5,7 @@ use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::machine::{DeviceArguments, Machine};
+use crate::message::on_device;
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages, peak_memory};
 use crate::values::{ValueArguments, Weights};
@@ -129,10 +130,7 @@ impl Arguments {
         let write = self.write(loaded.graph.ids(), &outcome, console)?;
         let mean = outcome.mean();
         let (compute, triangles) = (seconds.compute, outcome.triangle_count);
-        let device = match &*choices.device {
-            "cpu" => String::new(),
-            device => format!(" on {device}"),
-        };
+        let device = on_device(&choices.device);
         let seconds = Stages { open, read, build, write, ..seconds };
         let bytes = Bytes::new(&plan, peak);
         values.write_stats(&loaded, &choices, Found { triangles, mean }, seconds, bytes)?;

@@ -21,6 +21,11 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// Returns ` on DEVICE`, the end of a sentence on what a run did; nothing for the CPU.
+pub fn on_device(name: &str) -> String {
+    if name == "cpu" { String::new() } else { format!(" on {name}") }
+}
+
 /// A character, or its escape if it controls how text is shown.
 fn shown(c: char, kept: &[char]) -> impl Iterator<Item = char> {
     // Marks that turn the direction of writing make a text look like another.

@@ -350,6 +350,7 @@ pub enum DeviceError {
 fn no_such_device(number: usize, count: usize) -> String {
     match count {
         0 => "the NVIDIA driver finds no GPU".to_owned(),
-        _ => format!("no GPU number {number}: {count} here, numbered from 0"),
+        1 => format!("there is no GPU {number}: this machine has one, cuda:0"),
+        _ => format!("there is no GPU {number}: this machine has {count}, cuda:0 to cuda:{}", count - 1),
     }
 }

@@ -5,6 +5,7 @@ use super::{Figures, Found, Request};
 use crate::batch::{Done, Opened, PartNeeds, Source};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
+use crate::message::{counted, on_device};
 use ripplet::LoadOptions;
 use ripplet::analytics::apsp::pairs_of_batch;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
@@ -78,8 +79,9 @@ impl<C: Serialize> Request<'_, C> {
             }
             let (done, figures) = self.run_batch(batch, workers, console)?;
             let found = figures.found();
+            let device = on_device(&choices.device);
             done.write_stats(self.values.stats(), choices, found)?;
-            self.say_batch(&done.report, found, console);
+            self.say_batch(&done.report, found, &device, console);
             Ok(done.ending)
         })
     }
@@ -110,11 +112,10 @@ impl<C: Serialize> Request<'_, C> {
         Ok((done, figures))
     }
 
-    fn say_batch(&self, report: &Report, found: Found, console: &Console) {
+    fn say_batch(&self, report: &Report, found: Found, device: &str, console: &Console) {
         let Report { graphs, vertices, wall, .. } = report;
-        let place = self.values.see();
-        console
-            .say(&format!("{graphs} graphs, {vertices} vertices; {found}, in {wall:.3} s{place}"));
+        let (graphs, place) = (counted(*graphs, "graph", "graphs"), self.values.see());
+        console.say(&format!("{graphs}, {vertices} vertices; {found}, in {wall:.3} s{device}{place}"));
     }
 
     /// What a part needs beside its graphs.

@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::machine::plan_of_cpu;
+use crate::message::on_device;
 use crate::output::written;
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages, peak_memory};
@@ -116,10 +117,7 @@ impl<C: Serialize> Request<'_, C> {
         let compute = seconds.compute;
         self.values.write_stats(loaded, choices, found, seconds, bytes)?;
         let place = self.values.see();
-        let device = match &*choices.device {
-            "cpu" => String::new(),
-            device => format!(" on {device}"),
-        };
+        let device = on_device(&choices.device);
         console.say(&format!("{found}, in {compute:.3} s{device}{place}"));
         Ok(())
     }

@@ -23,7 +23,7 @@ use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
 use crate::machine::Machine;
 use crate::memory::{Limit, OF_A_LIST, within};
-use crate::message::counted;
+use crate::message::{counted, on_device};
 use crate::output::{check_place, is_standard, write_json};
 use crate::reading::{Loaded, load_stored};
 use crate::stats::{
@@ -412,10 +412,7 @@ impl Work<'_> {
             Some(path) if !is_standard(path) => format!("; see {}", path.display()),
             _ => String::new(),
         };
-        let device = match &*choices.device {
-            "cpu" => String::new(),
-            device => format!(" on {device}"),
-        };
+        let device = on_device(&choices.device);
         let differs = match choices.deterministic {
             true => "",
             false => " (async: another run may differ)",

@@ -61,7 +61,7 @@ fn a_gpu_must_be_there() {
     assert!(!sandbox.path("report.json").exists() && said.out.is_empty(), "{said:?}");
     driver(&sandbox, FAKE);
     let said = run(&sandbox, "bench lp graph.txt --device cuda:1", &[]);
-    said.must_fail("cuda:1", 1, &["error: no GPU number 1: 1 here, numbered from 0", help]);
+    said.must_fail("cuda:1", 1, &["error: there is no GPU 1: this machine has one, cuda:0", help]);
     compiler(&sandbox, FAKE_NVRTC);
     let said = run(&sandbox, "bench lp graph.txt --json report.json", &[("FAKE_LAUNCHES", "9")]);
     said.must_fail("a lost GPU", 1, &["error: the GPU failed at", help]);

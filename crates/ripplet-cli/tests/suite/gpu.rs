@@ -97,7 +97,7 @@ fn a_gpu_that_is_insisted_on_must_be_there() {
     let run = "communities graph.txt -o out.txt --device";
     let sandbox = with_driver();
     for (device, environment, part) in [
-        ("cuda:1", ("FAKE_COUNT", "1"), "error: no GPU number 1: 1 here, numbered from 0"),
+        ("cuda:1", ("FAKE_COUNT", "1"), "error: there is no GPU 1: this machine has one, cuda:0"),
         ("cuda", ("FAKE_COUNT", "0"), "error: the NVIDIA driver finds no GPU"),
         ("cuda", ("FAKE_SM", "61"), "sm_61"),
         ("cuda:3", ("FAKE_INIT", "802"), "fabricmanager"),
@@ -112,7 +112,7 @@ fn several_gpus() {
     let sandbox = with_driver();
     let run_of = "communities graph.txt -o out.txt --device cuda:1,0";
     let one = [("FAKE_COUNT", "1")];
-    fails(&sandbox, run_of, &one, 1, &["error: no GPU number 1: 1 here, numbered from 0"]);
+    fails(&sandbox, run_of, &one, 1, &["error: there is no GPU 1: this machine has one, cuda:0"]);
     let two = [("FAKE_COUNT", "2")];
     compiler(&sandbox, FAKE_NVRTC);
     let parts = ["error: cuda:", " Fake GPU ", ": the GPU failed"];
