@@ -14,7 +14,7 @@ use ripplet::draw::DrawError;
 use ripplet::graph::{BuildError, OutOfMemory, generate::GenerateError};
 use ripplet::io::{ReadError, ReadErrorKind, WriteError};
 use ripplet::jit::JitError;
-use ripplet::lp::{RunError, cpu::ThreadError, quality::QualityError};
+use ripplet::lp::{ColumnError, RunError, SettingsError, cpu::ThreadError, quality::QualityError};
 use ripplet::swarm::SwarmError;
 use std::io::{ErrorKind, Write, stderr};
 use std::process::ExitCode;
@@ -320,6 +320,10 @@ impl From<RunError> for Failure {
         match error {
             RunError::Cancelled => Interrupted.into(),
             RunError::NotKept { .. } => Failure::Checkpoint(error),
+            RunError::Settings(SettingsError::Columns(ColumnError::Missing { ref name })) => {
+                let help = format!("name a table with a column `{name}`: --vertex-table FILE");
+                Failure::refused(error.to_string(), help)
+            }
             RunError::Device(sentence) => Failure::Device { sentence, help: WITHOUT_A_GPU.into() },
             RunError::DeviceMemory { device, needed, graph, room, limited } => {
                 let [all, graph, room] = [needed, graph, room].map(Size);

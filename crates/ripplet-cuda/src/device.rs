@@ -351,6 +351,9 @@ fn no_such_device(number: usize, count: usize) -> String {
     match count {
         0 => "the NVIDIA driver finds no GPU".to_owned(),
         1 => format!("there is no GPU {number}: this machine has one, cuda:0"),
-        _ => format!("there is no GPU {number}: this machine has {count}, cuda:0 to cuda:{}", count - 1),
+        _ => format!(
+            "there is no GPU {number}: this machine has {count}, cuda:0 to cuda:{}",
+            count - 1
+        ),
     }
 }

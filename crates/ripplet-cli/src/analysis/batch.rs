@@ -115,7 +115,8 @@ impl<C: Serialize> Request<'_, C> {
     fn say_batch(&self, report: &Report, found: Found, device: &str, console: &Console) {
         let Report { graphs, vertices, wall, .. } = report;
         let (graphs, place) = (counted(*graphs, "graph", "graphs"), self.values.see());
-        console.say(&format!("{graphs}, {vertices} vertices; {found}, in {wall:.3} s{device}{place}"));
+        console
+            .say(&format!("{graphs}, {vertices} vertices; {found}, in {wall:.3} s{device}{place}"));
     }
 
     /// What a part needs beside its graphs.

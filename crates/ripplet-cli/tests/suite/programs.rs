@@ -167,8 +167,11 @@ fn program_files_that_cannot_run_are_refused() {
     sandbox.write("open.rs", "struct X { ");
     sandbox.write("loop.rs", LOOPS);
     for (flags, parts) in [
-        ("", ["parameter `popular` must be given", "u32"]),
-        ("--param popular=5", ["column `chargebacks` must be given", "no default"]),
+        ("", ["parameter `popular` must be given: a u32", "help: give it: --param popular=VALUE"]),
+        (
+            "--param popular=5",
+            ["column `chargebacks` must be given: it has no default", "--vertex-table FILE"],
+        ),
         ("--param popular=x", ["`popular` is a u32", "`x`"]),
         ("--param popular=-1", ["`popular` is a u32", "`-1`"]),
         ("--param hub=5", ["no parameter `hub`", "`popular`"]),
