@@ -179,9 +179,10 @@ impl Failure {
     /// The same where a GPU is what it is about, and the CPU no way out.
     pub fn of_gpu_alone(self) -> Failure {
         match self {
-            Failure::Device { sentence, .. } => {
-                Failure::Device { sentence, help: "`ripplet devices` tells what is here".into() }
-            }
+            Failure::Device { sentence, .. } => Failure::Device {
+                sentence,
+                help: "`ripplet devices` lists the devices of this machine".into(),
+            },
             other => other,
         }
     }
@@ -402,7 +403,8 @@ impl From<SwarmError> for Failure {
 }
 
 /// What to do where a GPU fails.
-const WITHOUT_A_GPU: &str = "run it with --device cpu; `ripplet devices` tells what is here";
+const WITHOUT_A_GPU: &str =
+    "run it with --device cpu; `ripplet devices` lists the devices of this machine";
 
 impl From<DeviceError> for Failure {
     fn from(error: DeviceError) -> Failure {

@@ -83,7 +83,7 @@ pub fn one_device(text: &str) -> Result<OneDevice, String> {
 }
 
 /// What several GPUs are refused with, where they cannot share the work.
-const ONE_GPU: &str = "this takes one GPU at a time: name one, such as cuda:0";
+const ONE_GPU: &str = "this runs on one GPU: name one, such as cuda:0";
 
 /// What analytics on the CPU need, as all commands have it.
 pub fn plan_of_cpu(graph: &Graph, plan: ripplet::analytics::Plan) -> Plan {
@@ -313,7 +313,10 @@ pub enum Machine {
 }
 
 fn several_refused() -> Failure {
-    Failure::refused(format!("--device: {ONE_GPU}"), "leave one of them")
+    Failure::refused(
+        "--device names several GPUs, and this runs on one",
+        "name one, such as --device cuda:0",
+    )
 }
 
 impl Machine {

@@ -427,8 +427,7 @@ impl<C> Estimate<C> {
             Storage::Plain => "  neighbours",
             Storage::Compressed => "  compressed lists",
         };
-        let lists =
-            [(of_neighbors, neighbors), ("  where they begin", offsets), ("  weights", weights)];
+        let lists = [(of_neighbors, neighbors), ("  offsets", offsets), ("  weights", weights)];
         let [a, b, c] = lists;
         let in_file = (ids + offsets + neighbors + weights).saturating_sub(self.graph_host);
         let host = match in_file {
@@ -465,7 +464,7 @@ fn table(graph: &[(&'static str, u64)], needs: &[Need], total: u64) -> String {
     let needs = needs.iter().map(|need| (need.purpose, need.bytes));
     let graph = graph.iter().copied().filter(|(part, bytes)| *part == "graph" || *bytes > 0);
     let mut text = String::new();
-    for (purpose, bytes) in graph.chain(needs).chain([("in all", total)]) {
+    for (purpose, bytes) in graph.chain(needs).chain([("total", total)]) {
         let _ = writeln!(text, "{purpose:<28}{:>12}", Size(bytes).to_string());
     }
     text

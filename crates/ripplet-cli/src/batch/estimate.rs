@@ -49,12 +49,12 @@ impl Opened {
             let slice = part.slice();
             let (purpose, copies) = match slice.len() < part.batch.len() {
                 true => ("the batch", 1),
-                false => ("parts that are there at once", at_once),
+                false => ("parts in memory", at_once),
             };
             items.push((purpose, part.batch.bytes().saturating_mul(copies)));
             let PartNeeds { host, device, answer } = needs_of(slice)?;
             items.extend(host);
-            items.push(("answers that wait", answer.saturating_mul(2)));
+            items.push(("results to write", answer.saturating_mul(2)));
             planned_device = device;
             (graphs, vertices, arcs) = (slice.len(), slice.vertices(), slice.arcs());
         }
@@ -73,10 +73,10 @@ impl<C> Estimate<C> {
         for need in &self.plan {
             let _ = writeln!(text, "{need}");
         }
-        let _ = writeln!(text, "{:<28}{:>12}", "in all", Size(self.planned_host).to_string());
+        let _ = writeln!(text, "{:<28}{:>12}", "total", Size(self.planned_host).to_string());
         if self.planned_device > 0 {
             let device = Size(self.planned_device).to_string();
-            let _ = writeln!(text, "{:<28}{device:>12}", "of the GPUs' memory");
+            let _ = writeln!(text, "{:<28}{device:>12}", "GPU memory");
         }
         text
     }

@@ -171,7 +171,7 @@ impl Pace {
 impl Measured {
     /// The steps of the iteration of this number.
     fn steps(&self, number: usize) -> String {
-        let title = format!("iteration {number}, each step for itself");
+        let title = format!("iteration {number}, step by step");
         let mut text = format!("\n{title:40}{:>11}{PACE}\n", "vertices");
         for Step { name, vertices, arcs, pace } in &self.steps {
             let _ = writeln!(text, "{name:40}{vertices:>11}{}", pace.cells(*arcs));

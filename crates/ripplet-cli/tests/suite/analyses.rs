@@ -150,7 +150,7 @@ fn components_are_called_by_a_vertex() {
     sandbox.ok("components all.csv --batch -o out.parquet");
     sandbox.ok("convert out.parquet --columns id,component back.rg --ids names");
     let text = sandbox.ok("components all.csv --batch -o out.csv --estimate");
-    assert!(text.contains("components") && text.contains("in all"), "{text}");
+    assert!(text.contains("components") && text.contains("\ntotal "), "{text}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn what_cannot_be_measured_is_refused() {
             "graph.txt --device cpu --ablation",
             ["on a GPU, but the device is cpu", "leave --ablation out"],
         ),
-        ("graph.txt --device cuda:0,1", ["--device", "one GPU at a time"]),
+        ("graph.txt --device cuda:0,1", ["--device", "runs on one GPU"]),
         ("graph.txt --iterations 0", ["--iterations", "1..=1000"]),
         ("graph.txt --iterations ten", ["--iterations", "ten"]),
         ("graph.txt --param a=1", ["--param", "--program-file"]),
@@ -56,7 +56,7 @@ fn a_gpu_must_be_there() {
     let sandbox = Sandbox::with([("graph.txt", TRIANGLES)]);
     no_driver(&sandbox, b"this is no library");
     let said = run(&sandbox, "bench lp graph.txt --device cuda --json report.json", &[]);
-    let help = "help: `ripplet devices` tells what is here";
+    let help = "help: `ripplet devices` lists the devices of this machine";
     said.must_fail("no driver", 1, &["error: no NVIDIA driver: no library", help]);
     assert!(!sandbox.path("report.json").exists() && said.out.is_empty(), "{said:?}");
     driver(&sandbox, FAKE);
@@ -164,8 +164,8 @@ fn the_tables_and_the_json_tell_the_same() {
         "gather ceiling  ",
         "iteration 1  ",
         "iteration 3  ",
-        "iteration 1, each step for itself  ",
-        "iteration 3, each step for itself  ",
+        "iteration 1, step by step  ",
+        "iteration 3, step by step  ",
         "list the active  ",
         "show changes  ",
         "wake neighbours  ",
@@ -181,7 +181,7 @@ fn the_tables_and_the_json_tell_the_same() {
     }
 
     let text = run("--iterations 1");
-    assert_eq!(text.matches("each step for itself").count(), 1, "{text}");
+    assert_eq!(text.matches("step by step").count(), 1, "{text}");
     assert!(!text.contains("milliseconds"), "{text}");
     let text = run("--iterations 1 --json - --program cdlp");
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();

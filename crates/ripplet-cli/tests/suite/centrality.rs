@@ -113,7 +113,7 @@ fn statistics_and_estimate() {
         let number = |name: &str| stats[name].as_f64().unwrap();
         assert!(number("largest") > number("mean") && number("mean") > 0.0, "{stats}");
         let text = sandbox.ok(&format!("{run} --estimate"));
-        assert!(text.contains("searches, one a thread") && text.contains("in all"), "{text}");
+        assert!(text.contains("searches, one a thread") && text.contains("\ntotal "), "{text}");
         let estimate = sandbox.ok(&format!("{run} --estimate=json"));
         let estimate: Value = serde_json::from_str(&estimate).unwrap();
         assert_eq!(estimate["planned_host"], stats["bytes"]["planned_host"]);

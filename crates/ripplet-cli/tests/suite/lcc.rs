@@ -127,7 +127,7 @@ fn statistics_and_estimate() {
     let sum: u64 = needs.map(|need| need["bytes"].as_u64().unwrap()).sum();
     assert_eq!((&estimate["algorithm_host"], sum), (&sum.into(), bytes("algorithm_host")));
     let text = sandbox.ok(&format!("lcc {graph} --estimate -o none.txt --stats none.json"));
-    assert!(text.contains("each edge once, by rank") && text.contains("in all"), "{text}");
+    assert!(text.contains("each edge once, by rank") && text.contains("\ntotal "), "{text}");
     assert_eq!(sandbox.names(), ["out.txt", "stats.json"]);
 }
 

@@ -279,7 +279,10 @@ fn statistics_and_estimates() {
         assert_eq!(stats["skipped"], serde_json::json!([]));
         fs::remove_file(sandbox.path("out.txt")).unwrap();
         let text = sandbox.ok(&format!("{run} --estimate"));
-        assert!(text.contains("of the first part: 10 graphs") && text.contains("in all"), "{text}");
+        assert!(
+            text.contains("of the first part: 10 graphs") && text.contains("\ntotal "),
+            "{text}"
+        );
         let estimate = sandbox.ok(&format!("{run} --estimate=json"));
         let estimate: serde_json::Value = serde_json::from_str(&estimate).unwrap();
         assert_eq!((&estimate["graphs"], &estimate["device"]), (&10.into(), &"cpu".into()));

@@ -534,12 +534,12 @@ impl Layout {
             .with_device("labels and active vertices", state - graph_bytes)
             .with_device("label totals", totals - state)
             .with_device("columns", columns - totals)
-            .with_device("lists of vertices and what they choose", lists - columns)
+            .with_device("vertex lists and choices", lists - columns)
             .with_device("tables of large vertices", tables - lists)
-            .with_device("letters to and from other GPUs", places.bytes - tables);
+            .with_device("messages between GPUs", places.bytes - tables);
         plan.device_items.retain(|item| item.bytes > 0);
         if residence.is_some_and(|residence| residence.supply == Supply::Ferried) {
-            plan = plan.with("lists on their way", 4 * wanted + ferried::BYTES);
+            plan = plan.with("staging buffer", 4 * wanted + ferried::BYTES);
         }
         to.bytes = places.bytes;
         to.plan = host_plan(plan, graph, settings, &specs, shares);

@@ -282,7 +282,7 @@ fn a_file_that_the_host_has_no_room_for() {
     let (narrow, executor) = with(Some(least.total_host() - 1), &graph);
     assert_eq!(roomy.graph_host, graph.bytes());
     assert_eq!(narrow.graph_host, graph.bytes() - graph.shared_bytes());
-    assert!(narrow.items.iter().any(|item| item.purpose == "lists on their way"), "{narrow:?}");
+    assert!(narrow.items.iter().any(|item| item.purpose == "staging buffer"), "{narrow:?}");
     assert!(narrow.graph_streamed > 0 && narrow.total_device() <= limit, "{narrow:?}");
     // What is in memory already has its room.
     assert_eq!(with(Some(0), &here).0.graph_host, here.bytes());
