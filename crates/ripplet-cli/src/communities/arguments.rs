@@ -10,6 +10,7 @@ use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::Storage;
 use ripplet::io::Format;
+use ripplet::lp::counter::BadCounter;
 use ripplet::lp::programs::{Gamma, Guard, MEMORY, Slpa, THRESHOLD};
 use ripplet::lp::{Counter, DEFAULT_PHASES, Stop};
 use std::num::NonZeroU32;
@@ -328,7 +329,11 @@ fn counter(text: &str) -> Result<CounterChoice, String> {
     if text == "auto" {
         return Ok(CounterChoice::Auto);
     }
-    text.parse().map(CounterChoice::This).map_err(|error| format!("auto or: {error}"))
+    text.parse().map(CounterChoice::This).map_err(|error| match error {
+        BadCounter::Slots(_) => error.to_string(),
+        // The library has no `auto`: the command chooses.
+        BadCounter::Text(_) => error.to_string().replacen("expected", "expected auto,", 1),
+    })
 }
 
 fn guard(text: &str) -> Result<Guard, String> {
