@@ -82,6 +82,10 @@ impl<C: Serialize> Request<'_, C> {
     fn run(&self, console: &Console) -> Result<Ending, Failure> {
         self.device.check()?;
         let (options, threads) = self.values.start(self.weights)?;
+        if matches!(self.weights, Weights::Lengths) && self.values.is_weighted() {
+            // In `communities` a weight is a strength: who uses both would get the opposite in silence.
+            console.remark("a weight is the length of its edge: a large weight means far apart");
+        }
         if self.batch.is_asked(self.values.input(), &options.read) {
             return self.of_batch(&options, threads, console);
         }

@@ -66,8 +66,11 @@ fn weights_are_lengths() {
     let from_a = 1.0 / 0.5 + 1.0 / 1.5 + 1.0 / 2.5 + 1.0 / 5.5;
     let harmonic = values(&sandbox, "harmonic graph.txt --weighted");
     assert!((harmonic[0].1 - from_a).abs() < 1e-12, "{harmonic:?}");
-    sandbox.ok("harmonic graph.txt -o out.txt --weighted --stats stats.json");
+    let said = sandbox.run("harmonic graph.txt -o out.txt --weighted --stats stats.json");
+    assert!(said.err.contains("note: a weight is the length of its edge"), "{said:?}");
     assert_eq!(sandbox.json("stats.json")["lengths"], "weights");
+    let said = sandbox.run("harmonic graph.txt -o out.txt");
+    assert!(!said.err.contains("the length of its edge"), "{said:?}");
     sandbox.ok("harmonic graph.txt -o out.txt --stats stats.json");
     assert_eq!(sandbox.json("stats.json")["lengths"], "hops");
 }
