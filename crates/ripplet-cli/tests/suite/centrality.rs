@@ -67,10 +67,10 @@ fn weights_are_lengths() {
     let harmonic = values(&sandbox, "harmonic graph.txt --weighted");
     assert!((harmonic[0].1 - from_a).abs() < 1e-12, "{harmonic:?}");
     let said = sandbox.run("harmonic graph.txt -o out.txt --weighted --stats stats.json");
-    assert!(said.err.contains("note: a weight is the length of its edge"), "{said:?}");
+    assert!(said.error.contains("note: a weight is the length of its edge"), "{said:?}");
     assert_eq!(sandbox.json("stats.json")["lengths"], "weights");
     let said = sandbox.run("harmonic graph.txt -o out.txt");
-    assert!(!said.err.contains("the length of its edge"), "{said:?}");
+    assert!(!said.error.contains("the length of its edge"), "{said:?}");
     sandbox.ok("harmonic graph.txt -o out.txt --stats stats.json");
     assert_eq!(sandbox.json("stats.json")["lengths"], "hops");
 }
