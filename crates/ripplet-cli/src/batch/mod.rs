@@ -54,8 +54,8 @@ const BYTES: u64 = 40;
 const MOST_TOLD: usize = 20;
 
 /// What to do where --host-memory does not suffice.
-const WAY_OUT: &str = "allow more --host-memory, or `ripplet convert` the input to .swarm where there \
-                           is more: its parts are read one by one";
+const WAY_OUT: &str = "allow more --host-memory, or `ripplet convert` the input to .swarm on a machine \
+                           with more memory: its parts are read one by one";
 
 /// Parts that are in memory at once with so many workers.
 fn parts_at_once(workers: usize) -> u64 {

@@ -165,7 +165,8 @@ impl BatchInfo {
         }
         for Size { vertices: [least, most], graphs } in &self.sizes {
             let range = if least == most { least.to_string() } else { format!("{least}–{most}") };
-            let _ = writeln!(text, "  {range:<18}{graphs:>12} graphs");
+            let noun = if *graphs == 1 { "graph" } else { "graphs" };
+            let _ = writeln!(text, "  {range:<18}{graphs:>12} {noun}");
         }
         text
     }
