@@ -35,7 +35,7 @@ pub struct Arguments {
     reading: ReadArguments,
     #[command(flatten)]
     building: BuildArguments,
-    /// The output's format, where its name does not tell.
+    /// The output's format, if its name does not show it.
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     to: Option<Format>,
     #[command(flatten)]

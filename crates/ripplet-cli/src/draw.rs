@@ -30,7 +30,7 @@ pub struct Arguments {
     /// The picture: .html or .svg (- is standard output, with --to).
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// The picture's kind, where its name does not tell.
+    /// The picture's kind, if its name does not show it.
     #[arg(long = "to", value_name = "KIND", value_enum)]
     kind: Option<Kind>,
     /// How many communities are drawn, the largest first.

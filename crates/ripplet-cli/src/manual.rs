@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 /// command. `ripplet man -o ~/.local/share/man/man1` installs all of them for `man`.
 #[derive(Args)]
 pub struct Arguments {
-    /// The command that the page is about; ripplet itself where none is named.
+    /// The command that the page is about; ripplet itself if none is named.
     #[arg(value_name = "COMMAND", conflicts_with = "output")]
     command: Vec<String>,
-    /// A folder for all pages, such as ripplet.1 and ripplet-communities.1; made where it is missing.
+    /// A folder for all pages, such as ripplet.1 and ripplet-communities.1; made if it does not exist.
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }

@@ -24,7 +24,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SHARE", default_value_t = 0.85, value_parser = share)]
     #[arg(help_heading = "Choices")]
     damping: f64,
-    /// End after so many rounds, as LDBC does.
+    /// Stop after this many rounds, as LDBC does.
     #[arg(long, value_name = "N", conflicts_with = "tolerance", help_heading = "Choices")]
     iterations: Option<u32>,
     /// End once a round changes the ranks by less than this a vertex, as networkx does [default: 1e-6].

@@ -18,7 +18,7 @@ use std::time::Instant;
 #[derive(Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadArguments {
-    /// The input's format, where its name does not tell.
+    /// The input's format, if its name does not show it.
     #[arg(long, alias = "format", value_name = "FORMAT", value_parser = format)]
     from: Option<Format>,
     /// Edges have a direction (an .rg or .rgz knows).
@@ -75,7 +75,7 @@ struct NamedColumns {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Ids {
-    /// Integers where the first edge has integers, else names
+    /// Integers if the first edge has integers, otherwise names
     Auto,
     /// Integers from 0 to 2^64 - 1
     Unsigned,

@@ -11,7 +11,7 @@ const MOST_THREADS: i64 = 4096;
 #[derive(Args)]
 #[command(next_help_heading = "Running")]
 pub struct ThreadArguments {
-    /// Threads to use; all cores where not given.
+    /// Threads to use [default: all cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     threads: Option<u16>,
 }

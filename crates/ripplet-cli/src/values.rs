@@ -30,7 +30,7 @@ pub struct ValueArguments {
     /// Where the values go.
     #[arg(short, long, value_name = "OUT", required_unless_present = "estimate")]
     output: Option<PathBuf>,
-    /// OUT's format, where its name does not tell: edgelist (.txt), csv, tsv, jsonl, parquet, arrow.
+    /// OUT's format, if its name does not show it: edgelist (.txt), csv, tsv, jsonl, parquet, arrow.
     #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
     to: Option<Format>,
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.

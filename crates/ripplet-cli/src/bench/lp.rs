@@ -23,10 +23,10 @@ use std::path::PathBuf;
 
 /// Show where the time of label propagation goes, on a GPU or on this machine's cores.
 ///
-/// Runs full iterations, every vertex active and all at once, whatever the program's schedule, and
-/// tells how long each takes, how long each degree class takes in the first and in the last, and how
-/// long the device takes for what no iteration can do without: to read every arc (stream ceiling), and to
-/// read every arc's label as well (gather ceiling). docs/gpu.md explains the columns.
+/// Runs full iterations, in which every vertex is active and all update at once, whatever the program's schedule.
+/// Prints the time of each iteration, of each degree class in the first and in the last, and the least time that
+/// an iteration needs: reading every arc (stream ceiling), and every arc's label as well (gather ceiling).
+/// docs/gpu.md explains the columns.
 #[derive(Args)]
 pub struct Arguments {
     /// The graph.
@@ -34,7 +34,7 @@ pub struct Arguments {
     /// What is run, with its default parameters: lpa, cdlp, llp or slpa [default: lpa].
     #[arg(long, value_parser = program)]
     program: Option<ProgramName>,
-    /// How many iterations.
+    /// The number of iterations.
     #[arg(
         long,
         value_name = "N",

@@ -36,7 +36,7 @@ pub struct Arguments {
     /// Where the communities go.
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["estimate", "top"])]
     pub output: Option<PathBuf>,
-    /// OUT's format, where its name does not tell: edgelist (.txt), csv, tsv, jsonl, parquet, arrow, graphml, gexf, gml,
+    /// OUT's format, if its name does not show it: edgelist (.txt), csv, tsv, jsonl, parquet, arrow, graphml, gexf, gml,
     /// json, dot.
     #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
     pub to: Option<Format>,
@@ -69,7 +69,7 @@ pub struct Arguments {
     pub join_small: bool,
     /// Print a table of the N largest communities: size, inner edges, conductance, three members.
     ///
-    /// It goes to standard output, or to standard error where OUT is standard output.
+    /// It goes to standard output, or to standard error if OUT is standard output.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Output")]
     pub top: Option<u32>,
     /// Write the columns that a program of your own wrote, as a table with a row a vertex.

@@ -23,17 +23,17 @@ const EVERY: Every = Every::Time(Duration::from_secs(5 * 60));
 #[derive(Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub struct CheckpointArguments {
-    /// Keep the state of the run in this folder from time to time, so that it can go on where it was
-    /// killed (--resume).
+    /// Keep the state of the run in this folder from time to time, so that --resume can continue
+    /// it after it was killed.
     ///
-    /// The folder is made where it is missing. It has the newest two checkpoints, which are removed when
+    /// The folder is made if it does not exist. It has the newest two checkpoints, which are removed when
     /// the communities are written.
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
-    /// How often: every so many rounds (10), or when so much time has passed (30s, 5m, 2h) [default: 5m].
+    /// How often: after a number of rounds (10) or an amount of time (30s, 5m, 2h) [default: 5m].
     #[arg(long, value_name = "WHEN", value_parser = every, requires = "checkpoint")]
     checkpoint_every: Option<Every>,
-    /// Go on from the newest checkpoint in DIR; where there is none, begin.
+    /// Continue from the newest checkpoint in DIR; if there is none, begin.
     #[arg(long, requires = "checkpoint")]
     resume: bool,
 }

@@ -35,7 +35,7 @@ pub struct Job<'a> {
     pub load: LoadOptions,
     pub labels: Option<PathBuf>,
     pub output: Option<PathBuf>,
-    /// The output's format, where its name does not tell.
+    /// The output's format, if its name does not show it.
     pub to: Option<Format>,
     pub names: Names,
     pub small: Option<Small>,

@@ -21,20 +21,20 @@ use std::path::{Path, PathBuf};
 /// Measure how many confirmed bad accounts a ranking finds that knows only a share of them.
 ///
 /// Recall and precision at shares of the ranking, PR-AUC and days to detection, each with its 95 % interval over the
-/// draws of who is known, beside degree, strength, components and personalized PageRank. docs/fraud-evaluation.md
+/// draws of known accounts, beside degree, strength, components and personalized PageRank. docs/fraud-evaluation.md
 /// explains them.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,
-    /// Who was confirmed to be bad in the end: a table with a column `id`, and, where they are there, `kind`, `from`,
+    /// Accounts that were confirmed to be bad: a table with a column `id`, and optional columns `kind`, `from`,
     /// `until`.
     #[arg(short, long, value_name = "FILE", help_heading = "Lists")]
     confirmed: PathBuf,
-    /// Who is trusted: a table of the same columns.
+    /// Trusted accounts: a table of the same columns.
     #[arg(long, value_name = "FILE", help_heading = "Lists")]
     trusted: Option<PathBuf>,
-    /// How often it is drawn who is known.
+    /// The number of random draws of known accounts.
     #[arg(long, value_name = "N", default_value_t = Evaluation::default().draws)]
     #[arg(help_heading = "Evaluation")]
     draws: u32,
@@ -50,7 +50,7 @@ pub struct Arguments {
     /// in place of the summary.
     #[arg(short, long, value_name = "FILE", help_heading = "Evaluation")]
     output: Option<PathBuf>,
-    /// FILE's format, if its name does not tell: csv, tsv, jsonl, parquet, arrow. Without FILE, standard output has it.
+    /// FILE's format, if its name does not show it: csv, tsv, jsonl, parquet, arrow. Without FILE, standard output has it.
     #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Evaluation")]
     to: Option<Format>,
     #[command(flatten)]

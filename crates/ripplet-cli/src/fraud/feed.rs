@@ -32,7 +32,7 @@ pub struct FeedArguments {
     /// The query whose rows are transactions, in the order of time.
     #[arg(long, value_name = "SQL", requires = "postgres", help_heading = "Reading")]
     query: Option<String>,
-    /// Which columns are what: a TOML file; docs/fraud.md tells how.
+    /// Which column is what: a TOML file, described in docs/fraud.md.
     #[arg(short, long, value_name = "FILE", help_heading = "Reading")]
     mapping: PathBuf,
     /// Take rows that come so much later than later ones; without, time must not go back to a day that ended.
@@ -89,7 +89,7 @@ pub struct DetectionArguments {
     /// Rounds of label propagation at most.
     #[arg(long, value_name = "N", default_value_t = Detection::default().rounds)]
     max_iterations: u32,
-    /// Rounds at most where labels go on from the window before.
+    /// Rounds at most, if labels continue from the window before.
     #[arg(long, value_name = "N", default_value_t = Detection::default().rounds_on)]
     warm_iterations: u32,
     /// Members that a cluster has at least.
@@ -101,7 +101,7 @@ pub struct DetectionArguments {
     /// Find clusters around the known bad alone.
     #[arg(long)]
     seeded_only: bool,
-    /// Who has more partners is a hub, at which nobody meets.
+    /// A vertex with more partners is a hub, and does not count as a partner in common.
     #[arg(long, value_name = "N", default_value_t = Detection::default().ties.hub_degree)]
     hub_degree: u32,
     /// Do not count partners in common.

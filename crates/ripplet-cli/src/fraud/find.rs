@@ -40,7 +40,7 @@ pub struct Arguments {
     /// a table for people is printed.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// FILE's format, if its name does not tell: csv, tsv, parquet, arrow. Without FILE, standard output has it.
+    /// FILE's format, if its name does not show it: csv, tsv, parquet, arrow. Without FILE, standard output has it.
     #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
     to: Option<Format>,
 }

@@ -25,10 +25,10 @@ use std::time::Duration;
 
 /// Find suspicious clusters in each window of transactions, and write them to a run folder.
 ///
-/// Windows of --window slide by --slide over the time of the transactions. In each, who is known to be bad by
-/// then is looked up, and clusters around them, and others, are found, scored and ranked. FOLDER gets a folder
+/// Windows of --window slide by --slide over the time of the transactions. In each, clusters are found
+/// around accounts that are known to be bad by then, and elsewhere, scored and ranked. FOLDER gets a folder
 /// for each window (tables of clusters, members and edges, arrays for graph neural networks), manifest.json, and
-/// report.html, which works offline. A run that was killed goes on with --resume.
+/// report.html, which works offline. --resume continues a run that was killed.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -36,11 +36,11 @@ pub struct Arguments {
     /// The run folder: new, empty, or of a run that ended before its first window; with --resume that of the run.
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
-    /// Who is known to be bad: a table with a column `id`, and, where they are there, `kind`, `from`, `until`. Without
-    /// one, all clusters are found without seeds.
+    /// Accounts that are known to be bad: a table with a column `id`, and optional columns `kind`, `from`, `until`.
+    /// Without it, all clusters are found without seeds.
     #[arg(short = 'b', long, value_name = "FILE", help_heading = "Lists")]
     known_bad: Option<PathBuf>,
-    /// Who is trusted: a table of the same columns.
+    /// Trusted accounts: a table of the same columns.
     #[arg(long, value_name = "FILE", help_heading = "Lists")]
     trusted: Option<PathBuf>,
     #[command(flatten)]
@@ -52,10 +52,10 @@ pub struct Arguments {
     /// none.
     #[arg(long, value_name = "SCOPE", default_value = "clusters", help_heading = "Windows")]
     arrays: Arrays,
-    /// Begin labels anew in each window, and not where they were in the window before.
+    /// Start each window with new labels, not with those of the window before.
     #[arg(long, help_heading = "Windows")]
     exact: bool,
-    /// Go on with the run in FOLDER, behind its last finished window.
+    /// Continue the run in FOLDER after its last finished window.
     #[arg(long, help_heading = "Running")]
     resume: bool,
     /// When all is read, wait for more files, until interrupted.

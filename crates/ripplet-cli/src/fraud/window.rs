@@ -13,9 +13,9 @@ use ripplet::fraud::{Entities, Timestamp, Window};
 use ripplet::graph::{EdgeTable, Graph, GraphBuilder, Names, VertexId, VertexIds};
 use std::path::PathBuf;
 
-/// Write the graph of one window: who dealt with whom, and how much that weighs.
+/// Write the graph of one window: an edge for each pair with transactions, and its weight.
 ///
-/// The vertices are those who dealt with anybody in it, called by kind and id: `user:7`. OUT is a graph of any
+/// The vertices are the entities with transactions in it, named by kind and id: `user:7`. OUT is a graph of any
 /// format that `ripplet convert` writes, so all other commands read it.
 #[derive(Args)]
 pub struct Arguments {
@@ -24,7 +24,7 @@ pub struct Arguments {
     /// Where the graph goes.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// The window that ends then; the last one where not given.
+    /// The window that ends at this time [default: the last one].
     #[arg(long, value_name = "TIME", value_parser = instant, help_heading = "Windows")]
     until: Option<Timestamp>,
     #[command(flatten)]

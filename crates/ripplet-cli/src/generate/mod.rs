@@ -52,7 +52,7 @@ struct OutputArguments {
     /// Where the graph goes: .rg, .rgz, .el, .csv or any other format of `ripplet convert`.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// The output's format, where its name does not tell.
+    /// The output's format, if its name does not show it.
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     to: Option<Format>,
     /// Draws the graph.

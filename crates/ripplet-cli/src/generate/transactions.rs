@@ -49,14 +49,14 @@ pub struct TransactionsArguments {
     /// The share of buyers that are in a ring [default: 0.01].
     #[arg(long, value_name = "SHARE")]
     ring_share: Option<f64>,
-    /// Leave out the weights, which tell how many transactions an edge is of.
+    /// Leave out the weights: the number of transactions of an edge.
     #[arg(long)]
     no_weights: bool,
     /// Arcs of a shard at most: the memory is about 16 bytes for each, for an .rgz 24.
     #[arg(long, value_name = "N", default_value_t = 1 << 27,
         value_parser = clap::value_parser!(u64).range(1..=1 << 31))]
     shard_arcs: u64,
-    /// Write who is in which ring to this file: each member, and the ring's first.
+    /// Write the rings to this file: each member, and the first member of its ring.
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     /// Write the rings' known buyers to this file, as --program seeded reads them.

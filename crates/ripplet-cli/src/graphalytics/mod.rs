@@ -30,15 +30,15 @@ use workload::Workload;
 /// Run LDBC Graphalytics workloads: time them, and validate them against their reference outputs.
 ///
 /// The reference output of an algorithm is the file NAME-CDLP or NAME-LCC beside the properties file.
-/// Where it is there and the output is not as the specification wants it, the exit code is 1.
+/// If it exists and the output does not match it as the specification demands, the exit code is 1.
 #[derive(Args)]
 pub struct Arguments {
-    /// The graph's .properties file; its .v and .e files lie where that says.
+    /// The graph's .properties file; its .v and .e files are those that it names.
     properties: PathBuf,
-    /// What to run; several with commas between them.
+    /// What to run, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "cdlp")]
     algorithm: Vec<Algorithm>,
-    /// Run each so often; the medians are told.
+    /// Run each this many times, and print the medians.
     #[arg(long, value_name = "N", default_value = "1")]
     repeat: NonZeroU16,
     #[command(flatten)]

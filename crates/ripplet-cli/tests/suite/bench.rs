@@ -102,7 +102,7 @@ fn without_a_gpu_the_cpu_is_measured() {
         for iteration in iterations {
             let steps = iteration["steps"].as_array().unwrap();
             let names: Vec<_> = steps.iter().map(|step| step["name"].as_str().unwrap()).collect();
-            assert_eq!(names, ["keep labels", "degree 0-4", "show changes, wake neighbours"]);
+            assert_eq!(names, ["copy labels", "degree 0-4", "commit labels, activate neighbours"]);
         }
         // All at once, every vertex takes another's label in the first iteration.
         assert!(iterations[0]["changed"].as_u64() > Some(0), "{report}");
@@ -150,7 +150,7 @@ fn the_tables_and_the_json_tell_the_same() {
         // The kernels list no member of any class.
         let steps = iteration["steps"].as_array().unwrap();
         let names: Vec<_> = steps.iter().map(|step| step["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["list the active", "show changes", "wake neighbours"]);
+        assert_eq!(names, ["compact the frontier", "commit labels", "activate neighbours"]);
     }
     let ways = report["ablation"].as_array().unwrap();
     let names: Vec<_> = ways.iter().map(|way| way["counting"].as_str().unwrap()).collect();
@@ -166,9 +166,9 @@ fn the_tables_and_the_json_tell_the_same() {
         "iteration 3  ",
         "iteration 1, step by step  ",
         "iteration 3, step by step  ",
-        "list the active  ",
-        "show changes  ",
-        "wake neighbours  ",
+        "compact the frontier  ",
+        "commit labels  ",
+        "activate neighbours  ",
         "milliseconds  ",
     ] {
         assert!(lines.iter().any(|line| line.starts_with(start)), "{start} in {text}");

@@ -23,12 +23,12 @@ const CLASSES: [&str; LISTED + 1] = [
     "degree 257-512: 16 lanes",
     "degree 513-1024: a warp",
     "degree 1025-4096: a block, a table",
-    "degree above 4096: added up by the piece",
+    "degree above 4096: in pieces",
 ];
 
 /// Steps that only the vertices of the highest class come to, and not all of them.
-const SCAN: &str = "of these, a block, a table, a sketch";
-const SPREAD: &str = "of these, many blocks";
+const SCAN: &str = "of these, one block each";
+const SPREAD: &str = "of these, many blocks each";
 
 impl<D: Device> DeviceExecutor<D> {
     /// Measures so many full iterations of a program on a graph.
@@ -118,7 +118,7 @@ impl<D: Device> DeviceRounds<'_, D> {
         let all_arcs = classes.arcs.iter().sum();
         let part = |name, vertices, arcs, seconds| Part { name, vertices, arcs, seconds };
         let mut parts = Vec::new();
-        parts.push(part("list the active", all, all_arcs, self.time(&kernels.gather, &step)?));
+        parts.push(part("compact the frontier", all, all_arcs, self.time(&kernels.gather, &step)?));
         let members = self.members()?;
         for class in (0..=LISTED).rev().filter(|&class| members[class] > 0) {
             // Only this class has members for now.
@@ -138,9 +138,9 @@ impl<D: Device> DeviceRounds<'_, D> {
         }
         self.set_members(std::array::from_fn(|at| members[at]))?;
         if let Some(show) = kernels.show {
-            parts.push(part("show changes", all, 0, self.time(&show, &step)?));
+            parts.push(part("commit labels", all, 0, self.time(&show, &step)?));
         }
-        parts.push(part("wake neighbours", all, all_arcs, self.time(&kernels.wake, &step)?));
+        parts.push(part("activate neighbours", all, all_arcs, self.time(&kernels.wake, &step)?));
         self.end_phase();
         Ok(parts)
     }

@@ -38,7 +38,7 @@ fn check_parts(graph: &Graph, counting: Counting, found: &Profile) {
         let [list, classes @ .., show, wake] = &iteration.parts[..] else {
             panic!("{iteration:?}")
         };
-        let names = ["list the active", "show changes", "wake neighbours"];
+        let names = ["compact the frontier", "commit labels", "activate neighbours"];
         assert_eq!([list.name, show.name, wake.name], names);
         assert_eq!([list.arcs, show.arcs, wake.arcs], [arcs, 0, arcs]);
         assert_eq!(classes.iter().map(|class| class.arcs).sum::<u64>(), arcs, "{iteration:?}");

@@ -106,7 +106,7 @@ impl<P: Program> SyncRounds<'_, P> {
             let first = task * Desk::VERTICES;
             self.keep_labels(first..(first + Desk::VERTICES).min(words));
         });
-        parts.push(part("keep labels", Class { arcs: 0, ..all }, start));
+        parts.push(part("copy labels", Class { arcs: 0, ..all }, start));
         for (place, class) in classes.into_iter().enumerate().filter(|(_, c)| c.vertices > 0) {
             let vertices = (0..self.field.labels.len() as u32).into_par_iter();
             let members = vertices.filter(|&v| class_of(self.field.degree(v)) == place);
@@ -118,7 +118,7 @@ impl<P: Program> SyncRounds<'_, P> {
         }
         let start = Instant::now();
         self.show();
-        parts.push(part("show changes, wake neighbours", all, start));
+        parts.push(part("commit labels, activate neighbours", all, start));
         Ok(parts)
     }
 }

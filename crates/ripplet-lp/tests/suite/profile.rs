@@ -38,7 +38,10 @@ fn check(edges: &Edges) {
         assert!(found.arcs == arcs && found.stream > 0.0 && found.gather > 0.0, "{found:?}");
         for iteration in &found.iterations {
             let [keep, classes @ .., show] = &iteration.parts[..] else { panic!("{iteration:?}") };
-            assert_eq!((keep.name, show.name), ("keep labels", "show changes, wake neighbours"));
+            assert_eq!(
+                (keep.name, show.name),
+                ("copy labels", "commit labels, activate neighbours")
+            );
             assert_eq!(classes.iter().map(|class| class.arcs).sum::<u64>(), arcs, "{iteration:?}");
             let vertices = classes.iter().map(|class| class.vertices).sum::<u64>();
             assert_eq!(vertices, u64::from(graph.vertices()));
