@@ -13,7 +13,7 @@ use ripplet_cuda::{generate, lcc};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder, GraphView, VertexIds};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
-use ripplet_lp::{Program, Schedule, Settings};
+use ripplet_lp::{Program, ProgramInfo, Schedule, Settings};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -88,6 +88,6 @@ fn print<P: Program>(
     settings: &Settings,
     (kernels, resident): (Kernels, Resident),
 ) -> Result<(), Box<dyn Error>> {
-    println!("{}", source(graph, program, settings, kernels, resident)?.text);
+    println!("{}", source(graph, &ProgramInfo::of(program), settings, kernels, resident)?.text);
     Ok(())
 }

@@ -13,7 +13,9 @@
 //! counts it, as it may lie in a mapped file.
 
 use crate::columns::{self, ColumnSpec};
-use crate::{ColumnValues, Label, NO_LABEL, Order, Program, Round, Settings, StopReason, Ties};
+use crate::{
+    ColumnValues, Label, NO_LABEL, Order, Program, ProgramInfo, Round, Settings, StopReason, Ties,
+};
 use rayon::prelude::*;
 use ripplet_graph::{Buffer, Direction, GraphView, identity_of_values};
 use std::borrow::Cow;
@@ -121,10 +123,10 @@ impl Checkpoint {
     }
 
     /// Checks that a run with these settings can go on from it.
-    pub(crate) fn check<P: Program>(
+    pub(crate) fn check(
         &self,
         vertices: u32,
-        program: &P,
+        program: &ProgramInfo,
         settings: &Settings,
     ) -> Result<(), CheckpointError> {
         let fits = |what, found: usize, wanted: u64| match found as u64 {
@@ -138,8 +140,8 @@ impl Checkpoint {
             _ => 0,
         };
         fits("active vertices behind the last", behind as usize, 0)?;
-        let specs = program.columns();
-        let written: Vec<&ColumnSpec> = specs.iter().filter(|spec| spec.written).collect();
+        let written: Vec<&ColumnSpec> =
+            program.columns.iter().filter(|spec| spec.written).collect();
         fits("written columns", self.columns.len(), written.len() as u64)?;
         for (values, spec) in self.columns.iter().zip(written) {
             fits("values of a column", values.len(), columns::values_of(spec, vertices))?;
@@ -179,7 +181,10 @@ impl RunIdentity {
         program: &P,
         settings: &Settings,
     ) -> RunIdentity {
-        let graph = graph.into();
+        RunIdentity::of_info(graph.into(), &ProgramInfo::of(program), settings)
+    }
+
+    fn of_info(graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> RunIdentity {
         let mut identity = RunIdentity { entries: Vec::new() };
         let direction = match graph.direction() {
             Direction::Directed => "directed",
@@ -190,12 +195,12 @@ impl RunIdentity {
         identity.add("arcs", graph.arcs());
         identity.add("direction", direction);
         identity.add("graph", Digest(graph.identity()));
-        identity.add("program", program.name());
-        let parameters = program.parameters();
+        identity.add("program", &program.name);
+        let parameters = &program.parameters;
         if !parameters.is_empty() {
             identity.add("parameters", format!("{parameters:?}"));
         }
-        if let Some(source) = program.device_source() {
+        if let Some(source) = &program.device_source {
             let letters: Vec<u32> = source.text.bytes().map(u32::from).collect();
             identity.add("program's text", Digest(identity_of_values(letters.into_par_iter())));
         }

@@ -37,7 +37,7 @@ const VERTICES_PER_TASK: usize = 4096;
 pub(crate) fn split_disconnected(
     graph: GraphView<'_>,
     labels: &mut [Label],
-    is_cancelled: impl Fn() -> bool + Sync,
+    is_cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<u32, RunError> {
     match graph {
         GraphView::Plain(graph) => split(graph.shards(), labels, is_cancelled),
@@ -48,7 +48,7 @@ pub(crate) fn split_disconnected(
 fn split(
     shards: &[impl ShardLists],
     labels: &mut [Label],
-    is_cancelled: impl Fn() -> bool + Sync,
+    is_cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<u32, RunError> {
     let vertices = labels.len() as u32;
     let refused = |_| RunError::OutOfMemory { bytes: bytes_for(vertices) };
@@ -58,14 +58,14 @@ fn split(
     let seen = Marks::new(vertices).map_err(refused)?;
     let several = Marks::new(vertices).map_err(refused)?;
 
-    for_each_part(shards, &is_cancelled, |shard, part| forest.sample(shard, part))?;
+    for_each_part(shards, is_cancelled, |shard, part| forest.sample(shard, part))?;
     let is_part = |v: u32| labels[v as usize] < vertices && forest.sets.root(v) == v;
     (0..vertices).into_par_iter().filter(|&v| is_part(v)).for_each(|v| {
         if seen.set(labels[v as usize]) {
             several.set(labels[v as usize]);
         }
     });
-    for_each_part(shards, &is_cancelled, |shard, part| forest.join(shard, part, &several))?;
+    for_each_part(shards, is_cancelled, |shard, part| forest.join(shard, part, &several))?;
 
     let roots: Vec<Label> = parents.into_iter().map(AtomicU32::into_inner).collect();
     let labelled = labels.par_iter_mut().enumerate().filter(|(_, label)| **label < vertices);
@@ -89,7 +89,7 @@ pub(crate) fn bytes_for(vertices: u32) -> u64 {
 /// Calls `visit` with all vertices, some of one shard at a time, in parallel.
 fn for_each_part<S: ShardLists>(
     shards: &[S],
-    is_cancelled: &(impl Fn() -> bool + Sync),
+    is_cancelled: &(dyn Fn() -> bool + Sync),
     visit: impl Fn(&S, Range<VertexId>) + Sync,
 ) -> Result<(), RunError> {
     shards.iter().try_for_each(|shard| {
@@ -195,11 +195,11 @@ mod tests {
         // 0–1  2–3, all of label 3; 4 alone; 5–6 of label 4.
         let graph = graph(7, &[(1, 0), (3, 2), (6, 5), (4, 0)], Direction::Undirected);
         let mut labels = [3, 3, 3, 3, 6, 4, 4];
-        assert_eq!(split_disconnected((&graph).into(), &mut labels, || false), Ok(1));
+        assert_eq!(split_disconnected((&graph).into(), &mut labels, &|| false), Ok(1));
         assert_eq!(labels, [0, 0, 2, 2, 4, 5, 5]);
-        assert_eq!(split_disconnected((&graph).into(), &mut labels, || false), Ok(0));
+        assert_eq!(split_disconnected((&graph).into(), &mut labels, &|| false), Ok(0));
         assert_eq!(
-            split_disconnected((&graph).into(), &mut labels, || true),
+            split_disconnected((&graph).into(), &mut labels, &|| true),
             Err(RunError::Cancelled)
         );
     }
@@ -209,10 +209,10 @@ mod tests {
         // 0–1–2–3–4: the middle has no label, so both ends are parts of label 4; 5–6 have none.
         let graph = graph(7, &[(0, 1), (1, 2), (2, 3), (3, 4), (5, 6)], Direction::Undirected);
         let mut labels = [4, 4, NO_LABEL, 4, 4, NO_LABEL, NO_LABEL];
-        assert_eq!(split_disconnected((&graph).into(), &mut labels, || false), Ok(1));
+        assert_eq!(split_disconnected((&graph).into(), &mut labels, &|| false), Ok(1));
         assert_eq!(labels, [0, 0, NO_LABEL, 3, 3, NO_LABEL, NO_LABEL]);
         let mut none = [NO_LABEL; 7];
-        assert_eq!(split_disconnected((&graph).into(), &mut none, || false), Ok(0));
+        assert_eq!(split_disconnected((&graph).into(), &mut none, &|| false), Ok(0));
         assert_eq!(none, [NO_LABEL; 7]);
     }
 
@@ -224,7 +224,7 @@ mod tests {
         for direction in [Direction::Undirected, Direction::Directed] {
             let graph = graph(8, &edges, direction);
             let mut labels = [7; 8];
-            assert_eq!(split_disconnected((&graph).into(), &mut labels, || false), Ok(0));
+            assert_eq!(split_disconnected((&graph).into(), &mut labels, &|| false), Ok(0));
             assert_eq!(labels, [0; 8]);
         }
     }

@@ -139,7 +139,7 @@ pub trait Rounds {
     ///
     /// # Errors
     /// Where a device fails.
-    fn finish(self) -> Result<Finished, RunError>;
+    fn finish(self: Box<Self>) -> Result<Finished, RunError>;
 }
 
 /// What rounds leave.
@@ -161,7 +161,7 @@ pub struct Finished {
 /// # Errors
 /// As the rounds do, and where a state cannot be kept.
 pub fn run_rounds(
-    mut rounds: impl Rounds,
+    mut rounds: Box<dyn Rounds + '_>,
     graph: GraphView<'_>,
     settings: &Settings,
     observer: &mut dyn Observer,
@@ -174,7 +174,7 @@ pub fn run_rounds(
             break reason;
         }
         if done.len() > begun {
-            keep(&mut rounds, &done, observer)?;
+            keep(&mut *rounds, &done, observer)?;
         }
         let start = Instant::now();
         let mut round = rounds.round(done.len() as u32, observer)?;
@@ -187,7 +187,7 @@ pub fn run_rounds(
         None
     } else {
         observer.on_stage("splitting what is not connected");
-        Some(split_disconnected(graph, &mut labels, || observer.is_cancelled())?)
+        Some(split_disconnected(graph, &mut labels, &|| observer.is_cancelled())?)
     };
     let device_seconds = DeviceSeconds { transfer: transfer_seconds, ..DeviceSeconds::default() };
     Ok(Outcome { labels, columns, rounds: done, reason, split, device_seconds, lists_moved })
@@ -195,7 +195,7 @@ pub fn run_rounds(
 
 /// Has the state after these rounds kept, where that is due.
 fn keep(
-    rounds: &mut impl Rounds,
+    rounds: &mut dyn Rounds,
     done: &[Round],
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {

@@ -2,8 +2,8 @@
 
 use crate::columns::{self, ColumnError, ColumnValues};
 use crate::{
-    Checkpoint, CheckpointError, Counter, Label, NO_LABEL, Order, Program, Schedule, Sketch, Stop,
-    Ties,
+    Checkpoint, CheckpointError, Counter, Label, NO_LABEL, Order, ProgramInfo, Schedule, Sketch,
+    Stop, Ties,
 };
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -112,18 +112,18 @@ impl Settings {
     ///
     /// # Errors
     /// Where they do not fit a graph of so many vertices, or the program.
-    pub fn check<P: Program>(&self, vertices: u32, program: &P) -> Result<(), SettingsError> {
+    pub fn check(&self, vertices: u32, program: &ProgramInfo) -> Result<(), SettingsError> {
         if self.schedule.order == (Order::Phased { phases: 0 }) {
             return Err(SettingsError::NoPhase);
         }
         if let Some(share) = self.stop.tolerance().filter(|share| !(0.0..=1.0).contains(share)) {
             return Err(SettingsError::BadTolerance(share));
         }
-        if self.counter != Counter::Exact && !program.follows_frequency() {
-            let (program, counter) = (program.name().to_owned(), self.counter.to_string());
+        if self.counter != Counter::Exact && !program.follows_frequency {
+            let (program, counter) = (program.name.clone(), self.counter.to_string());
             return Err(SettingsError::NeedsEveryLabel { program, counter });
         }
-        columns::check(&program.columns(), &self.columns, vertices)?;
+        columns::check(&program.columns, &self.columns, vertices)?;
         if let Some(checkpoint) = &self.resume {
             checkpoint.check(vertices, program, self)?;
         }

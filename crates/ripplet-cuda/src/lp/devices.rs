@@ -11,7 +11,9 @@ use crate::exchange::{Ended, Meeting, Route, Way};
 use bytemuck::Zeroable;
 use ripplet_graph::GraphView;
 use ripplet_lp::engine::{Exchange, Finished, Loads, Parts, Rounds, do_phase, run_rounds};
-use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, Round, RunError, Settings, State};
+use ripplet_lp::{
+    Executor, Observer, Outcome, Plan, Program, ProgramInfo, Round, RunError, Settings, State,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -132,19 +134,19 @@ impl<D: Peer> DevicesExecutor<D> {
         self.devices.iter().map(room).collect()
     }
 
-    fn layout<P: Program>(&self, task: Task<'_, P>, parts: &Parts, rank: usize) -> Layout {
+    fn layout(&self, task: Task<'_>, parts: &Parts, rank: usize) -> Layout {
         let share = self.share(parts, rank);
         let classes = Classes::of(task.graph, share.vertices(), &task.tuning);
         Layout::new(&classes, None, share, task)
     }
 
-    fn layouts<P: Program>(&self, task: Task<'_, P>, parts: &Parts) -> Vec<Layout> {
+    fn layouts(&self, task: Task<'_>, parts: &Parts) -> Vec<Layout> {
         (0..self.devices.len()).map(|rank| self.layout(task, parts, rank)).collect()
     }
 
     /// The same, where lists that have no room stay in the host's memory. All of them fetch theirs then, as they wake
     /// one another in the same way.
-    fn streamed<P: Program>(&self, task: Task<'_, P>, parts: &Parts, rooms: &[u64]) -> Vec<Layout> {
+    fn streamed(&self, task: Task<'_>, parts: &Parts, rooms: &[u64]) -> Vec<Layout> {
         let layout = |(rank, &room): (usize, &u64)| {
             let share = self.share(parts, rank);
             let classes = Classes::of(task.graph, share.vertices(), &task.tuning);
@@ -162,7 +164,7 @@ impl<D: Peer> DevicesExecutor<D> {
     /// Where a share does not fit, it becomes as much smaller as its lists must, and those that have room
     /// take what is left. Where that does not end, the graph does not fit: then each has as much work as every
     /// other, and those lists that do not fit are fetched from the host's memory.
-    fn shared<P: Program>(&self, task: Task<'_, P>) -> Vec<Layout> {
+    fn shared(&self, task: Task<'_>) -> Vec<Layout> {
         let layouts = self.shared_as(task);
         match layouts.iter().any(|layout| layout.exceeds(self.host_limit, task.graph)) {
             true => self.shared_as(task.ferried()),
@@ -171,7 +173,7 @@ impl<D: Peer> DevicesExecutor<D> {
     }
 
     /// The same, where lists come as the tuning says.
-    fn shared_as<P: Program>(&self, task: Task<'_, P>) -> Vec<Layout> {
+    fn shared_as(&self, task: Task<'_>) -> Vec<Layout> {
         const TRIES: usize = 8;
         let loads = Loads::of(task.graph, SHARE_FROM);
         let rooms = self.rooms();
@@ -223,6 +225,7 @@ impl<D: Peer> DevicesExecutor<D> {
         program: &P,
         settings: &Settings,
     ) -> Vec<Plan> {
+        let program = &ProgramInfo::of(program);
         let task = Task { graph: graph.into(), program, settings, tuning: self.tuning };
         self.shared(task).into_iter().map(|layout| layout.plan).collect()
     }
@@ -278,6 +281,7 @@ impl<D: Peer> Executor for DevicesExecutor<D> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        let program = &ProgramInfo::of(program);
         let task = Task { graph: graph.into(), program, settings, tuning: self.tuning };
         self.run_on(task, observer)
     }
@@ -285,11 +289,7 @@ impl<D: Peer> Executor for DevicesExecutor<D> {
 
 impl<D: Peer> DevicesExecutor<D> {
     /// [`Executor::run`], compiled once for either kind of lists.
-    fn run_on<P: Program>(
-        &self,
-        task: Task<'_, P>,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError> {
+    fn run_on(&self, task: Task<'_>, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
         let Task { graph, program, settings, .. } = task;
         check(graph, program, settings)?;
         let kernels = if self.devices.len() > 1 { Kernels::Ranked } else { Kernels::Work };
@@ -309,17 +309,17 @@ impl<D: Peer> DevicesExecutor<D> {
         let seconds = start.elapsed().as_secs_f64();
         observer.on_stage("moving the graph to the devices");
         let rounds = self.begin(&modules, layouts, task)?;
-        let mut outcome = run_rounds(rounds, graph, settings, observer)?;
+        let mut outcome = run_rounds(Box::new(rounds), graph, settings, observer)?;
         outcome.device_seconds.kernels = seconds;
         Ok(outcome)
     }
 
     /// The state before the first round, on each device.
-    fn begin<'a, P: Program>(
+    fn begin<'a>(
         &'a self,
         modules: &'a [D::Module],
         layouts: Vec<Layout>,
-        task: Task<'a, P>,
+        task: Task<'a>,
     ) -> Result<DevicesRounds<'a, D>, RunError> {
         let start = Instant::now();
         let volumes = &Volumes::of(task)?;
@@ -628,12 +628,12 @@ impl<D: Peer> Rounds for DevicesRounds<'_, D> {
     }
 
     /// Labels and columns are everybody's: the first device gives them.
-    fn finish(mut self) -> Result<Finished, RunError> {
+    fn finish(mut self: Box<Self>) -> Result<Finished, RunError> {
         let others = self.ranks.split_off(1);
         let first = self.ranks.swap_remove(0);
         let moved: Vec<_> =
             others.into_iter().map(DeviceRounds::finish_moving).collect::<Result<_, _>>()?;
-        let mut finished = first.finish()?;
+        let mut finished = Box::new(first).finish()?;
         for moved in moved {
             for (sum, its) in finished.lists_moved.iter_mut().zip(moved) {
                 *sum = sum.plus(its);

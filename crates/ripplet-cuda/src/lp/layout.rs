@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use ripplet_graph::GraphView;
 use ripplet_graph::compressed::SEGMENT;
 use ripplet_lp::counter;
-use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Program, Settings, Sketch, engine};
+use ripplet_lp::{ColumnSpec, LabelTotal, Order, Plan, Settings, Sketch, engine};
 use std::ops::Range;
 
 /// Degree classes that are listed, as in `field.cuh`; large vertices have records instead.
@@ -365,7 +365,7 @@ impl Layout {
     /// The layout of a run that may have so many bytes of the device's memory: as many of the graph's lists are there as
     /// fit, and the others stay in the host's memory. Where it does not suffice for what must be there, the layout
     /// that needs least.
-    pub fn within<P: Program>(room: u64, task: Task<'_, P>) -> Layout {
+    pub fn within(room: u64, task: Task<'_>) -> Layout {
         let share = Share::whole(task.graph.vertices());
         let classes = Classes::of(task.graph, share.vertices(), &task.tuning);
         if task.tuning.streamed_from.is_none() {
@@ -381,12 +381,7 @@ impl Layout {
 
     /// The same of a device's share of a run, of which not all lists are there. Where the room does not suffice, the
     /// layout that needs least.
-    pub fn streamed_within<P: Program>(
-        room: u64,
-        classes: &Classes,
-        share: Share,
-        task: Task<'_, P>,
-    ) -> Layout {
+    pub fn streamed_within(room: u64, classes: &Classes, share: Share, task: Task<'_>) -> Layout {
         let Task { graph, settings, tuning, .. } = task;
         let own = share.vertices();
         let layout = |residence| Layout::new(classes, Some(residence), share.clone(), task);
@@ -429,15 +424,15 @@ impl Layout {
 
     /// The layout of a run, or of one device's share of it, whose vertices are of these classes; with all their lists
     /// on the device, or with this of them.
-    pub fn new<P: Program>(
+    pub fn new(
         classes: &Classes,
         residence: Option<Residence>,
         share: Share,
-        task: Task<'_, P>,
+        task: Task<'_>,
     ) -> Layout {
         let Task { graph, program, settings, tuning } = task;
         let vertices = u64::from(graph.vertices());
-        let specs = program.columns();
+        let specs = &program.columns;
         let (phases, in_place) = match settings.schedule.order {
             Order::Phased { phases } => (u64::from(phases.max(1)), false),
             Order::Sync => (1, false),
@@ -471,7 +466,7 @@ impl Layout {
         to.woken = places.take(4, vertices.div_ceil(tuning::GRAIN));
         let state = places.bytes;
 
-        let total = program.label_total();
+        let total = program.label_total;
         to.totals = places.take(4, if total == LabelTotal::None { 0 } else { vertices });
         let shares = graph.is_weighted() && total == LabelTotal::Volume;
         to.shares = places.take(4, if shares { vertices } else { 0 });
@@ -479,7 +474,7 @@ impl Layout {
         to.degrees = places.take(4, if degrees { vertices } else { 0 });
         let totals = places.bytes;
 
-        for spec in &specs {
+        for spec in specs {
             let column = places.take(4, engine::values_of(spec, graph.vertices()));
             to.columns.push(column);
         }
@@ -542,7 +537,7 @@ impl Layout {
             plan = plan.with("staging buffer", 4 * wanted + ferried::BYTES);
         }
         to.bytes = places.bytes;
-        to.plan = host_plan(plan, graph, settings, &specs, shares);
+        to.plan = host_plan(plan, graph, settings, specs, shares);
         to
     }
 

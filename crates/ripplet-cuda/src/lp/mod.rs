@@ -22,7 +22,9 @@ use layout::Layout;
 use ripplet_graph::GraphView;
 use ripplet_lp::counter::Parts;
 use ripplet_lp::engine::run_rounds;
-use ripplet_lp::{Counter, Executor, Observer, Outcome, Plan, Program, RunError, Settings, Sketch};
+use ripplet_lp::{
+    Counter, Executor, Observer, Outcome, Plan, Program, ProgramInfo, RunError, Settings, Sketch,
+};
 use rounds::{DeviceRounds, Task, Volumes};
 use std::time::Instant;
 
@@ -67,7 +69,7 @@ impl<D: Device> DeviceExecutor<D> {
         &self.device
     }
 
-    fn layout<P: Program>(&self, graph: GraphView<'_>, program: &P, settings: &Settings) -> Layout {
+    fn layout(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Layout {
         // Where the device does not tell, the run finds out what is wrong with it.
         let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
         let task = Task { graph, program, settings, tuning: self.tuning };
@@ -120,7 +122,7 @@ impl<D: Device> Executor for DeviceExecutor<D> {
         program: &P,
         settings: &Settings,
     ) -> Plan {
-        self.layout(graph.into(), program, settings).plan
+        self.layout(graph.into(), &ProgramInfo::of(program), settings).plan
     }
 
     fn run<'g, P: Program>(
@@ -130,16 +132,16 @@ impl<D: Device> Executor for DeviceExecutor<D> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        self.run_on(graph.into(), program, settings, observer)
+        self.run_on(graph.into(), &ProgramInfo::of(program), settings, observer)
     }
 }
 
 impl<D: Device> DeviceExecutor<D> {
     /// [`Executor::run`], compiled once for either kind of lists.
-    fn run_on<P: Program>(
+    fn run_on(
         &self,
         graph: GraphView<'_>,
-        program: &P,
+        program: &ProgramInfo,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
@@ -155,18 +157,14 @@ impl<D: Device> DeviceExecutor<D> {
         let task = Task { graph, program, settings, tuning: self.tuning };
         let volumes = Volumes::of(task)?;
         let rounds = DeviceRounds::new(&self.device, &module, layout, task, &volumes)?;
-        let mut outcome = run_rounds(rounds, graph, settings, observer)?;
+        let mut outcome = run_rounds(Box::new(rounds), graph, settings, observer)?;
         outcome.device_seconds.kernels = kernels;
         Ok(outcome)
     }
 }
 
 /// Refuses settings that fit no device, or not this graph and program.
-fn check<P: Program>(
-    graph: GraphView<'_>,
-    program: &P,
-    settings: &Settings,
-) -> Result<(), RunError> {
+fn check(graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Result<(), RunError> {
     settings.check(graph.vertices(), program)?;
     match settings.counter {
         counter @ Counter::Sketch(Sketch { parts: Parts::One, .. }) => {

@@ -9,7 +9,7 @@ use crate::device::{Device, DeviceError, Launch};
 use ripplet_graph::{Graph, GraphView};
 use ripplet_lp::engine::Rounds;
 use ripplet_lp::profile::{Iteration, Part, Profile};
-use ripplet_lp::{Order, Program, RunError, Settings};
+use ripplet_lp::{Order, Program, ProgramInfo, RunError, Settings};
 
 /// Names of the degree classes.
 const CLASSES: [&str; LISTED + 1] = [
@@ -46,11 +46,20 @@ impl<D: Device> DeviceExecutor<D> {
         settings: &Settings,
         iterations: u32,
     ) -> Result<Profile, RunError> {
+        self.profile_of(graph.into(), &ProgramInfo::of(program), settings, iterations)
+    }
+
+    fn profile_of(
+        &self,
+        view: GraphView<'_>,
+        program: &ProgramInfo,
+        settings: &Settings,
+        iterations: u32,
+    ) -> Result<Profile, RunError> {
         let mut settings = settings.clone();
         if !matches!(settings.schedule.order, Order::Async { .. }) {
             settings.schedule.order = Order::Sync;
         }
-        let view = GraphView::from(graph);
         super::check(view, program, &settings)?;
         let share = Share::whole(view.vertices());
         let classes = Classes::of(view, share.vertices(), &self.tuning);

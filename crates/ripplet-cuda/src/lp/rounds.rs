@@ -15,7 +15,7 @@ use ripplet_graph::{GraphView, VertexId};
 use ripplet_lp::engine::{Alone, Finished, Rank, Rounds, VolumeUnit, do_phase};
 use ripplet_lp::{
     Checkpoint, Clock, ColumnKind, ColumnSpec, ColumnValues, LabelTotal, ListsMoved, Observer,
-    Order, Program, Round, RunError, Scalar, Schedule, Settings, State, Wake,
+    Order, ProgramInfo, Round, RunError, Scalar, Schedule, Settings, State, Wake,
 };
 use std::borrow::Cow;
 use std::ops::Range;
@@ -89,27 +89,20 @@ const LOW_CLASSES: usize = 3;
 const LEAST_SIDE_BY_SIDE: u64 = 4096;
 
 /// A run that was asked for.
-pub(super) struct Task<'t, P> {
+#[derive(Clone, Copy)]
+pub(super) struct Task<'t> {
     pub graph: GraphView<'t>,
-    pub program: &'t P,
+    pub program: &'t ProgramInfo,
     pub settings: &'t Settings,
     pub tuning: Tuning,
 }
 
-impl<P> Task<'_, P> {
+impl Task<'_> {
     /// The same, whose lists are read from their file as they are needed.
     pub fn ferried(self) -> Self {
         Task { tuning: Tuning { supply: Supply::Ferried, ..self.tuning }, ..self }
     }
 }
-
-impl<P> Clone for Task<'_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P> Copy for Task<'_, P> {}
 
 /// What vertices add to label totals, where that is their weighted degree.
 #[derive(Default)]
@@ -121,9 +114,9 @@ pub(super) struct Volumes {
 
 impl Volumes {
     /// One pass over the graph, where the program wants it.
-    pub fn of<P: Program>(task: Task<'_, P>) -> Result<Volumes, RunError> {
+    pub fn of(task: Task<'_>) -> Result<Volumes, RunError> {
         let Task { graph, program, settings, .. } = task;
-        if program.label_total() != LabelTotal::Volume {
+        if program.label_total != LabelTotal::Volume {
             return Ok(Volumes::default());
         }
         let strength = |v: VertexId| graph.strength(v);
@@ -181,11 +174,11 @@ struct Flags {
 
 impl<'a, D: Device> DeviceRounds<'a, D> {
     /// The state before the first round that is done here, on the device.
-    pub fn new<P: Program>(
+    pub fn new(
         device: &'a D,
         module: &'a D::Module,
         layout: Layout,
-        task: Task<'a, P>,
+        task: Task<'a>,
         volumes: &Volumes,
     ) -> Result<Self, RunError> {
         let Task { graph, program, settings, tuning } = task;
@@ -193,7 +186,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
         let scan_shared = device.properties().shared_per_block.min(tuning.scan_shared);
         let kernels =
             Kernels::new(device, module, &layout, graph, scan_shared, settings).map_err(failed)?;
-        let specs = program.columns();
+        let specs = program.columns.clone();
         let launch = |kernel| filling(device, module, Launch::of(kernel, 0));
         let streaming = Streaming::new(&layout, graph, device.properties().multiprocessors, launch)
             .map_err(failed)?;
@@ -207,7 +200,7 @@ impl<'a, D: Device> DeviceRounds<'a, D> {
             tail: Vec::new(),
             specs,
             seen: Tallies::default(),
-            wake: program.wake(),
+            wake: program.wake,
             schedule: settings.schedule,
             turns: 0,
             begun: [0; 2],
@@ -784,7 +777,7 @@ impl<D: Device> Rounds for DeviceRounds<'_, D> {
         self.state_with(|words| self.read_active(words))
     }
 
-    fn finish(self) -> Result<Finished, RunError> {
+    fn finish(self: Box<Self>) -> Result<Finished, RunError> {
         self.device.wait().map_err(failed)?;
         let start = Instant::now();
         let labels = self.download(&self.layout.labels)?;
@@ -912,7 +905,7 @@ pub(super) fn filling<D: Device>(
 }
 
 /// A program's parameters as its text has them: each in the low bits of 8 bytes.
-fn parameters<P: Program>(program: &P) -> Vec<u8> {
+fn parameters(program: &ProgramInfo) -> Vec<u8> {
     let word = |scalar: &Scalar| match *scalar {
         Scalar::U32(value) => u64::from(value),
         Scalar::I32(value) => u64::from(value as u32),
@@ -921,7 +914,7 @@ fn parameters<P: Program>(program: &P) -> Vec<u8> {
         Scalar::F32(value) => u64::from(value.to_bits()),
         Scalar::Bool(value) => u64::from(value),
     };
-    let mut words: Vec<u64> = program.parameters().iter().map(word).collect();
+    let mut words: Vec<u64> = program.parameters.iter().map(word).collect();
     words.resize(words.len().max(1), 0);
     bytemuck::cast_slice(&words).to_vec()
 }

@@ -6,7 +6,7 @@ use crate::text;
 use ripplet_graph::{Direction, GraphView};
 use ripplet_hooks::cpp;
 use ripplet_lp::counter::{Rule, Scans, Start};
-use ripplet_lp::{LabelTotal, Order, Program, RunError, Settings, Sketch, Ties, Wake};
+use ripplet_lp::{LabelTotal, Order, ProgramInfo, RunError, Settings, Sketch, Ties, Wake};
 
 /// What comes before the program's hooks, in this order; the configuration stands before the last.
 const BEFORE: [(&str, &str); 7] = [
@@ -73,19 +73,19 @@ pub enum Resident {
 ///
 /// # Errors
 /// Where the program has no text.
-pub fn source<P: Program>(
+pub fn source(
     graph: GraphView<'_>,
-    program: &P,
+    program: &ProgramInfo,
     settings: &Settings,
     kernels: Kernels,
     resident: Resident,
 ) -> Result<Source, RunError> {
-    let Some(hooks) = program.device_source() else {
-        return Err(RunError::NoDeviceSource { program: program.name().to_owned() });
+    let Some(hooks) = &program.device_source else {
+        return Err(RunError::NoDeviceSource { program: program.name.clone() });
     };
     let configuration = configuration(graph, program, settings, kernels, resident);
     let low_shared = layout::low_shared(graph, resident);
-    let mut checks = layout::checks(program.columns().len(), low_shared);
+    let mut checks = layout::checks(program.columns.len(), low_shared);
     let is_ranked = kernels == Kernels::Ranked;
     if is_ranked {
         checks += &ranks::checks();
@@ -101,7 +101,7 @@ pub fn source<P: Program>(
         .chain(BEHIND)
         .chain(is_ranked.then_some(EXCHANGE))
         .chain([("sizes", &*checks)]);
-    Ok(Source { name: program.name().to_owned(), text: text::joined(parts) })
+    Ok(Source { name: program.name.clone(), text: text::joined(parts) })
 }
 
 fn is_compressed(graph: GraphView<'_>) -> bool {
@@ -109,25 +109,25 @@ fn is_compressed(graph: GraphView<'_>) -> bool {
 }
 
 /// The constants that `field.cuh` names.
-fn configuration<P: Program>(
+fn configuration(
     graph: GraphView<'_>,
-    program: &P,
+    program: &ProgramInfo,
     settings: &Settings,
     kernels: Kernels,
     resident: Resident,
 ) -> String {
-    let columns = program.columns();
+    let columns = &program.columns;
     let is_streamed = resident == Resident::Partly;
     let sketch = settings.counter.sketch();
     let drafted: u64 =
         columns.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum();
     let is_mirrored = kernels == Kernels::Ranked && ranks::is_mirrored(settings.schedule.order);
-    let wake = match program.wake() {
+    let wake = match program.wake {
         Wake::Disagreement => 0,
         Wake::Change => 1,
         Wake::Always => 2,
     };
-    let total = match program.label_total() {
+    let total = match program.label_total {
         LabelTotal::None => 0,
         LabelTotal::Members => 1,
         LabelTotal::Volume => 2,
@@ -153,8 +153,8 @@ fn configuration<P: Program>(
         is_compressed(graph),
         kernels == Kernels::Ranked,
         columns.len(),
-        program.falls_with_total() && total != 0,
-        program.carries(),
+        program.falls_with_total && total != 0,
+        program.carries,
         settings.schedule.ties == Ties::Smallest,
         matches!(settings.schedule.order, Order::Async { .. }),
         sketch.map_or(0, Sketch::slots),

@@ -14,7 +14,7 @@ use ripplet_cuda::lp::{Kernels, Resident, source};
 use ripplet_cuda::swarm::{self, Question};
 use ripplet_graph::MAX_SHARD_ARCS;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
-use ripplet_lp::{Program, Schedule, Settings};
+use ripplet_lp::{Program, ProgramInfo, Schedule, Settings};
 
 fn text<P: Program>(edges: &Edges, program: &P, schedule: Schedule, counter: &str) -> Source {
     text_for((Storage::Plain, Kernels::Measured), edges, program, schedule, counter)
@@ -31,7 +31,8 @@ fn text_for<P: Program>(
     let settings = Settings { schedule, counter, ..Settings::default() };
     let shard_arcs = if edges.directed { 7 } else { MAX_SHARD_ARCS };
     let graph = edges.stored(shard_arcs, storage);
-    source(graph.view(), program, &settings, kernels, Resident::Whole).expect("a text")
+    source(graph.view(), &ProgramInfo::of(program), &settings, kernels, Resident::Whole)
+        .expect("a text")
 }
 
 /// Of a graph whose lists are not all on the device.
@@ -40,7 +41,8 @@ fn streamed(storage: Storage, edges: &Edges, schedule: Schedule, counter: &str) 
     let settings = Settings { schedule, counter, ..Settings::default() };
     let graph = edges.stored(if edges.directed { 7 } else { MAX_SHARD_ARCS }, storage);
     let (program, kernels) = (Lpa::default(), Kernels::Work);
-    source(graph.view(), &program, &settings, kernels, Resident::Partly).expect("a text")
+    source(graph.view(), &ProgramInfo::of(&program), &settings, kernels, Resident::Partly)
+        .expect("a text")
 }
 
 /// Each program, schedule, counter and kind of graph in some text, not each with each: every kernel is

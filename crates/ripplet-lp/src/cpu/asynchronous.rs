@@ -111,7 +111,7 @@ impl<P: Program> Rounds for AsyncRounds<'_, P> {
         Ok(self.field.state())
     }
 
-    fn finish(self) -> Result<Finished, RunError> {
+    fn finish(self: Box<Self>) -> Result<Finished, RunError> {
         Ok(self.field.finish())
     }
 }

@@ -24,7 +24,8 @@ use crate::columns::{self, ColumnSpec};
 use crate::communities;
 use crate::rounds::{Observer, run_rounds};
 use crate::{
-    Checkpoint, Counter, Executor, LabelTotal, Order, Outcome, Plan, Program, RunError, Settings,
+    Checkpoint, Counter, Executor, LabelTotal, Order, Outcome, Plan, Program, ProgramInfo,
+    RunError, Settings,
 };
 use asynchronous::AsyncRounds;
 use field::Field;
@@ -77,7 +78,7 @@ impl Executor for CpuExecutor {
         program: &P,
         settings: &Settings,
     ) -> Plan {
-        self.plan_on(graph.into(), program, settings)
+        self.plan_on(graph.into(), &ProgramInfo::of(program), settings)
     }
 
     fn run<'g, P: Program>(
@@ -93,11 +94,11 @@ impl Executor for CpuExecutor {
 
 impl CpuExecutor {
     /// [`Executor::plan`], compiled once for either kind of lists.
-    fn plan_on<P: Program>(&self, graph: GraphView<'_>, program: &P, settings: &Settings) -> Plan {
+    fn plan_on(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Plan {
         let vertices = u64::from(graph.vertices());
         let threads = self.threads() as u64;
-        let specs = program.columns();
-        let draft_len = columns::draft_len(&specs);
+        let specs = &program.columns;
+        let draft_len = columns::draft_len(specs);
         let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
         let written = columns::bytes_for(&written, graph.vertices());
         let votes = match settings.counter {
@@ -120,9 +121,9 @@ impl CpuExecutor {
             plan = plan.with("columns to begin with", bytes);
         }
         if !specs.is_empty() {
-            plan = plan.with("columns", columns::bytes_for(&specs, graph.vertices()));
+            plan = plan.with("columns", columns::bytes_for(specs, graph.vertices()));
         }
-        if program.label_total() != LabelTotal::None {
+        if program.label_total != LabelTotal::None {
             plan = plan.with("label totals", 4 * vertices);
         }
         plan = match settings.schedule.order {
@@ -153,8 +154,9 @@ impl CpuExecutor {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        settings.check(graph.vertices(), program)?;
-        let planned = self.plan_on(graph, program, settings).algorithm_host();
+        let info = ProgramInfo::of(program);
+        settings.check(graph.vertices(), &info)?;
+        let planned = self.plan_on(graph, &info, settings).algorithm_host();
         let refused = |_| RunError::OutOfMemory { bytes: planned };
         self.pool.install(|| {
             let field = Field::new(graph, program, settings).map_err(refused)?;
@@ -162,15 +164,15 @@ impl CpuExecutor {
                 Order::Sync => {
                     let fingerprint = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
                     let rounds = SyncRounds::new(field, fingerprint).map_err(refused)?;
-                    run_rounds(rounds, graph, settings, observer)
+                    run_rounds(Box::new(rounds), graph, settings, observer)
                 }
                 Order::Phased { phases } => {
                     let rounds = PhasedRounds::new(field, phases).map_err(refused)?;
-                    run_rounds(rounds, graph, settings, observer)
+                    run_rounds(Box::new(rounds), graph, settings, observer)
                 }
                 Order::Async { .. } => {
                     let rounds = AsyncRounds::new(field, settings.schedule);
-                    run_rounds(rounds, graph, settings, observer)
+                    run_rounds(Box::new(rounds), graph, settings, observer)
                 }
             }
         })

@@ -303,7 +303,7 @@ impl<P: Program> Rounds for PhasedRounds<'_, P> {
         Ok(self.field.state())
     }
 
-    fn finish(self) -> Result<Finished, RunError> {
+    fn finish(self: Box<Self>) -> Result<Finished, RunError> {
         drop((self.members, self.chosen, self.drafts));
         Ok(self.field.finish())
     }

@@ -5,7 +5,7 @@ use super::field::{Desk, Field};
 use super::synchronous::SyncRounds;
 use crate::profile::{Iteration, Part, Profile};
 use crate::rounds::{Observer, Rounds};
-use crate::{Order, Program, RunError, Settings};
+use crate::{Order, Program, ProgramInfo, RunError, Settings};
 use rayon::prelude::*;
 use ripplet_graph::GraphView;
 use std::hint::black_box;
@@ -49,8 +49,9 @@ impl CpuExecutor {
         let graph = graph.into();
         let mut settings = settings.clone();
         settings.schedule.order = Order::Sync;
-        settings.check(graph.vertices(), program)?;
-        let planned = self.plan_on(graph, program, &settings).algorithm_host();
+        let info = ProgramInfo::of(program);
+        settings.check(graph.vertices(), &info)?;
+        let planned = self.plan_on(graph, &info, &settings).algorithm_host();
         let refused = |_| RunError::OutOfMemory { bytes: planned };
         self.pool.install(|| {
             let begin = || {

@@ -13,8 +13,8 @@ use crate::engine::{Exchange, Loads, Parts, Rank, do_phase};
 use crate::hash::{Clock, mix};
 use crate::rounds::{Finished, Observer, Rounds, run_rounds};
 use crate::{
-    Checkpoint, Executor, Item, Label, Order, Outcome, Plan, Program, Round, RunError, Settings,
-    State,
+    Checkpoint, Executor, Item, Label, Order, Outcome, Plan, Program, ProgramInfo, Round, RunError,
+    Settings, State,
 };
 use ripplet_graph::{GraphView, VertexId};
 use std::borrow::Cow;
@@ -71,7 +71,7 @@ impl Executor for RanksExecutor {
             Order::Sync => 1,
             Order::Async { .. } => return self.ranks[0].run(graph, program, settings, observer),
         };
-        settings.check(graph.vertices(), program)?;
+        settings.check(graph.vertices(), &ProgramInfo::of(program))?;
         let planned = self.plan(graph, program, settings).algorithm_host();
         let refused = |_| RunError::OutOfMemory { bytes: planned };
         let parts = Loads::of(graph, WORD).part(&vec![1.0; self.ranks.len()]);
@@ -96,7 +96,7 @@ impl Executor for RanksExecutor {
         };
         let ranks = self.ranks.iter().enumerate().map(begin).collect::<Result<_, RunError>>()?;
         let rounds = RanksRounds { executors: &self.ranks, ranks, parts: &parts };
-        run_rounds(rounds, graph, settings, observer)
+        run_rounds(Box::new(rounds), graph, settings, observer)
     }
 }
 
@@ -333,7 +333,7 @@ impl<P: Program> Rounds for RanksRounds<'_, P> {
     }
 
     /// Labels and columns are everybody's: the first rank gives them.
-    fn finish(mut self) -> Result<Finished, RunError> {
-        self.ranks.swap_remove(0).rounds.finish()
+    fn finish(mut self: Box<Self>) -> Result<Finished, RunError> {
+        Box::new(self.ranks.swap_remove(0).rounds).finish()
     }
 }

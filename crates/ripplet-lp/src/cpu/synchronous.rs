@@ -141,7 +141,7 @@ impl<P: Program> Rounds for SyncRounds<'_, P> {
         Ok(self.field.state())
     }
 
-    fn finish(self) -> Result<Finished, RunError> {
+    fn finish(self: Box<Self>) -> Result<Finished, RunError> {
         drop((self.next, self.drafts));
         Ok(self.field.finish())
     }

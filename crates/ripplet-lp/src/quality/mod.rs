@@ -237,7 +237,7 @@ fn check_length(graph: GraphView<'_>, labels: &[u32]) -> Result<(), QualityError
 fn disconnected(graph: GraphView<'_>, partition: &Partition) -> Result<u64, QualityError> {
     let mut parts = memory::copied(&partition.communities)?;
     let refused = |_| QualityError::OutOfMemory { bytes: parts_bytes(graph) };
-    split_disconnected(graph, &mut parts, || false).map_err(refused)?;
+    split_disconnected(graph, &mut parts, &|| false).map_err(refused)?;
     // A part is named by its smallest vertex: each community counts the vertices that name one.
     let mut parts_of = memory::zeros::<u32>(partition.count as usize)?;
     for (vertex, (&part, &community)) in parts.iter().zip(&partition.communities).enumerate() {
