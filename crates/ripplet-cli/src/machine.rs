@@ -13,7 +13,7 @@ use ripplet::cuda::{CudaDevice, DeviceError, DeviceExecutor, DevicesExecutor};
 use ripplet::graph::{Graph, GraphView};
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{
-    DeviceSeconds, Executor, Item, Observer, Outcome, Plan, Program, RunError, Settings,
+    DeviceSeconds, DynProgram, Executor, Item, Observer, Outcome, Plan, RunError, Settings,
 };
 
 /// Which device a command runs on.
@@ -384,10 +384,10 @@ impl Machine {
     }
 
     /// What each of several GPUs will need, by its name; none where there are not several.
-    pub fn plans<'g, P: Program>(
+    pub fn plans<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
     ) -> Vec<(String, Plan)> {
         match self {
@@ -408,10 +408,10 @@ impl Machine {
     }
 
     /// Refuses a run, of this plan, that will not fit the memory of the GPUs that it is for.
-    pub fn check_run<'g, P: Program>(
+    pub fn check_run<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
         plan: &Plan,
     ) -> Result<(), RunError> {
@@ -448,10 +448,10 @@ impl Machine {
 }
 
 impl Executor for Machine {
-    fn plan<'g, P: Program>(
+    fn plan<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
     ) -> Plan {
         let graph = graph.into();
@@ -462,10 +462,10 @@ impl Executor for Machine {
         }
     }
 
-    fn run<'g, P: Program>(
+    fn run<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {

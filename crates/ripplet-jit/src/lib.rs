@@ -53,8 +53,6 @@
 //!
 //! [Cranelift]: https://cranelift.dev
 
-#[cfg(debug_assertions)]
-mod built;
 mod error;
 mod functions;
 mod lower;
@@ -66,4 +64,4 @@ pub use error::JitError;
 pub use functions::Functions;
 pub use machine::MOST_COLUMNS;
 pub use parameters::Parameters;
-pub use program::{CompiledProgram, JitProgram, JitScore, Visitor};
+pub use program::{CompiledProgram, JitProgram, JitScore};

@@ -10,8 +10,8 @@ use crate::{JitError, Parameters};
 use cranelift_codegen::ir::Value;
 use ripplet_hooks::ir;
 use ripplet_lp::{
-    Candidate, ColumnKind, ColumnSpec, DeviceSource, Label, LabelTotal, Neighbor, NeighborList,
-    Program, Scalar, Schedule, Score, Vertex, VertexMut, Vote, Wake,
+    Candidate, ColumnKind, ColumnSpec, DeviceSource, DynProgram, Label, LabelTotal, Neighbor,
+    NeighborList, Program, Scalar, Schedule, Score, Vertex, VertexMut, Vote, Wake,
 };
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -119,14 +119,6 @@ pub enum CompiledProgram {
     F32(JitProgram<f32>),
 }
 
-/// Who does something with a program, whatever its scores are: see [`CompiledProgram::visit`].
-pub trait Visitor {
-    /// What comes of it.
-    type Result;
-    /// Does it.
-    fn visit<P: Program + 'static>(self, program: &P) -> Self::Result;
-}
-
 impl CompiledProgram {
     /// Compiles a program with these values of its parameters: each of them, and no other.
     ///
@@ -144,13 +136,16 @@ impl CompiledProgram {
             other => Err(JitError::unsound(format!("scores that are {}", other.name()))),
         }
     }
+}
 
-    /// Does something with the program.
-    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Result {
-        match self {
-            CompiledProgram::U64(program) => visitor.visit(program),
-            CompiledProgram::I64(program) => visitor.visit(program),
-            CompiledProgram::F32(program) => visitor.visit(program),
+impl From<CompiledProgram> for Box<dyn DynProgram> {
+    // Where it is inlined, the caller compiles the engine's loops again.
+    #[inline(never)]
+    fn from(program: CompiledProgram) -> Self {
+        match program {
+            CompiledProgram::U64(program) => Box::new(program),
+            CompiledProgram::I64(program) => Box::new(program),
+            CompiledProgram::F32(program) => Box::new(program),
         }
     }
 }

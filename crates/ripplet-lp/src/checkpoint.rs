@@ -14,7 +14,8 @@
 
 use crate::columns::{self, ColumnSpec};
 use crate::{
-    ColumnValues, Label, NO_LABEL, Order, Program, ProgramInfo, Round, Settings, StopReason, Ties,
+    ColumnValues, DynProgram, Label, NO_LABEL, Order, ProgramInfo, Round, Settings, StopReason,
+    Ties,
 };
 use rayon::prelude::*;
 use ripplet_graph::{Buffer, Direction, GraphView, identity_of_values};
@@ -176,12 +177,12 @@ pub struct BadIdentity;
 
 impl RunIdentity {
     /// The identity of a run: one pass over the graph, in parallel.
-    pub fn of<'g, P: Program>(
+    pub fn of<'g>(
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
     ) -> RunIdentity {
-        RunIdentity::of_info(graph.into(), &ProgramInfo::of(program), settings)
+        RunIdentity::of_info(graph.into(), &program.info(), settings)
     }
 
     fn of_info(graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> RunIdentity {

@@ -1,5 +1,8 @@
 //! Where the time of full iterations goes, beside what no iteration can beat: the same on any device.
 
+use crate::rounds::Rounds;
+use crate::{Observer, RunError};
+
 /// What full iterations take: every vertex active, one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -35,4 +38,27 @@ pub struct Part {
     pub arcs: u64,
     /// Seconds that it took.
     pub seconds: f64,
+}
+
+/// Rounds whose parts can be measured one by one.
+#[doc(hidden)]
+pub trait Measured: Rounds {
+    /// Makes every vertex active.
+    fn activate_all(&self);
+
+    /// Arcs of the graph, each as often as a round reads it.
+    fn arcs(&self) -> u64;
+
+    /// The least seconds of reading all neighbours, and of reading all neighbours' labels.
+    fn ceilings(&self) -> (f64, f64);
+
+    /// Does a round whose degree classes choose one after the other, and measures each.
+    ///
+    /// # Errors
+    /// If the observer cancels.
+    fn round_in_parts(
+        &mut self,
+        index: u32,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Part>, RunError>;
 }

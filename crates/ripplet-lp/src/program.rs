@@ -50,7 +50,7 @@ pub const NO_LABEL: Label = Label::MAX;
 ///     }
 /// }
 /// ```
-pub trait Program: Sync {
+pub trait Program: Send + Sync {
     /// What labels are compared by: `u64`, `i64` or `f32`.
     type Score: Score;
 

@@ -2,38 +2,12 @@
 
 use crate::communities::split_disconnected;
 use crate::{
-    Column, DeviceSeconds, Keeper, Label, ListsMoved, NotKept, Outcome, Plan, Program, Round,
-    Settings, SettingsError, State,
+    Column, DeviceSeconds, Keeper, Label, ListsMoved, NotKept, Outcome, Round, Settings,
+    SettingsError, State,
 };
 use ripplet_graph::GraphView;
 use std::time::Instant;
 use thiserror::Error;
-
-/// Who computes.
-pub trait Executor {
-    /// What a run will need beside the graph, known before it starts.
-    fn plan<'g, P: Program>(
-        &self,
-        graph: impl Into<GraphView<'g>>,
-        program: &P,
-        settings: &Settings,
-    ) -> Plan;
-
-    /// Runs a program on a graph of plain or of compressed lists.
-    ///
-    /// The labels are the same bytes for any executor, either kind of lists and any number of
-    /// threads, unless the schedule's name says otherwise.
-    ///
-    /// # Errors
-    /// Where the settings do not fit the graph, memory is refused, or the observer cancels.
-    fn run<'g, P: Program>(
-        &self,
-        graph: impl Into<GraphView<'g>>,
-        program: &P,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome, RunError>;
-}
 
 /// Who watches a run and may end it; `()` does neither.
 pub trait Observer: Sync + Send {

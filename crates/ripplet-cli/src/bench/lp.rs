@@ -15,10 +15,9 @@ use clap::{Args, ValueEnum};
 use ripplet::cuda::lp::{Counting, Tuning};
 use ripplet::cuda::{CudaDevice, DeviceExecutor};
 use ripplet::graph::Graph;
-use ripplet::jit::Visitor;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
-use ripplet::lp::{Order, Program, Schedule, Settings};
+use ripplet::lp::{DynProgram, Order, Schedule, Settings};
 use std::path::PathBuf;
 
 /// Show where the time of label propagation goes, on a GPU or on this machine's cores.
@@ -113,11 +112,15 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let device_name = meter.name();
     let bench = Bench { task: Task { arguments, graph, settings, console }, meter };
     let measured = match (&file, name) {
-        (Some(file), _) => file.visit(bench),
-        (None, ProgramName::Cdlp) => bench.visit(&Cdlp),
-        (None, ProgramName::Llp) => bench.visit(&Llp::new(Gamma::ONE)),
-        (None, ProgramName::Slpa) => bench.visit(&Slpa::default()),
-        (None, ProgramName::Lpa | ProgramName::Seeded) => bench.visit(&Lpa::default()),
+        (Some(file), _) => bench.measure(&*file.program()),
+        (None, ProgramName::Cdlp) => bench.measure(&*Box::<dyn DynProgram>::from(Cdlp)),
+        (None, ProgramName::Llp) => {
+            bench.measure(&*Box::<dyn DynProgram>::from(Llp::new(Gamma::ONE)))
+        }
+        (None, ProgramName::Slpa) => bench.measure(&*Box::<dyn DynProgram>::from(Slpa::default())),
+        (None, ProgramName::Lpa | ProgramName::Seeded) => {
+            bench.measure(&*Box::<dyn DynProgram>::from(Lpa::default()))
+        }
     };
     let Measured { program, variants } = measured?;
     let report = Report::new(Shape::of(graph), program, device_name, &variants);
@@ -195,22 +198,20 @@ struct Measured {
     variants: Vec<Variant>,
 }
 
-impl Visitor for Bench<'_> {
-    type Result = Result<Measured, Failure>;
-
-    fn visit<P: Program + 'static>(self, program: &P) -> Self::Result {
+impl Bench<'_> {
+    fn measure(self, program: &dyn DynProgram) -> Result<Measured, Failure> {
         let Bench { task, meter } = self;
         let variants = match meter {
             Meter::Cpu(executor) => vec![task.on_cpu(&executor, program)?],
             Meter::Gpu(_, executor) => task.on_gpu(*executor, program)?,
         };
         interrupt::check()?;
-        Ok(Measured { program: program.name().into(), variants })
+        Ok(Measured { program: program.info().name, variants })
     }
 }
 
 impl Task<'_> {
-    fn on_cpu(&self, executor: &CpuExecutor, program: &impl Program) -> Result<Variant, Failure> {
+    fn on_cpu(&self, executor: &CpuExecutor, program: &dyn DynProgram) -> Result<Variant, Failure> {
         self.console.stage("measuring");
         let iterations = self.arguments.iterations;
         let watch = &mut self.console.watch();
@@ -218,10 +219,10 @@ impl Task<'_> {
         Ok(Variant { name: "exact", profile })
     }
 
-    fn on_gpu<P: Program + 'static>(
+    fn on_gpu(
         &self,
         mut executor: DeviceExecutor<CudaDevice>,
-        program: &P,
+        program: &dyn DynProgram,
     ) -> Result<Vec<Variant>, Failure> {
         let Task { arguments, graph, settings, console } = self;
         let others = [Counting::SharedTables, Counting::GlobalTables];

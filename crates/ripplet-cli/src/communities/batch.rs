@@ -15,7 +15,7 @@ use ripplet::graph::batch::{BatchGraph, BatchSlice};
 use ripplet::graph::{OutOfMemory, VertexId, memory};
 use ripplet::io::WriteError;
 use ripplet::io::write::{ColumnKind, Rows, TableShape, is_graph};
-use ripplet::jit::CompiledProgram;
+use ripplet::lp::DynProgram;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::swarm::{Answer, Column, CommunitiesWorker, Report, SwarmError};
 use serde::Serialize;
@@ -38,14 +38,10 @@ pub(super) fn run(
     let threads = job.threads.start()?;
     let work = Work { job, batch, console, threads };
     match &job.program {
-        Program::Lpa(guard) => work.run(Lpa::new(*guard)),
-        Program::Cdlp => work.run(Cdlp),
-        Program::Llp(gamma) => work.run(Llp::new(*gamma)),
-        Program::File(file) => match file.compiled() {
-            CompiledProgram::U64(program) => work.run(program.clone()),
-            CompiledProgram::I64(program) => work.run(program.clone()),
-            CompiledProgram::F32(program) => work.run(program.clone()),
-        },
+        Program::Lpa(guard) => work.run(Lpa::new(*guard).into()),
+        Program::Cdlp => work.run(Cdlp.into()),
+        Program::Llp(gamma) => work.run(Llp::new(*gamma).into()),
+        Program::File(file) => work.run(file.program()),
         Program::Sweep(_) => Err(refused("--sweep looks for the best layer of one graph", "sweep")),
         Program::Slpa(_) => Err(Failure::refused(
             "slpa gives a vertex several communities, and in a batch each has one",
@@ -114,7 +110,7 @@ struct Found {
 }
 
 impl Work<'_> {
-    fn run<P: ripplet::lp::Program + Send + 'static>(&self, program: P) -> Result<Ending, Failure> {
+    fn run(&self, program: Box<dyn DynProgram>) -> Result<Ending, Failure> {
         let Work { job, console, threads, .. } = *self;
         let worker = CommunitiesWorker::new(program, job.settings.clone(), threads)?;
         let choices = job.choices(&job.settings, Storage::Plain, "cpu".into(), threads);
@@ -144,11 +140,7 @@ impl Work<'_> {
     }
 
     /// Finds the communities and writes them, by the ids of vertices or as numbers.
-    fn find<P: ripplet::lp::Program + Send + 'static>(
-        &self,
-        batch: Opened,
-        worker: CommunitiesWorker<P>,
-    ) -> Result<(Done, Found), Failure> {
+    fn find(&self, batch: Opened, worker: CommunitiesWorker) -> Result<(Done, Found), Failure> {
         let Work { job, console, .. } = *self;
         let output = job.output.as_deref();
         let numbers = job.names == Names::Number;
@@ -190,10 +182,7 @@ impl Work<'_> {
 }
 
 /// What a part needs beside its graphs.
-fn needs<P: ripplet::lp::Program>(
-    worker: &CommunitiesWorker<P>,
-    part: BatchSlice<'_>,
-) -> Result<PartNeeds, Failure> {
+fn needs(worker: &CommunitiesWorker, part: BatchSlice<'_>) -> Result<PartNeeds, Failure> {
     let plan = worker.plan(part).map_err(RunError::from)?;
     let host = plan.items.iter().map(|item| (item.purpose, item.bytes)).collect();
     let answer = part.vertices().saturating_mul(size_of::<VertexId>() as u64);

@@ -11,7 +11,7 @@ use crate::stats::CheckpointFigures;
 use clap::Args;
 use ripplet::checkpoints::{Checkpoints, Every, FileKeeper, Newest};
 use ripplet::graph::GraphView;
-use ripplet::lp::{Keeper, NotKept, Round, RunIdentity, Settings, State};
+use ripplet::lp::{DynProgram, Keeper, NotKept, Round, RunIdentity, Settings, State};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -137,10 +137,10 @@ impl Store {
     /// Lets the settings go on from what is there of this run, and keeps its states from now on.
     ///
     /// What is there was written by a run that is to go on, or by this one on a GPU which failed.
-    pub fn begin<P: ripplet::lp::Program>(
+    pub fn begin(
         &self,
         graph: GraphView<'_>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &mut Settings,
         console: &Console,
     ) -> Result<Keeping, Failure> {

@@ -9,8 +9,10 @@ use crate::output::written;
 use ripplet::graph::VertexIds;
 use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
 use ripplet::io::{self, ReadOptions, ValueKind, VertexValues};
-use ripplet::jit::{CompiledProgram, Parameters, Visitor};
-use ripplet::lp::{ColumnKind, ColumnSpec, ColumnValues, Outcome, Program, Schedule, Settings};
+use ripplet::jit::{CompiledProgram, Parameters};
+use ripplet::lp::{
+    ColumnKind, ColumnSpec, ColumnValues, DynProgram, Outcome, ProgramInfo, Schedule, Settings,
+};
 use std::path::{Path, PathBuf};
 
 /// A program from a file.
@@ -47,7 +49,8 @@ impl FileArguments {
         }
         let program = CompiledProgram::compile(&module, &parameters)?;
         let table = self.vertex_table.clone();
-        let (name, schedule, columns) = program.visit(Ask);
+        let ProgramInfo { name, schedule, columns, .. } =
+            Box::<dyn DynProgram>::from(program.clone()).info();
         Ok(Some(FileJob { name, schedule, columns, program, table, columns_out: None }))
     }
 }
@@ -80,26 +83,10 @@ fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// What a program says of itself: its name, its schedule, its columns.
-struct Ask;
-
-impl Visitor for Ask {
-    type Result = (String, Schedule, Vec<ColumnSpec>);
-
-    fn visit<P: Program + 'static>(self, program: &P) -> Self::Result {
-        (program.name().into(), program.schedule(), program.columns())
-    }
-}
-
 impl FileJob {
-    /// Shows the program to a visitor.
-    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Result {
-        self.program.visit(visitor)
-    }
-
-    /// The program, whatever its scores are.
-    pub fn compiled(&self) -> &CompiledProgram {
-        &self.program
+    /// The program.
+    pub fn program(&self) -> Box<dyn DynProgram> {
+        self.program.clone().into()
     }
 
     /// The settings with the columns of the vertex table.
@@ -145,7 +132,11 @@ impl FileJob {
 
     /// Runs the program.
     pub(super) fn run(&self, work: &Work<'_>) -> Result<(), Failure> {
-        self.visit(Run { work, job: self })
+        let ids = work.graph.ids();
+        work.run_for(&*self.program(), |outcome| {
+            self.write_columns(outcome, ids)?;
+            Ok(Rows::of_labels(outcome))
+        })
     }
 
     fn write_columns(&self, outcome: &Outcome, ids: &VertexIds) -> Result<(), Failure> {
@@ -159,22 +150,5 @@ impl FileJob {
             },
         });
         written(write_vertex_table(path, ids, &columns.collect::<Vec<_>>()))
-    }
-}
-
-struct Run<'a> {
-    work: &'a Work<'a>,
-    job: &'a FileJob,
-}
-
-impl Visitor for Run<'_> {
-    type Result = Result<(), Failure>;
-
-    fn visit<P: Program + 'static>(self, program: &P) -> Result<(), Failure> {
-        let ids = self.work.graph.ids();
-        self.work.run_for(program, |outcome| {
-            self.job.write_columns(outcome, ids)?;
-            Ok(Rows::of_labels(outcome))
-        })
     }
 }

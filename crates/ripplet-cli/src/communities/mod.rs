@@ -40,7 +40,7 @@ use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::small::{drop_small, join_small};
-use ripplet::lp::{Counter, Executor, Keeper, Outcome, Plan, Settings, Sketch};
+use ripplet::lp::{Counter, DynProgram, Executor, Keeper, Outcome, Plan, Settings, Sketch};
 use rows::Rows;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -94,11 +94,14 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let mut work =
         Work { job: &job, input, settings, store, console, graph, threads, before, machine };
     match &job.program {
-        Program::Lpa(guard) => work.run(&Lpa::new(*guard)),
-        Program::Cdlp => work.run(&Cdlp),
-        Program::Llp(gamma) => work.run(&Llp::new(*gamma)),
+        Program::Lpa(guard) => work.run(Lpa::new(*guard).into()),
+        Program::Cdlp => work.run(Cdlp.into()),
+        Program::Llp(gamma) => work.run(Llp::new(*gamma).into()),
         Program::Sweep(sweep) => work.sweep(sweep),
-        Program::Slpa(slpa) => work.run_for(&slpa.program, |outcome| slpa.rows(outcome)),
+        Program::Slpa(slpa) => {
+            let program: Box<dyn DynProgram> = slpa.program.into();
+            work.run_for(&*program, |outcome| slpa.rows(outcome))
+        }
         Program::File(file) => {
             let settings = work.settings.into_inner();
             let fill = || file.fill(settings, graph.ids(), console);
@@ -111,7 +114,8 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
             let plant = || seeded.plant(graph, settings, console);
             let planted = within(job.host_memory, "reading the seeds", OF_A_LIST, plant)?;
             work.settings = planted.settings.into();
-            work.run_for(&planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
+            let program: Box<dyn DynProgram> = planted.program.into();
+            work.run_for(&*program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }
     }
 }
@@ -138,6 +142,9 @@ fn check_places(job: &Job) -> Result<(), Failure> {
     }
     job.checkpoint.iter().try_for_each(|checkpoint| checkpoint.check_place(&others))
 }
+
+/// What is written of an outcome.
+type RowsOf<'a> = dyn FnOnce(&Outcome) -> Result<Rows<'_>, Failure> + 'a;
 
 /// A job and what it works on.
 struct Work<'a> {
@@ -168,19 +175,19 @@ struct Run {
 
 impl Work<'_> {
     /// Runs a program that gives each vertex a community.
-    fn run<P: ripplet::lp::Program>(&self, program: &P) -> Result<(), Failure> {
-        self.run_for(program, |outcome| Ok(Rows::of_labels(outcome)))
+    fn run(&self, program: Box<dyn DynProgram>) -> Result<(), Failure> {
+        self.run_for(&*program, |outcome| Ok(Rows::of_labels(outcome)))
     }
 
     /// Runs a program; `rows` is what is written of its outcome.
-    fn run_for<P: ripplet::lp::Program>(
+    fn run_for(
         &self,
-        program: &P,
+        program: &dyn DynProgram,
         rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
     ) -> Result<(), Failure> {
         let run = self.on_machine(|machine| self.compute(machine, program))?;
         let Some(run) = run else { return Ok(()) };
-        self.finish(run, None, rows)?;
+        self.finish(run, None, Box::new(rows))?;
         self.store.iter().for_each(|store| store.remove(self.console));
         Ok(())
     }
@@ -193,11 +200,7 @@ impl Work<'_> {
     }
 
     /// Runs a program on a machine; `None` where only the plan is asked for.
-    fn compute<P: ripplet::lp::Program>(
-        &self,
-        machine: &Machine,
-        program: &P,
-    ) -> Result<Option<Run>, Failure> {
+    fn compute(&self, machine: &Machine, program: &dyn DynProgram) -> Result<Option<Run>, Failure> {
         let graph = self.graph;
         let mut own = self.settings.borrow_mut();
         let store = self.store.as_ref();
@@ -224,17 +227,12 @@ impl Work<'_> {
     }
 
     /// What a run will need, with the copy of its state that a checkpoint takes of a GPU's.
-    fn plan<P: ripplet::lp::Program>(
-        &self,
-        machine: &Machine,
-        program: &P,
-        settings: &Settings,
-    ) -> Plan {
+    fn plan(&self, machine: &Machine, program: &dyn DynProgram, settings: &Settings) -> Plan {
         let graph = self.graph;
         let plan = machine.plan(graph, program, settings);
         match self.job.checkpoint {
             Some(_) if !machine.is_cpu() => {
-                let bytes = bytes_of_state(graph.vertices(), &program.columns());
+                let bytes = bytes_of_state(graph.vertices(), &program.info().columns);
                 plan.with("a checkpoint", bytes)
             }
             _ => plan,
@@ -243,14 +241,14 @@ impl Work<'_> {
 
     /// The settings, with the counter that is to be found for a machine's memory: the exact one is the
     /// fastest and misses nothing, and only its tables, which grow with degrees, speak for a sketch.
-    fn settings_on<'s, P: ripplet::lp::Program>(
+    fn settings_on<'s>(
         &self,
         machine: &Machine,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &'s Settings,
     ) -> Cow<'s, Settings> {
         let exact = Cow::Borrowed(settings);
-        if !self.job.finds_counter || !program.follows_frequency() {
+        if !self.job.finds_counter || !program.info().follows_frequency {
             return exact;
         }
         let plan = machine.plan(self.graph, program, &exact);
@@ -291,7 +289,7 @@ impl Work<'_> {
         &self,
         mut run: Run,
         mut sweep: Option<Sweep>,
-        rows: impl FnOnce(&Outcome) -> Result<Rows<'_>, Failure>,
+        rows: Box<RowsOf<'_>>,
     ) -> Result<(), Failure> {
         let Work { job, console, graph, .. } = *self;
         if let Some(small) = job.small.filter(|_| job.program.is_partition()) {

@@ -39,7 +39,7 @@ impl Work<'_> {
             let places = VertexColumn { name: "place", len: 1, values };
             written(write_vertex_table(path, self.graph.ids(), &[places]))?;
         }
-        self.finish(run, Some(sweep), |outcome| Ok(Rows::of_labels(outcome)))
+        self.finish(run, Some(sweep), Box::new(|outcome| Ok(Rows::of_labels(outcome))))
     }
 
     fn sweep_on(&self, machine: &Machine, job: &SweepJob) -> Result<Option<Swept>, Failure> {

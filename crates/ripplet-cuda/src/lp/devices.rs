@@ -11,9 +11,7 @@ use crate::exchange::{Ended, Meeting, Route, Way};
 use bytemuck::Zeroable;
 use ripplet_graph::GraphView;
 use ripplet_lp::engine::{Exchange, Finished, Loads, Parts, Rounds, do_phase, run_rounds};
-use ripplet_lp::{
-    Executor, Observer, Outcome, Plan, Program, ProgramInfo, Round, RunError, Settings, State,
-};
+use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, Round, RunError, Settings, State};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -219,13 +217,13 @@ impl<D: Peer> DevicesExecutor<D> {
     }
 
     /// What each device will need.
-    pub fn plans<'g, P: Program>(
+    pub fn plans<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
     ) -> Vec<Plan> {
-        let program = &ProgramInfo::of(program);
+        let program = &program.info();
         let task = Task { graph: graph.into(), program, settings, tuning: self.tuning };
         self.shared(task).into_iter().map(|layout| layout.plan).collect()
     }
@@ -264,24 +262,24 @@ fn named(name: &str, error: RunError) -> RunError {
 
 impl<D: Peer> Executor for DevicesExecutor<D> {
     /// The plan of the device that needs most.
-    fn plan<'g, P: Program>(
+    fn plan<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
     ) -> Plan {
         let plans = self.plans(graph, program, settings);
         plans.into_iter().max_by_key(Plan::total_device).unwrap_or_default()
     }
 
-    fn run<'g, P: Program>(
+    fn run<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        let program = &ProgramInfo::of(program);
+        let program = &program.info();
         let task = Task { graph: graph.into(), program, settings, tuning: self.tuning };
         self.run_on(task, observer)
     }

@@ -23,7 +23,7 @@ use ripplet_graph::GraphView;
 use ripplet_lp::counter::Parts;
 use ripplet_lp::engine::run_rounds;
 use ripplet_lp::{
-    Counter, Executor, Observer, Outcome, Plan, Program, ProgramInfo, RunError, Settings, Sketch,
+    Counter, DynProgram, Executor, Observer, Outcome, Plan, ProgramInfo, RunError, Settings, Sketch,
 };
 use rounds::{DeviceRounds, Task, Volumes};
 use std::time::Instant;
@@ -116,23 +116,23 @@ fn refuse_above([room, free]: [u64; 2], device: &str, plan: &Plan) -> Result<(),
 }
 
 impl<D: Device> Executor for DeviceExecutor<D> {
-    fn plan<'g, P: Program>(
+    fn plan<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
     ) -> Plan {
-        self.layout(graph.into(), &ProgramInfo::of(program), settings).plan
+        self.layout(graph.into(), &program.info(), settings).plan
     }
 
-    fn run<'g, P: Program>(
+    fn run<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        self.run_on(graph.into(), &ProgramInfo::of(program), settings, observer)
+        self.run_on(graph.into(), &program.info(), settings, observer)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::device::{Device, DeviceError, Launch};
 use ripplet_graph::{Graph, GraphView};
 use ripplet_lp::engine::Rounds;
 use ripplet_lp::profile::{Iteration, Part, Profile};
-use ripplet_lp::{Order, Program, ProgramInfo, RunError, Settings};
+use ripplet_lp::{DynProgram, Order, ProgramInfo, RunError, Settings};
 
 /// Names of the degree classes.
 const CLASSES: [&str; LISTED + 1] = [
@@ -39,14 +39,14 @@ impl<D: Device> DeviceExecutor<D> {
     ///
     /// # Errors
     /// As a run.
-    pub fn profile<P: Program>(
+    pub fn profile(
         &self,
         graph: &Graph,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
         iterations: u32,
     ) -> Result<Profile, RunError> {
-        self.profile_of(graph.into(), &ProgramInfo::of(program), settings, iterations)
+        self.profile_of(graph.into(), &program.info(), settings, iterations)
     }
 
     fn profile_of(

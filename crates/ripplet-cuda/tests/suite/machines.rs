@@ -7,7 +7,7 @@ use ripplet_cuda::lp::{Counting, Supply, Tuning};
 use ripplet_cuda::shim::ShimDevice;
 use ripplet_cuda::{CudaDevice, DeviceExecutor, DevicesExecutor};
 use ripplet_graph::GraphView;
-use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
+use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
 use std::sync::{Mutex, PoisonError};
 
 /// An executor under test.
@@ -28,10 +28,10 @@ pub enum On {
 }
 
 impl Executor for On {
-    fn plan<'g, P: Program>(
+    fn plan<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
     ) -> Plan {
         match self {
@@ -42,10 +42,10 @@ impl Executor for On {
         }
     }
 
-    fn run<'g, P: Program>(
+    fn run<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {

@@ -4,10 +4,11 @@
 use proptest::prelude::*;
 use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, VertexIds};
 use ripplet_hooks::read_program;
-use ripplet_jit::{CompiledProgram, Parameters, Visitor};
+use ripplet_jit::{CompiledProgram, Parameters};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::{
-    ColumnValues, Executor, NO_LABEL, Outcome, Program, Scalar, Schedule, Settings, Stop, programs,
+    ColumnValues, DynProgram, Executor, NO_LABEL, Outcome, ProgramInfo, Scalar, Schedule, Settings,
+    Stop, programs,
 };
 
 #[path = "../programs/cdlp.rs"]
@@ -33,19 +34,8 @@ pub fn compiled(text: &str, parameters: &[(&str, Scalar)]) -> CompiledProgram {
     CompiledProgram::compile(&module, &parameters).unwrap()
 }
 
-struct Run<'a> {
-    graph: &'a Graph,
-    settings: &'a Settings,
-    threads: usize,
-}
-
-impl Visitor for Run<'_> {
-    type Result = Outcome;
-
-    fn visit<P: Program + 'static>(self, program: &P) -> Outcome {
-        let executor = CpuExecutor::new(Some(self.threads)).unwrap();
-        executor.run(self.graph, program, self.settings, &mut ()).unwrap()
-    }
+fn run(program: &dyn DynProgram, graph: &Graph, settings: &Settings, threads: usize) -> Outcome {
+    CpuExecutor::new(Some(threads)).unwrap().run(graph, program, settings, &mut ()).unwrap()
 }
 
 /// Labels, columns by name, and what was counted in each round.
@@ -65,17 +55,18 @@ fn essence(outcome: &Outcome) -> Essence {
 }
 
 /// Runs both under every deterministic schedule and compares.
-fn compare<P: Program + 'static>(
-    native: &P,
+fn compare(
+    native: &dyn DynProgram,
     compiled: &CompiledProgram,
     graph: &Graph,
     settings: &Settings,
 ) {
+    let compiled: Box<dyn DynProgram> = compiled.clone().into();
     for schedule in [Schedule::phased(), Schedule::sync(), Schedule::cdlp()] {
         let settings = Settings { schedule, ..settings.clone() };
-        let expected = Run { graph, settings: &settings, threads: 1 }.visit(native);
+        let expected = run(native, graph, &settings, 1);
         for threads in [1, 3] {
-            let found = compiled.visit(Run { graph, settings: &settings, threads });
+            let found = run(&*compiled, graph, &settings, threads);
             assert_eq!(essence(&found), essence(&expected), "{schedule:?}, {threads} threads");
         }
     }
@@ -183,55 +174,22 @@ proptest! {
     }
 }
 
-/// What a program says of itself.
-#[derive(Debug, PartialEq)]
-struct Said {
-    name: String,
-    wake: ripplet_lp::Wake,
-    schedule: Schedule,
-    label_total: ripplet_lp::LabelTotal,
-    falls_with_total: bool,
-    carries: bool,
-    columns: Vec<ripplet_lp::ColumnSpec>,
-    parameters: Vec<Scalar>,
-    device_source: Option<ripplet_lp::DeviceSource>,
-}
-
-struct Ask;
-
-impl Visitor for Ask {
-    type Result = Said;
-
-    fn visit<P: Program + 'static>(self, program: &P) -> Said {
-        Said {
-            name: program.name().to_owned(),
-            wake: program.wake(),
-            schedule: program.schedule(),
-            label_total: program.label_total(),
-            falls_with_total: program.falls_with_total(),
-            carries: program.carries(),
-            columns: program.columns(),
-            parameters: program.parameters(),
-            device_source: program.device_source(),
-        }
-    }
-}
-
 #[test]
 fn programs_say_the_same_of_themselves() {
-    let said = |text, parameters: &[_]| compiled(text, parameters).visit(Ask);
+    let said =
+        |text, parameters: &[_]| Box::<dyn DynProgram>::from(compiled(text, parameters)).info();
     for guard in [0, 65536] {
         let file = said(include_str!("../programs/lpa.rs"), &[("guard", Scalar::U32(guard))]);
-        assert_eq!(file, Ask.visit(&lpa::program::Lpa { guard }));
+        assert_eq!(file, ProgramInfo::of(&lpa::program::Lpa { guard }));
     }
     let file = said(include_str!("../programs/cdlp.rs"), &[]);
-    assert_eq!(file, Ask.visit(&cdlp::program::Cdlp));
+    assert_eq!(file, ProgramInfo::of(&cdlp::program::Cdlp));
     let file = said(include_str!("../programs/slpa.rs"), &[("memory", Scalar::U32(5))]);
-    assert_eq!(file, Ask.visit(&slpa::program::Slpa { memory: 5 }));
+    assert_eq!(file, ProgramInfo::of(&slpa::program::Slpa { memory: 5 }));
     let (attenuation, unit) = (0.5, 7);
     let parameters = [("attenuation", Scalar::F32(attenuation)), ("unit", Scalar::U32(unit))];
     let file = said(include_str!("../programs/seeded.rs"), &parameters);
-    assert_eq!(file, Ask.visit(&seeded::program::Seeded { attenuation, unit }));
+    assert_eq!(file, ProgramInfo::of(&seeded::program::Seeded { attenuation, unit }));
     let file = said(include_str!("../programs/llp.rs"), &[("gamma", Scalar::U32(9))]);
-    assert_eq!(file, Ask.visit(&llp::program::Llp { gamma: 9 }));
+    assert_eq!(file, ProgramInfo::of(&llp::program::Llp { gamma: 9 }));
 }

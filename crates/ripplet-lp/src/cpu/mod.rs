@@ -4,33 +4,33 @@
 
 mod active;
 mod asynchronous;
-// For other crates, where they take it.
-#[cfg(all(debug_assertions, not(test)))]
-mod built;
 mod drafts;
 mod field;
 mod lists;
 mod phased;
 mod profile;
+#[cfg(feature = "ranks")]
 mod ranks;
 mod sketch;
 mod synchronous;
 mod totals;
 mod votes;
 
+#[cfg(feature = "ranks")]
 pub use ranks::RanksExecutor;
 
 use crate::columns::{self, ColumnSpec};
 use crate::communities;
-use crate::rounds::{Observer, run_rounds};
+use crate::profile::Measured;
+use crate::rounds::{Observer, Rounds, run_rounds};
 use crate::{
-    Checkpoint, Counter, Executor, LabelTotal, Order, Outcome, Plan, Program, ProgramInfo,
-    RunError, Settings,
+    Checkpoint, Counter, DynProgram, Executor, LabelTotal, Order, Outcome, Plan, Program,
+    ProgramInfo, RunError, Settings,
 };
 use asynchronous::AsyncRounds;
 use field::Field;
 use phased::PhasedRounds;
-use ripplet_graph::GraphView;
+use ripplet_graph::{GraphView, OutOfMemory};
 use synchronous::SyncRounds;
 use thiserror::Error;
 
@@ -72,28 +72,35 @@ impl CpuExecutor {
 }
 
 impl Executor for CpuExecutor {
-    fn plan<'g, P: Program>(
+    fn plan<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
     ) -> Plan {
-        self.plan_on(graph.into(), &ProgramInfo::of(program), settings)
+        self.plan_on(graph.into(), &program.info(), settings)
     }
 
-    fn run<'g, P: Program>(
+    fn run<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        self.run_on(graph.into(), program, settings, observer)
+        let (graph, info) = (graph.into(), program.info());
+        settings.check(graph.vertices(), &info)?;
+        let planned = self.plan_on(graph, &info, settings).algorithm_host();
+        self.pool.install(|| {
+            let rounds = program.begin(graph, settings);
+            let rounds = rounds.map_err(|_| RunError::OutOfMemory { bytes: planned })?;
+            run_rounds(rounds, graph, settings, observer)
+        })
     }
 }
 
 impl CpuExecutor {
-    /// [`Executor::plan`], compiled once for either kind of lists.
+    /// Returns the memory that a run of a program that declares this will need.
     fn plan_on(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Plan {
         let vertices = u64::from(graph.vertices());
         let threads = self.threads() as u64;
@@ -145,36 +152,45 @@ impl CpuExecutor {
             _ => plan,
         }
     }
+}
 
-    /// [`Executor::run`], compiled once for either kind of lists.
-    fn run_on<P: Program>(
+impl<P: Program> DynProgram for P {
+    fn info(&self) -> ProgramInfo {
+        ProgramInfo::of(self)
+    }
+
+    fn begin<'a>(
+        &'a self,
+        graph: GraphView<'a>,
+        settings: &Settings,
+    ) -> Result<Box<dyn Rounds + 'a>, OutOfMemory> {
+        let field = Field::new(graph, self, settings)?;
+        Ok(match settings.schedule.order {
+            Order::Sync => {
+                let fingerprint = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
+                Box::new(SyncRounds::new(field, fingerprint)?)
+            }
+            Order::Phased { phases } => Box::new(PhasedRounds::new(field, phases)?),
+            Order::Async { .. } => Box::new(AsyncRounds::new(field, settings.schedule)),
+        })
+    }
+
+    fn begin_measured<'a>(
+        &'a self,
+        graph: GraphView<'a>,
+        settings: &Settings,
+    ) -> Result<Box<dyn Measured + 'a>, OutOfMemory> {
+        Ok(Box::new(SyncRounds::new(Field::new(graph, self, settings)?, 0)?))
+    }
+
+    #[cfg(feature = "ranks")]
+    fn run_on_ranks(
         &self,
+        pools: &[&rayon::ThreadPool],
         graph: GraphView<'_>,
-        program: &P,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        let info = ProgramInfo::of(program);
-        settings.check(graph.vertices(), &info)?;
-        let planned = self.plan_on(graph, &info, settings).algorithm_host();
-        let refused = |_| RunError::OutOfMemory { bytes: planned };
-        self.pool.install(|| {
-            let field = Field::new(graph, program, settings).map_err(refused)?;
-            match settings.schedule.order {
-                Order::Sync => {
-                    let fingerprint = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
-                    let rounds = SyncRounds::new(field, fingerprint).map_err(refused)?;
-                    run_rounds(Box::new(rounds), graph, settings, observer)
-                }
-                Order::Phased { phases } => {
-                    let rounds = PhasedRounds::new(field, phases).map_err(refused)?;
-                    run_rounds(Box::new(rounds), graph, settings, observer)
-                }
-                Order::Async { .. } => {
-                    let rounds = AsyncRounds::new(field, settings.schedule);
-                    run_rounds(Box::new(rounds), graph, settings, observer)
-                }
-            }
-        })
+        ranks::run(self, pools, graph, settings, observer)
     }
 }

@@ -3,9 +3,8 @@
 use super::CpuExecutor;
 use super::field::{Desk, Field};
 use super::synchronous::SyncRounds;
-use crate::profile::{Iteration, Part, Profile};
-use crate::rounds::{Observer, Rounds};
-use crate::{Order, Program, ProgramInfo, RunError, Settings};
+use crate::profile::{Iteration, Measured, Part, Profile};
+use crate::{DynProgram, Observer, Order, Program, RunError, Settings};
 use rayon::prelude::*;
 use ripplet_graph::GraphView;
 use std::hint::black_box;
@@ -38,10 +37,10 @@ impl CpuExecutor {
     ///
     /// # Errors
     /// As a run: where the settings do not fit the graph, memory is refused, or the observer cancels.
-    pub fn profile<'g, P: Program>(
+    pub fn profile<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
         iterations: u32,
         observer: &mut dyn Observer,
@@ -49,20 +48,17 @@ impl CpuExecutor {
         let graph = graph.into();
         let mut settings = settings.clone();
         settings.schedule.order = Order::Sync;
-        let info = ProgramInfo::of(program);
+        let info = program.info();
         settings.check(graph.vertices(), &info)?;
         let planned = self.plan_on(graph, &info, &settings).algorithm_host();
         let refused = |_| RunError::OutOfMemory { bytes: planned };
         self.pool.install(|| {
-            let begin = || {
-                let field = Field::new(graph, program, &settings).map_err(refused)?;
-                SyncRounds::new(field, 0).map_err(refused)
-            };
+            let begin = || program.begin_measured(graph, &settings).map_err(refused);
             let mut whole = begin()?;
-            let (stream, gather) = ceilings(&whole.field);
+            let (stream, gather) = whole.ceilings();
             let mut done = Vec::new();
             for index in 0..iterations {
-                whole.field.active.insert_all(graph.vertices());
+                whole.activate_all();
                 let start = Instant::now();
                 let mut round = whole.round(index, observer)?;
                 round.seconds = start.elapsed().as_secs_f64();
@@ -72,24 +68,34 @@ impl CpuExecutor {
             }
             drop(whole);
             let mut parts = begin()?;
-            let classes = classes(&parts.field);
             for (index, iteration) in (0..).zip(&mut done) {
-                iteration.parts = parts.round_in_parts(index, classes, observer)?;
+                iteration.parts = parts.round_in_parts(index, observer)?;
             }
-            let arcs = classes.iter().map(|class| class.arcs).sum();
+            let arcs = parts.arcs();
             Ok(Profile { arcs, stream, gather, iterations: done })
         })
     }
 }
 
-impl<P: Program> SyncRounds<'_, P> {
-    /// A round whose degree classes choose one after the other.
+impl<P: Program> Measured for SyncRounds<'_, P> {
+    fn activate_all(&self) {
+        self.field.active.insert_all(self.field.labels.len() as u32);
+    }
+
+    fn arcs(&self) -> u64 {
+        classes(&self.field).iter().map(|class| class.arcs).sum()
+    }
+
+    fn ceilings(&self) -> (f64, f64) {
+        ceilings(&self.field)
+    }
+
     fn round_in_parts(
         &mut self,
         index: u32,
-        classes: [Class; CLASSES.len()],
         observer: &dyn Observer,
     ) -> Result<Vec<Part>, RunError> {
+        let classes = classes(&self.field);
         let clock = self.field.begin_round(index);
         let all = Class {
             vertices: classes.iter().map(|class| class.vertices).sum(),
@@ -183,6 +189,7 @@ fn least<P: Program>(field: &Field<'_, P>, read: impl Fn(&[u32]) -> u32 + Sync) 
 mod tests {
     use super::*;
     use crate::programs::Lpa;
+    use crate::rounds::Rounds;
     use ripplet_graph::GraphBuilder;
     use ripplet_graph::generate::Social;
 
@@ -195,11 +202,10 @@ mod tests {
             SyncRounds::new(field, 0).unwrap()
         };
         let (mut whole, mut parts) = (begin(), begin());
-        let classes = classes(&parts.field);
         for index in 0..3 {
             whole.field.active.insert_all(graph.vertices());
             whole.round(index, &()).unwrap();
-            parts.round_in_parts(index, classes, &()).unwrap();
+            parts.round_in_parts(index, &()).unwrap();
             let labels = |rounds: &SyncRounds<'_, Lpa>| -> Vec<u32> {
                 (0..graph.vertices()).map(|v| rounds.field.label(v)).collect()
             };

@@ -13,9 +13,10 @@ use crate::engine::{Exchange, Loads, Parts, Rank, do_phase};
 use crate::hash::{Clock, mix};
 use crate::rounds::{Finished, Observer, Rounds, run_rounds};
 use crate::{
-    Checkpoint, Executor, Item, Label, Order, Outcome, Plan, Program, ProgramInfo, Round, RunError,
+    Checkpoint, DynProgram, Executor, Item, Label, Order, Outcome, Plan, Program, Round, RunError,
     Settings, State,
 };
+use rayon::ThreadPool;
 use ripplet_graph::{GraphView, VertexId};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -40,10 +41,10 @@ impl RanksExecutor {
 }
 
 impl Executor for RanksExecutor {
-    fn plan<'g, P: Program>(
+    fn plan<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
     ) -> Plan {
         let graph = graph.into();
@@ -57,47 +58,65 @@ impl Executor for RanksExecutor {
         plans.reduce(both).unwrap_or_default()
     }
 
-    fn run<'g, P: Program>(
+    fn run<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
         let graph = graph.into();
-        let phases = match settings.schedule.order {
-            Order::Phased { phases } => phases,
-            // Nobody sees anybody's change before all have chosen.
-            Order::Sync => 1,
-            Order::Async { .. } => return self.ranks[0].run(graph, program, settings, observer),
-        };
-        settings.check(graph.vertices(), &ProgramInfo::of(program))?;
+        if let Order::Async { .. } = settings.schedule.order {
+            return self.ranks[0].run(graph, program, settings, observer);
+        }
+        settings.check(graph.vertices(), &program.info())?;
+        let pools: Vec<&ThreadPool> = self.ranks.iter().map(|rank| &rank.pool).collect();
         let planned = self.plan(graph, program, settings).algorithm_host();
-        let refused = |_| RunError::OutOfMemory { bytes: planned };
-        let parts = Loads::of(graph, WORD).part(&vec![1.0; self.ranks.len()]);
-        let begin = |(number, executor): (usize, &CpuExecutor)| {
-            let rounds = executor.install(|| {
-                let field = Field::new(graph, program, settings)?;
-                PhasedRounds::new(field, phases)
-            });
-            let mut rounds = rounds.map_err(refused)?;
-            keep_own(&mut rounds.field, &parts.of(number));
-            let resumed = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
-            let is_traced = settings.schedule.order == Order::Sync;
-            let fingerprint = is_traced.then_some(if number == 0 { resumed } else { 0 });
-            Ok(CpuRank {
-                rounds,
-                phases,
-                own: parts.of(number),
-                at: None,
-                fingerprint,
-                round: Round::default(),
-            })
-        };
-        let ranks = self.ranks.iter().enumerate().map(begin).collect::<Result<_, RunError>>()?;
-        let rounds = RanksRounds { executors: &self.ranks, ranks, parts: &parts };
-        run_rounds(Box::new(rounds), graph, settings, observer)
+        program.run_on_ranks(&pools, graph, settings, observer).map_err(|error| match error {
+            RunError::OutOfMemory { .. } => RunError::OutOfMemory { bytes: planned },
+            error => error,
+        })
     }
+}
+
+/// Runs a program on several pools; [`Order::Async`] as [`Order::Sync`].
+pub(super) fn run<P: Program>(
+    program: &P,
+    pools: &[&ThreadPool],
+    graph: GraphView<'_>,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, RunError> {
+    let phases = match settings.schedule.order {
+        Order::Phased { phases } => phases,
+        // No vertex sees another's change before all have chosen.
+        Order::Sync | Order::Async { .. } => 1,
+    };
+    // The caller knows the plan.
+    let refused = |_| RunError::OutOfMemory { bytes: 0 };
+    let parts = Loads::of(graph, WORD).part(&vec![1.0; pools.len()]);
+    let begin = |(number, pool): (usize, &&ThreadPool)| {
+        let rounds = pool.install(|| {
+            let field = Field::new(graph, program, settings)?;
+            PhasedRounds::new(field, phases)
+        });
+        let mut rounds = rounds.map_err(refused)?;
+        keep_own(&mut rounds.field, &parts.of(number));
+        let resumed = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
+        let is_traced = settings.schedule.order == Order::Sync;
+        let fingerprint = is_traced.then_some(if number == 0 { resumed } else { 0 });
+        Ok(CpuRank {
+            rounds,
+            phases,
+            own: parts.of(number),
+            at: None,
+            fingerprint,
+            round: Round::default(),
+        })
+    };
+    let ranks = pools.iter().enumerate().map(begin).collect::<Result<_, RunError>>()?;
+    let rounds = RanksRounds { pools, ranks, parts: &parts };
+    run_rounds(Box::new(rounds), graph, settings, observer)
 }
 
 /// Takes out of the active set what is another rank's; gives it, by the number of its word.
@@ -295,7 +314,7 @@ impl<P: Program> Exchange<Watched<'_, '_, P>> for Channels {
 
 /// A run in motion: each rank has a thread of its own, and those of its executor.
 struct RanksRounds<'a, P> {
-    executors: &'a [CpuExecutor],
+    pools: &'a [&'a ThreadPool],
     ranks: Vec<CpuRank<'a, P>>,
     parts: &'a Parts,
 }
@@ -303,14 +322,12 @@ struct RanksRounds<'a, P> {
 impl<P: Program> Rounds for RanksRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let channels = Channels::between(self.parts);
-        let all = self.executors.iter().zip(&mut self.ranks).zip(channels);
+        let all = self.pools.iter().zip(&mut self.ranks).zip(channels);
         let done: Vec<Result<Round, RunError>> = std::thread::scope(|scope| {
-            let part = |((executor, rank), mut letters): (
-                (&CpuExecutor, &mut CpuRank<'_, P>),
-                Channels,
-            )| {
-                executor.install(|| rank.do_round(index, observer, &mut letters))
-            };
+            let part =
+                |((pool, rank), mut letters): ((&&ThreadPool, &mut CpuRank<'_, P>), Channels)| {
+                    pool.install(|| rank.do_round(index, observer, &mut letters))
+                };
             let threads: Vec<_> = all.map(|one| scope.spawn(move || part(one))).collect();
             let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

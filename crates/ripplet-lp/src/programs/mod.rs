@@ -15,9 +15,26 @@ mod lpa;
 mod seeded;
 mod slpa;
 
+use crate::DynProgram;
+
 pub use cdlp::Cdlp;
 pub use layered::{LayeredOrder, layered_order};
 pub use llp::{BadGamma, Gamma, Llp, sweep};
 pub use lpa::{BadGuard, Guard, Lpa};
 pub use seeded::{BadAttenuation, Seed, SeedError, Seeded, Seeding, strengths};
 pub use slpa::{BadMemory, BadThreshold, MEMORY, Membership, ROUNDS, Slpa, THRESHOLD, memberships};
+
+/// Pointers to programs, whose loops are compiled here: once, and not again in each crate that runs one.
+macro_rules! into_dyn_program {
+    ($($program:ty),*) => {$(
+        impl From<$program> for Box<dyn DynProgram> {
+            // Where it is inlined, the caller compiles the engine's loops again.
+            #[inline(never)]
+            fn from(program: $program) -> Self {
+                Box::new(program)
+            }
+        }
+    )*};
+}
+
+into_dyn_program!(Cdlp, Llp, Lpa, Seeded, Slpa);

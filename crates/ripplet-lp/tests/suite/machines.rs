@@ -5,7 +5,7 @@ use crate::graphs::{Edges, Storage};
 use crate::oracle::{Counting, Rules};
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, RanksExecutor};
-use ripplet_lp::{Executor, Observer, Outcome, Plan, Program, RunError, Settings};
+use ripplet_lp::{DynProgram, Executor, Observer, Outcome, Plan, RunError, Settings};
 
 /// An executor under test.
 pub struct Machine {
@@ -21,10 +21,10 @@ pub enum On {
 }
 
 impl Executor for On {
-    fn plan<'g, P: Program>(
+    fn plan<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
     ) -> Plan {
         match self {
@@ -33,10 +33,10 @@ impl Executor for On {
         }
     }
 
-    fn run<'g, P: Program>(
+    fn run<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
-        program: &P,
+        program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {

@@ -5,7 +5,7 @@ use super::{Answer, SwarmError, SwarmObserver, Worker};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
-use ripplet_lp::{Executor, Label, Observer, Plan, Program, Settings};
+use ripplet_lp::{DynProgram, Executor, Label, Observer, Plan, Settings};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::scope;
@@ -14,9 +14,8 @@ use std::thread::scope;
 /// thread; as many graphs at a time as there are threads.
 ///
 /// Memory: 4 bytes a vertex of the part; for each thread its graph once more, and a run on it.
-#[derive(Debug)]
-pub struct CommunitiesWorker<P> {
-    program: P,
+pub struct CommunitiesWorker {
+    program: Box<dyn DynProgram>,
     settings: Settings,
     executors: Vec<CpuExecutor>,
 }
@@ -30,19 +29,19 @@ struct Shared<'a, G> {
     observer: &'a dyn SwarmObserver,
 }
 
-impl<P: Program> CommunitiesWorker<P> {
+impl CommunitiesWorker {
     /// A worker with so many threads that runs a program on each graph.
     ///
     /// # Errors
     /// Where the system refuses the threads.
     pub fn new(
-        program: P,
+        program: impl Into<Box<dyn DynProgram>>,
         settings: Settings,
         threads: usize,
-    ) -> Result<CommunitiesWorker<P>, ThreadError> {
+    ) -> Result<CommunitiesWorker, ThreadError> {
         let executors =
             (0..threads.max(1)).map(|_| CpuExecutor::new(Some(1))).collect::<Result<_, _>>()?;
-        Ok(CommunitiesWorker { program, settings, executors })
+        Ok(CommunitiesWorker { program: program.into(), settings, executors })
     }
 
     /// The memory that it will need beside these graphs: on each thread as the graph needs that is the
@@ -59,7 +58,7 @@ impl<P: Program> CommunitiesWorker<P> {
         else {
             return Ok(plan);
         };
-        let of_graph = executor.plan(&largest.to_graph()?, &self.program, &self.settings);
+        let of_graph = executor.plan(&largest.to_graph()?, &*self.program, &self.settings);
         let threads = self.executors.len() as u64;
         let on_threads = |bytes: u64| bytes.saturating_mul(threads);
         let plan = plan.with("each thread's graph", on_threads(of_graph.graph_host));
@@ -94,13 +93,13 @@ impl<P: Program> CommunitiesWorker<P> {
         observer: &mut dyn Observer,
     ) -> Result<(), SwarmError> {
         let graph = graph.to_graph().map_err(ripplet_analytics::RunError::from)?;
-        let found = executor.run(&graph, &self.program, &self.settings, observer)?;
+        let found = executor.run(&graph, &*self.program, &self.settings, observer)?;
         communities.copy_from_slice(&found.labels);
         Ok(())
     }
 }
 
-impl<P: Program + Send> Worker for CommunitiesWorker<P> {
+impl Worker for CommunitiesWorker {
     fn name(&self) -> String {
         "cpu".into()
     }
@@ -144,9 +143,12 @@ mod tests {
     use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
     use ripplet_graph::generate::Planted;
     use ripplet_lp::programs::{Cdlp, Lpa};
-    use ripplet_lp::{RunError, Schedule};
+    use ripplet_lp::{Program, RunError, Schedule};
 
-    fn check<P: Program + Clone + Send>(program: &P, settings: Settings) {
+    fn check<P>(program: &P, settings: Settings)
+    where
+        P: Program + Clone + Into<Box<dyn DynProgram>>,
+    {
         let sizes = [0, 1, 60, 300, 2];
         let mut rows = BatchRows::default();
         for (number, size) in (0u32..).zip(sizes).filter(|(_, size)| *size > 30) {

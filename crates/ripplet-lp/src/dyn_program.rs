@@ -1,0 +1,64 @@
+//! Programs behind a pointer: chosen when a run begins, not when the caller is compiled.
+
+use crate::profile::Measured;
+use crate::rounds::Rounds;
+#[cfg(feature = "ranks")]
+use crate::{Observer, Outcome, RunError};
+use crate::{ProgramInfo, Settings};
+use ripplet_graph::{GraphView, OutOfMemory};
+
+/// A [`Program`](crate::Program) behind a pointer, which is what an [`Executor`](crate::Executor) takes.
+///
+/// Every program is one: a reference to a program converts by itself. The engine's loops are compiled for each program
+/// where its pointer is made. The programs that come with ripplet convert into `Box<dyn DynProgram>`, with loops that
+/// were compiled with this crate.
+///
+/// ```
+/// use ripplet_lp::DynProgram;
+/// use ripplet_lp::programs::{Cdlp, Lpa};
+///
+/// let named = |name: &str| -> Box<dyn DynProgram> {
+///     if name == "cdlp" { Cdlp.into() } else { Lpa::default().into() }
+/// };
+/// assert_eq!(named("cdlp").info().name, "cdlp");
+/// ```
+pub trait DynProgram: Send + Sync {
+    /// Returns what the program declares.
+    fn info(&self) -> ProgramInfo;
+
+    /// The state before the first round of a run on the CPU; its rounds are done by rayon's current pool.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    #[doc(hidden)]
+    fn begin<'a>(
+        &'a self,
+        graph: GraphView<'a>,
+        settings: &Settings,
+    ) -> Result<Box<dyn Rounds + 'a>, OutOfMemory>;
+
+    /// The state before full rounds that are measured.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    #[doc(hidden)]
+    fn begin_measured<'a>(
+        &'a self,
+        graph: GraphView<'a>,
+        settings: &Settings,
+    ) -> Result<Box<dyn Measured + 'a>, OutOfMemory>;
+
+    /// Runs the program on several pools that share the vertices and exchange messages.
+    ///
+    /// # Errors
+    /// As [`Executor::run`](crate::Executor::run).
+    #[cfg(feature = "ranks")]
+    #[doc(hidden)]
+    fn run_on_ranks(
+        &self,
+        pools: &[&rayon::ThreadPool],
+        graph: GraphView<'_>,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError>;
+}
