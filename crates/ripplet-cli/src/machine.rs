@@ -448,13 +448,7 @@ impl Machine {
 }
 
 impl Executor for Machine {
-    fn plan<'g>(
-        &self,
-        graph: impl Into<GraphView<'g>>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-    ) -> Plan {
-        let graph = graph.into();
+    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
         match self {
             Machine::Cpu(executor) => executor.plan(graph, program, settings),
             Machine::Cuda { executor, .. } => executor.plan(graph, program, settings),
@@ -462,14 +456,13 @@ impl Executor for Machine {
         }
     }
 
-    fn run<'g>(
+    fn run_on(
         &self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        let graph = graph.into();
         match self {
             Machine::Cpu(executor) => executor.run(graph, program, settings, observer),
             Machine::Cuda { executor, .. } => executor.run(graph, program, settings, observer),

@@ -309,8 +309,8 @@ impl Lists {
 /// # Errors
 /// Where something is wrong with the inputs, the lists, the folder, or the machine. Finished windows stay, and the
 /// manifest says why the run ended.
-pub fn run<E: Executor>(
-    executor: &E,
+pub fn run(
+    executor: &dyn Executor,
     options: &RunOptions,
     path: &Path,
     resume: bool,
@@ -397,8 +397,8 @@ impl RunOptions {
     }
 }
 
-struct Running<'a, E> {
-    executor: &'a E,
+struct Running<'a> {
+    executor: &'a dyn Executor,
     options: &'a RunOptions,
     path: &'a Path,
     /// The folder, once there is a window to put into it.
@@ -411,7 +411,7 @@ struct Running<'a, E> {
     start: Instant,
 }
 
-impl<E: Executor> Running<'_, E> {
+impl Running<'_> {
     /// Writes how the run ended; where there is no window, nothing is left of it.
     fn finish(mut self, end: Result<(), RunError>) -> Result<Manifest, RunError> {
         self.manifest.windows.extend(self.cut.take());

@@ -10,7 +10,7 @@ use crate::stats::{Layer, Stages};
 use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
 use ripplet::lp::programs::{Gamma, LayeredOrder, Llp, sweep};
 use ripplet::lp::quality::Summary;
-use ripplet::lp::{Executor, Outcome, RunError};
+use ripplet::lp::{DynProgram, Executor, Outcome, RunError};
 use std::time::Instant;
 
 /// What a sweep found.
@@ -45,12 +45,13 @@ impl Work<'_> {
     fn sweep_on(&self, machine: &Machine, job: &SweepJob) -> Result<Option<Swept>, Failure> {
         let (graph, settings) = (self.graph, &*self.settings.borrow());
         let gammas = Gamma::halved(job.halvings);
-        let mut plan = machine.plan(graph, &Llp::new(Gamma::ZERO), settings);
+        let program = Box::<dyn DynProgram>::from(Llp::new(Gamma::ZERO));
+        let mut plan = machine.plan(graph, &*program, settings);
         plan = plan.with("the best labels so far", 4 * u64::from(graph.vertices()));
         if job.order.is_some() {
             plan = plan.with("the layered order", LayeredOrder::bytes_for(graph.vertices()));
         }
-        let plans = || machine.plans(graph, &Llp::new(Gamma::ZERO), settings);
+        let plans = || machine.plans(graph, &*program, settings);
         if self.is_estimate(machine, settings, &plan, plans)? {
             return Ok(None);
         }

@@ -11,7 +11,7 @@ use ripplet::graph::{Graph, VertexId, VertexIds};
 use ripplet::io::write::{ColumnData, Communities, Naming, VertexColumn};
 use ripplet::io::{self, ReadOptions, WriteError, write};
 use ripplet::lp::programs::Cdlp;
-use ripplet::lp::{DeviceSeconds, Executor, Schedule, Settings, Stop};
+use ripplet::lp::{DeviceSeconds, DynProgram, Executor, Schedule, Settings, Stop};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -114,7 +114,8 @@ impl Task {
                     keep_disconnected: true,
                     ..Settings::default()
                 };
-                let outcome = machine.run(graph, &Cdlp, &settings, &mut console.watch())?;
+                let program = Box::<dyn DynProgram>::from(Cdlp);
+                let outcome = machine.run(graph, &*program, &settings, &mut console.watch())?;
                 (Values::Labels(outcome.labels), outcome.device_seconds)
             }
             Algorithm::Lcc => {

@@ -262,25 +262,20 @@ fn named(name: &str, error: RunError) -> RunError {
 
 impl<D: Peer> Executor for DevicesExecutor<D> {
     /// The plan of the device that needs most.
-    fn plan<'g>(
-        &self,
-        graph: impl Into<GraphView<'g>>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-    ) -> Plan {
+    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
         let plans = self.plans(graph, program, settings);
         plans.into_iter().max_by_key(Plan::total_device).unwrap_or_default()
     }
 
-    fn run<'g>(
+    fn run_on(
         &self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
         let program = &program.info();
-        let task = Task { graph: graph.into(), program, settings, tuning: self.tuning };
+        let task = Task { graph: graph, program, settings, tuning: self.tuning };
         self.run_on(task, observer)
     }
 }

@@ -116,23 +116,18 @@ fn refuse_above([room, free]: [u64; 2], device: &str, plan: &Plan) -> Result<(),
 }
 
 impl<D: Device> Executor for DeviceExecutor<D> {
-    fn plan<'g>(
-        &self,
-        graph: impl Into<GraphView<'g>>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-    ) -> Plan {
-        self.layout(graph.into(), &program.info(), settings).plan
+    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
+        self.layout(graph, &program.info(), settings).plan
     }
 
-    fn run<'g>(
+    fn run_on(
         &self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        self.run_on(graph.into(), &program.info(), settings, observer)
+        self.run_on(graph, &program.info(), settings, observer)
     }
 }
 

@@ -28,12 +28,7 @@ pub enum On {
 }
 
 impl Executor for On {
-    fn plan<'g>(
-        &self,
-        graph: impl Into<GraphView<'g>>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-    ) -> Plan {
+    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
         match self {
             On::Shim(executor) => executor.plan(graph, program, settings),
             On::Gpu(executor) => executor.plan(graph, program, settings),
@@ -42,9 +37,9 @@ impl Executor for On {
         }
     }
 
-    fn run<'g>(
+    fn run_on(
         &self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,

@@ -9,7 +9,7 @@ use crate::ties::{Ties, arcs};
 use rayon::prelude::*;
 use ripplet_graph::{Adjacency, Direction, Graph, Shard, VertexId, WeightScale, memory};
 use ripplet_lp::programs::Lpa;
-use ripplet_lp::{Executor, Label, Observer, Settings};
+use ripplet_lp::{DynProgram, Executor, Label, Observer, Settings};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A group of vertices that may be a ring.
@@ -47,8 +47,8 @@ impl Detected {
 ///
 /// # Errors
 /// Where memory is refused, or the observer cancels.
-pub fn gather<E: Executor>(
-    executor: &E,
+pub fn gather(
+    executor: &dyn Executor,
     ties: Ties,
     spread: Spread,
     known: Known<'_>,
@@ -62,7 +62,8 @@ pub fn gather<E: Executor>(
         let kept = kept_graph(&ties, &taken)?;
         let settings = Settings { seed: detection.seed, ..Settings::default() };
         observer.on_stage("looking for clusters without seeds");
-        let outcome = executor.run(&kept, &Lpa::default(), &settings, observer)?;
+        let program = Box::<dyn DynProgram>::from(Lpa::default());
+        let outcome = executor.run_on((&kept).into(), &*program, &settings, observer)?;
         too_large = without_seeds(&kept, &outcome.labels, detection, &mut groups);
     }
     Ok(Detected { ties, spread, groups, alone, too_large })

@@ -200,11 +200,11 @@ impl Known<'_> {
 }
 
 /// Bytes that [`detect`] needs beside the window's graph.
-pub fn plan<E: Executor>(executor: &E, graph: &Graph, detection: &Detection) -> Plan {
+pub fn plan(executor: &dyn Executor, graph: &Graph, detection: &Detection) -> Plan {
     let vertices = u64::from(graph.vertices());
     let (program, settings) = (Suspicion::new(detection), settings(detection));
     let columns = 4 * vertices * 6;
-    let run = executor.plan(graph, &program, &settings);
+    let run = executor.plan_on(graph.into(), &program, &settings);
     let mut plan = Ties::plan(graph);
     plan.items.extend(run.items);
     plan.graph_device = run.graph_device;
@@ -219,8 +219,8 @@ pub fn plan<E: Executor>(executor: &E, graph: &Graph, detection: &Detection) -> 
 ///
 /// # Errors
 /// Where the options or lists are wrong, memory is refused, or the observer cancels.
-pub fn detect<E: Executor>(
-    executor: &E,
+pub fn detect(
+    executor: &dyn Executor,
     graph: &Graph,
     known: Known<'_>,
     detection: &Detection,

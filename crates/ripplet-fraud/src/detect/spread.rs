@@ -43,8 +43,8 @@ pub struct Begin<'a> {
 ///
 /// # Errors
 /// Where memory is refused, or the observer cancels.
-pub fn spread<E: Executor>(
-    executor: &E,
+pub fn spread(
+    executor: &dyn Executor,
     ties: &Ties,
     known: Known<'_>,
     detection: &Detection,
@@ -96,7 +96,7 @@ pub fn spread<E: Executor>(
     settings.columns.insert("fixed".into(), ColumnValues::U32(fixed));
     settings.columns.insert("share".into(), ColumnValues::F32(shares));
     observer.on_stage("spreading labels");
-    let outcome = executor.run(graph, &Suspicion::new(detection), &settings, observer)?;
+    let outcome = executor.run_on(graph.into(), &Suspicion::new(detection), &settings, observer)?;
     Ok(spread_of(outcome, &seeds))
 }
 

@@ -87,9 +87,9 @@ impl Evaluator {
     ///
     /// # Errors
     /// Where detection fails, memory is refused, or the observer cancels.
-    pub fn window<E: Executor>(
+    pub fn window(
         &mut self,
-        executor: &E,
+        executor: &dyn Executor,
         window: &Window,
         entities: &Entities,
         trusted: &Trusted,

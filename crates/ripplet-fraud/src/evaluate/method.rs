@@ -7,7 +7,7 @@ use crate::detect::{self, Detection, Known, suspicion};
 use crate::ties::Ties;
 use ripplet_graph::memory;
 use ripplet_lp::programs::{Seed, Seeded, Seeding, strengths};
-use ripplet_lp::{Executor, Settings};
+use ripplet_lp::{DynProgram, Executor, Settings};
 
 /// A way to rank accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +53,14 @@ impl Method {
 }
 
 /// What scores are computed from.
-pub(super) struct Scene<'a, E> {
-    pub(super) executor: &'a E,
+pub(super) struct Scene<'a> {
+    pub(super) executor: &'a dyn Executor,
     pub(super) window: &'a Window,
     pub(super) ties: &'a Ties,
     pub(super) known: Known<'a>,
 }
 
-impl<E: Executor> Scene<'_, E> {
+impl Scene<'_> {
     /// Each vertex' score.
     pub(super) fn scores(
         &self,
@@ -95,11 +95,11 @@ impl<E: Executor> Scene<'_, E> {
         let graph = &self.window.graph;
         let seeds = self.known.bad.iter().map(|&v| Seed { vertex: v, label: v, strength: 1.0 });
         let seeds: Vec<Seed> = seeds.collect();
-        let program = Seeded::new(graph, detection.attenuation)?;
+        let program = Box::<dyn DynProgram>::from(Seeded::new(graph, detection.attenuation)?);
         let settings =
             Settings { stop: Seeded::stop(), seed: detection.seed, ..Settings::default() };
         let settings = Seeded::begin(settings, graph.vertices(), &seeds, Seeding::Fixed)?;
-        let outcome = self.executor.run(graph, &program, &settings, &mut ())?;
+        let outcome = self.executor.run_on(graph.into(), &*program, &settings, &mut ())?;
         numbers(strengths(&outcome).into_iter())
     }
 }

@@ -72,25 +72,20 @@ impl CpuExecutor {
 }
 
 impl Executor for CpuExecutor {
-    fn plan<'g>(
-        &self,
-        graph: impl Into<GraphView<'g>>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-    ) -> Plan {
-        self.plan_on(graph.into(), &program.info(), settings)
+    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
+        self.plan_of(graph, &program.info(), settings)
     }
 
-    fn run<'g>(
+    fn run_on(
         &self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        let (graph, info) = (graph.into(), program.info());
+        let (graph, info) = (graph, program.info());
         settings.check(graph.vertices(), &info)?;
-        let planned = self.plan_on(graph, &info, settings).algorithm_host();
+        let planned = self.plan_of(graph, &info, settings).algorithm_host();
         self.pool.install(|| {
             let rounds = program.begin(graph, settings);
             let rounds = rounds.map_err(|_| RunError::OutOfMemory { bytes: planned })?;
@@ -101,7 +96,7 @@ impl Executor for CpuExecutor {
 
 impl CpuExecutor {
     /// Returns the memory that a run of a program that declares this will need.
-    fn plan_on(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Plan {
+    fn plan_of(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Plan {
         let vertices = u64::from(graph.vertices());
         let threads = self.threads() as u64;
         let specs = &program.columns;

@@ -226,6 +226,7 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
     }
 
     /// The members that change: what each of them chose, and what its written columns will be.
+    #[cfg(feature = "ranks")]
     pub fn choices(&self) -> impl Iterator<Item = (VertexId, Label, Vec<u32>)> {
         let chosen = self.members.iter().zip(&self.chosen).enumerate();
         chosen.map(|(index, (&v, &label))| {

@@ -50,7 +50,7 @@ impl CpuExecutor {
         settings.schedule.order = Order::Sync;
         let info = program.info();
         settings.check(graph.vertices(), &info)?;
-        let planned = self.plan_on(graph, &info, &settings).algorithm_host();
+        let planned = self.plan_of(graph, &info, &settings).algorithm_host();
         let refused = |_| RunError::OutOfMemory { bytes: planned };
         self.pool.install(|| {
             let begin = || program.begin_measured(graph, &settings).map_err(refused);

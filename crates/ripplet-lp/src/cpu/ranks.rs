@@ -41,13 +41,7 @@ impl RanksExecutor {
 }
 
 impl Executor for RanksExecutor {
-    fn plan<'g>(
-        &self,
-        graph: impl Into<GraphView<'g>>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-    ) -> Plan {
-        let graph = graph.into();
+    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
         let plans = self.ranks.iter().map(|rank| rank.plan(graph, program, settings));
         let both = |mut plan: Plan, other: Plan| {
             let add =
@@ -58,14 +52,13 @@ impl Executor for RanksExecutor {
         plans.reduce(both).unwrap_or_default()
     }
 
-    fn run<'g>(
+    fn run_on(
         &self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        let graph = graph.into();
         if let Order::Async { .. } = settings.schedule.order {
             return self.ranks[0].run(graph, program, settings, observer);
         }

@@ -73,7 +73,7 @@ impl LayeredOrder {
 /// # Errors
 /// As [`Executor::run`], or where [`LayeredOrder::bytes_for`] the vertices is refused.
 pub fn layered_order<'g>(
-    executor: &impl Executor,
+    executor: &dyn Executor,
     graph: impl Into<GraphView<'g>>,
     gammas: &[Gamma],
     settings: &Settings,

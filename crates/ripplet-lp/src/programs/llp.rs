@@ -21,7 +21,7 @@
 pub use program::Llp;
 
 use crate::hooks::label_program;
-use crate::{Executor, Observer, Outcome, RunError, Settings};
+use crate::{DynProgram, Executor, Observer, Outcome, RunError, Settings};
 use ripplet_graph::GraphView;
 use thiserror::Error;
 
@@ -81,7 +81,7 @@ impl Llp {
 /// # Errors
 /// As [`Executor::run`]; `visit` has then seen the γs before.
 pub fn sweep<'g>(
-    executor: &impl Executor,
+    executor: &dyn Executor,
     graph: impl Into<GraphView<'g>>,
     gammas: &[Gamma],
     settings: &Settings,
@@ -90,7 +90,8 @@ pub fn sweep<'g>(
 ) -> Result<(), RunError> {
     let graph = graph.into();
     gammas.iter().try_for_each(|&gamma| {
-        visit(gamma, executor.run(graph, &Llp::new(gamma), settings, observer)?);
+        let program = Box::<dyn DynProgram>::from(Llp::new(gamma));
+        visit(gamma, executor.run_on(graph, &*program, settings, observer)?);
         Ok(())
     })
 }

@@ -21,21 +21,16 @@ pub enum On {
 }
 
 impl Executor for On {
-    fn plan<'g>(
-        &self,
-        graph: impl Into<GraphView<'g>>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-    ) -> Plan {
+    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
         match self {
             On::One(executor) => executor.plan(graph, program, settings),
             On::Ranks(executor) => executor.plan(graph, program, settings),
         }
     }
 
-    fn run<'g>(
+    fn run_on(
         &self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
         observer: &mut dyn Observer,
