@@ -34,7 +34,6 @@ use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, VertexId};
 use std::ops::Range;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Vertices of a block that are at their turn together.
 const UNIT: u64 = 8;
@@ -233,7 +232,12 @@ impl<'a, P: Program> PhasedRounds<'a, P> {
             let label = if label == KEEP { self.field.label(v) } else { label };
             let draft = match is_drafted(&self.drafts, index) {
                 true => self.drafts.get(index).skip(1).collect(),
-                false => self.field.columns.written(v).map(|held| held.load(Relaxed)).collect(),
+                false => self
+                    .field
+                    .columns
+                    .written(v)
+                    .map(|held| held.load(std::sync::atomic::Ordering::Relaxed))
+                    .collect(),
             };
             (v, label, draft)
         })
