@@ -275,7 +275,7 @@ impl<D: Peer> Executor for DevicesExecutor<D> {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
         let program = &program.info();
-        let task = Task { graph: graph, program, settings, tuning: self.tuning };
+        let task = Task { graph, program, settings, tuning: self.tuning };
         self.run_on(task, observer)
     }
 }
