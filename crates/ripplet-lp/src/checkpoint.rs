@@ -14,8 +14,8 @@
 
 use crate::columns::{self, ColumnSpec};
 use crate::{
-    ColumnValues, DynProgram, Label, NO_LABEL, Order, ProgramInfo, Round, Settings, StopReason,
-    Ties,
+    ColumnValues, DynProgram, Label, NO_LABEL, Order, ProgramInfo, Round, Scalar, Settings,
+    StopReason, Ties,
 };
 use rayon::prelude::*;
 use ripplet_graph::{Buffer, Direction, GraphView, identity_of_values};
@@ -199,7 +199,8 @@ impl RunIdentity {
         identity.add("program", &program.name);
         let parameters = &program.parameters;
         if !parameters.is_empty() {
-            identity.add("parameters", format!("{parameters:?}"));
+            let values: Vec<String> = parameters.iter().map(Scalar::to_string).collect();
+            identity.add("parameters", values.join(", "));
         }
         if let Some(source) = &program.device_source {
             let letters: Vec<u32> = source.text.bytes().map(u32::from).collect();
@@ -248,16 +249,19 @@ impl RunIdentity {
     }
 
     /// What is different in another run, in words for a user: each by its name, with its value `there`, in
-    /// the other, and here. None where they are the same run.
+    /// the other, and here. None where they are the same run. Of another program, its name alone.
     pub fn differences(&self, there: &RunIdentity) -> Vec<String> {
         let names = self.entries.iter().map(|[name, _]| name);
         let others = there.entries.iter().map(|[name, _]| name);
         let others = others.filter(|name| self.value(name).is_none());
+        let of_program = |name: &String| ["parameters", "program's text"].contains(&name.as_str());
+        let is_other = self.value("program") != there.value("program");
+        let names = names.chain(others).filter(|name| !(is_other && of_program(name)));
         let differs = |name: &String| {
             let [here, there] = [self, there].map(|run| run.value(name).unwrap_or("none"));
             (here != there).then(|| format!("{name}: {there} there, {here} here"))
         };
-        names.chain(others).filter_map(differs).collect()
+        names.filter_map(differs).collect()
     }
 }
 

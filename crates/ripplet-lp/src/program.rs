@@ -19,6 +19,7 @@ use crate::columns::ColumnSpec;
 use crate::{Candidate, Neighbor, NeighborList, Schedule, Vertex, VertexMut, Vote};
 use ripplet_graph::VertexId;
 use std::borrow::Cow;
+use std::fmt;
 
 /// A vertex id used as a community's name.
 pub type Label = VertexId;
@@ -205,6 +206,19 @@ pub enum Scalar {
     F32(f32),
     /// `bool`.
     Bool(bool),
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scalar::U32(value) => value.fmt(f),
+            Scalar::I32(value) => value.fmt(f),
+            Scalar::U64(value) => value.fmt(f),
+            Scalar::I64(value) => value.fmt(f),
+            Scalar::F32(value) => value.fmt(f),
+            Scalar::Bool(value) => value.fmt(f),
+        }
+    }
 }
 
 /// A program's hooks as CUDA C++ text.

@@ -307,9 +307,9 @@ fn another_run_is_refused_with_what_differs() {
         &format!("{SLPA} --seed 3"),
         &["is a checkpoint of another run: seed: 0 there, 3 here"],
     );
-    refused(&format!("{SLPA} --memory 3"), &["parameters: [U32(5)] there, [U32(3)] here"]);
+    refused(&format!("{SLPA} --memory 3"), &["parameters: 5 there, 3 here"]);
     refused(&format!("{SLPA} --schedule sync"), &["schedule: phased there, sync here"]);
-    refused("", &["program: slpa there, lpa here"]);
+    refused("", &["another run: program: slpa there, lpa here\n"]);
     refused(&format!("{SLPA} --directed"), &["direction: undirected there, directed here"]);
     let ended = ["the checkpoint is of round 4, but by these rules the run ends after round 3"];
     refused("--program slpa --iterations 3", &ended);
