@@ -178,7 +178,11 @@ fn damaged(error: io::Error) -> Fault {
     if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::OutOfMemory {
         return system(error);
     }
-    Fault::whole(format!("its data is damaged: {error}"))
+    let what = match error.kind() {
+        io::ErrorKind::Unsupported => "it is packed in a way that is not read here",
+        _ => "its data is damaged",
+    };
+    Fault::whole(format!("{what}: {error}"))
 }
 
 fn system(error: io::Error) -> Fault {

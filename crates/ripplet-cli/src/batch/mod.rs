@@ -12,7 +12,7 @@ use crate::failure::{Ending, Failure};
 use crate::reading::tell_weight_loss;
 use clap::{Args, ValueEnum};
 use ripplet::LoadOptions;
-use ripplet::io::batch::{BatchOptions, BatchReader, OnError, is_batch};
+use ripplet::io::batch::{BatchOptions, BatchReader, OnError, has_files, is_batch};
 use ripplet::io::{ReadErrorKind, ReadOptions};
 use std::path::Path;
 
@@ -74,6 +74,7 @@ impl BatchArguments {
             Failure::Read(error)
                 if self.on_error.is_none()
                     && error.path != input
+                    && has_files(input)
                     && matches!(error.kind, ReadErrorKind::Content(_)) =>
             {
                 Failure::BadGraph(error)

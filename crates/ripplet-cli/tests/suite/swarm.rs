@@ -296,6 +296,8 @@ fn what_is_wrong_with_a_batch_is_said() {
     let sandbox = Sandbox::with([("table.csv", "graph,source,target\na,1,2\na,2\n")]);
     fs::create_dir(sandbox.path("empty")).unwrap();
     fs::create_dir(sandbox.path("data")).unwrap();
+    fs::create_dir(sandbox.path("small")).unwrap();
+    sandbox.write("small/a.txt", "1 2\n");
     sandbox.write("data/DS_A.txt", "1, 2\n3, 4\n2, 3\n");
     sandbox.write("data/DS_graph_indicator.txt", "1\n1\n2\n2\n");
     for (run, code, parts) in [
@@ -308,6 +310,11 @@ fn what_is_wrong_with_a_batch_is_said() {
     ] {
         sandbox.fails(run, code, &parts);
     }
+    // A data set is read whole, so nothing of it can be left out.
+    let said = sandbox.run("apsp data -o out.txt");
+    assert!(!said.error.contains("--on-error"), "{said:?}");
+    let one = sandbox.ok("info small");
+    assert!(one.ends_with(" 1 graph\n"), "{one}");
     let table: String = (0..20_000).fold("graph,source,target\n".into(), |text, edge| {
         format!("{text}{},{edge},{}\n", edge / 100, edge + 1)
     });

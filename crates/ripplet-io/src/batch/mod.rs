@@ -192,6 +192,11 @@ pub fn is_batch(path: &Path, options: &ReadOptions) -> bool {
     }
 }
 
+/// Whether [`OnError::Skip`] can leave a single graph out of this batch: of a folder or an archive.
+pub fn has_files(path: &Path) -> bool {
+    matches!(Kind::of(path), Kind::Folder | Kind::Zip | Kind::Tar)
+}
+
 impl Kind {
     fn of(path: &Path) -> Kind {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -335,6 +335,15 @@ fn where_nothing_is_a_graph_the_error_says_so() {
         let found = error(&path(name), &skipping());
         assert!(found.contains("no file of the archive is a graph"), "{found}");
     }
+    // An entry that is packed by LZMA.
+    let mut packed = zip(&entries(&[("a.txt", "1 2\n")]));
+    for (signature, method) in [(b"PK\x03\x04", 8), (b"PK\x01\x02", 10)] {
+        let at = packed.windows(4).position(|bytes| bytes == signature).unwrap();
+        packed[at + method] = 14;
+    }
+    fs::write(path("lzma.zip"), packed).unwrap();
+    let found = error(&path("lzma.zip"), &BatchOptions::default());
+    assert!(found.contains("a.txt: it is packed in a way that is not read here"), "{found}");
     fs::write(path("no.zip"), "1 2\n").unwrap();
     fs::write(path("no.tar"), "1 2\n".repeat(1000)).unwrap();
     fs::write(path("no.tar.gz"), "1 2\n").unwrap();
