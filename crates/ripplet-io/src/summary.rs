@@ -87,10 +87,13 @@ impl fmt::Display for ReadSummary {
         }
         match (columns.ignored, &columns.weight_ignored) {
             (0, _) => {}
-            (1, Some(weight)) => write!(f, "; {weight} ignored")?,
-            (2, Some(weight)) => write!(f, "; {weight} and 1 other column ignored")?,
+            (1, Some(weight)) => write!(f, "; {weight} ignored (--weighted reads it)")?,
+            (2, Some(weight)) => {
+                write!(f, "; {weight} (--weighted reads it) and 1 other column ignored")?;
+            }
             (ignored, Some(weight)) => {
-                write!(f, "; {weight} and {} other columns ignored", grouped(ignored as u64 - 1))?;
+                let others = grouped(ignored as u64 - 1);
+                write!(f, "; {weight} (--weighted reads it) and {others} other columns ignored")?;
             }
             (1, None) => write!(f, "; 1 other column ignored")?,
             (ignored, None) => write!(f, "; {} other columns ignored", grouped(ignored as u64))?,

@@ -13,7 +13,7 @@ fn said(sandbox: &Sandbox, command: &str) -> String {
 fn what_was_read_is_said_once_and_kept() {
     let table = "step,type,amount,nameOrig,nameDest\n1,PAY,9.5,C1,M1\n1,PAY,1,C1,C2\n";
     let sandbox = Sandbox::with([("paysim.csv", table), ("plain.txt", "1 2\n2 3\n")]);
-    let sentence = "read 2 edges: source = \"nameOrig\", target = \"nameDest\"; \"amount\" and 2 other columns ignored";
+    let sentence = "read 2 edges: source = \"nameOrig\", target = \"nameDest\"; \"amount\" (--weighted reads it) and 2 other columns ignored";
     assert_eq!(said(&sandbox, "communities paysim.csv -o c.csv --stats s.json"), sentence);
     assert_eq!(sandbox.json("s.json")["input"], sentence);
     let ids: Vec<String> =
@@ -99,7 +99,7 @@ fn tables_with_the_index_of_pandas() {
     );
     assert_eq!(
         read("b.csv"),
-        "read 2 edges: source = \"sender\", target = \"receiver\"; \"amount\" and 1 other column ignored"
+        "read 2 edges: source = \"sender\", target = \"receiver\"; \"amount\" (--weighted reads it) and 1 other column ignored"
     );
     sandbox.fails("communities c.csv -o c.tsv", 2, &["--columns"]);
     for file in ["d.csv", "e.csv"] {

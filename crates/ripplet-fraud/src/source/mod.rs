@@ -81,7 +81,7 @@ pub enum SourceError {
     },
     /// The file's name does not tell its format.
     #[error(
-        "{}: transactions are read from .parquet, .arrow, .csv and .tsv (text also .gz, .zst): \
+        "{}: tables are read from .parquet, .arrow, .csv and .tsv (text also .gz, .zst): \
          the name tells none of these",
         .0.display()
     )]

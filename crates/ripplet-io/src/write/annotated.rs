@@ -43,6 +43,10 @@ pub fn check_communities_or_graph<'a>(
                  as .csv",
             )))
         }
+        None if target.told().is_none() => Err(refuse(refused(
+            "communities are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow, and with the \
+             graph as .graphml, .gexf, .gml, .json or .dot: choose such a name, or give its format as --to",
+        ))),
         None => check_communities(target, ids),
     }
 }
