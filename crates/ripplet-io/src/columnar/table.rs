@@ -83,16 +83,16 @@ impl Table {
         let reader = || Cursor::new(self.bytes.clone());
         let projection = Some(columns.to_vec());
         match &self.container {
-            Container::Parquet(metadata) => self.map_row_groups(metadata, columns, visit),
+            Container::Parquet(metadata) => self.map_row_groups(metadata, columns, &visit),
             Container::ArrowFile => {
                 let open = || FileReader::try_new(reader(), projection).map_err(no_arrow);
                 let batches = guarded(open)?;
-                map_batches(batches.map(|batch| batch.map_err(no_arrow)), 0, &visit)
+                map_batches(&mut batches.map(|batch| batch.map_err(no_arrow)), 0, &visit)
             }
             Container::ArrowStream => {
                 let open = || StreamReader::try_new(reader(), projection).map_err(no_arrow);
                 let batches = guarded(open)?;
-                map_batches(batches.map(|batch| batch.map_err(no_arrow)), 0, &visit)
+                map_batches(&mut batches.map(|batch| batch.map_err(no_arrow)), 0, &visit)
             }
         }
     }
@@ -141,7 +141,7 @@ impl Table {
         &self,
         metadata: &ArrowReaderMetadata,
         columns: &[usize],
-        visit: impl Fn(RecordBatch, u64) -> Result<T, Fault> + Sync,
+        visit: &(dyn Fn(RecordBatch, u64) -> Result<T, Fault> + Sync),
     ) -> Result<Vec<T>, Fault> {
         let groups = metadata.metadata().row_groups();
         let mut first = 0u64;
@@ -154,8 +154,8 @@ impl Table {
         let mapped: Vec<_> = work
             .into_par_iter()
             .map(|(group, first)| {
-                let batches = guarded(|| row_group(&self.bytes, metadata, group, columns))?;
-                map_batches(batches, first, &visit)
+                let mut batches = guarded(|| row_group(&self.bytes, metadata, group, columns))?;
+                map_batches(&mut batches, first, visit)
             })
             .collect();
         let mut blocks = Vec::new();
@@ -234,9 +234,9 @@ fn check_dictionaries(
 
 /// Decodes batches one after the other, and works on some of them at once.
 fn map_batches<T: Send>(
-    mut batches: impl Iterator<Item = Result<RecordBatch, Fault>>,
+    batches: &mut dyn Iterator<Item = Result<RecordBatch, Fault>>,
     first: u64,
-    visit: &(impl Fn(RecordBatch, u64) -> Result<T, Fault> + Sync),
+    visit: &(dyn Fn(RecordBatch, u64) -> Result<T, Fault> + Sync),
 ) -> Result<Vec<T>, Fault> {
     let (mut blocks, mut row, mut end) = (Vec::new(), first, Ok(()));
     let mut more = true;

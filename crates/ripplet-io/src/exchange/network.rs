@@ -290,7 +290,7 @@ pub(super) fn no_integer(id: &str) -> String {
 /// With [`IdKind::Auto`], they are integers where all print as integers do.
 pub(super) fn called<'a>(
     count: u32,
-    text: &(impl Fn(u32) -> &'a str + Sync),
+    text: &(dyn Fn(u32) -> &'a str + Sync),
     kind: IdKind,
 ) -> Result<Option<Ordered<VertexIds>>, Uncalled> {
     let unfit = |fits: fn(&str) -> bool| {
@@ -315,11 +315,11 @@ pub(super) fn called<'a>(
     Ok(match kind {
         IdKind::Unsigned => {
             let value = |vertex| as_printed(text(vertex)).unwrap_or_default();
-            ascending(count, value)?.map(|(ids, order)| (integers(ids), order))
+            ascending(count, &value)?.map(|(ids, order)| (integers(ids), order))
         }
         IdKind::Signed => {
             let value = |vertex| as_printed_signed(text(vertex)).unwrap_or_default();
-            ascending(count, value)?.map(|(ids, order)| (VertexIds::Signed(ids.into()), order))
+            ascending(count, &value)?.map(|(ids, order)| (VertexIds::Signed(ids.into()), order))
         }
         IdKind::Auto | IdKind::Names => ascending(count, text)?
             .map(|(names, order)| (VertexIds::Names(Names::new(names)), order)),
@@ -329,7 +329,7 @@ pub(super) fn called<'a>(
 /// The values of vertices in ascending order, and the vertices in this order; `None` where two are the same.
 fn ascending<K: Ord + Copy + Send + Sync>(
     count: u32,
-    value: impl Fn(u32) -> K + Sync,
+    value: &(dyn Fn(u32) -> K + Sync),
 ) -> Result<Option<Ordered<Vec<K>>>, OutOfMemory> {
     let mut pairs = memory::with_room(count as usize)?;
     (0..count).into_par_iter().map(|vertex| (value(vertex), vertex)).collect_into_vec(&mut pairs);

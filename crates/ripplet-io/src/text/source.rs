@@ -225,6 +225,15 @@ impl<'a> Text<'a> {
         parse: impl Fn(Chunk<'_>) -> Result<T, LineFault> + Sync,
         mut take: impl FnMut(Vec<Parsed<'_, T>>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
+        self.parse_batches_dyn(&parse, &mut take)
+    }
+
+    /// [`Text::parse_batches`], compiled once for each type of outcomes.
+    fn parse_batches_dyn<T: Send>(
+        &mut self,
+        parse: &(dyn Fn(Chunk<'_>) -> Result<T, LineFault> + Sync),
+        take: &mut dyn FnMut(Vec<Parsed<'_, T>>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let mut next = self.next_batch(Vec::new());
         let mut spare = Vec::new();
         while let Some(batch) = next.map_err(|trouble| self.fault(trouble))? {

@@ -51,9 +51,18 @@ fn in_order<T: Send>(
     make: impl Fn(usize) -> io::Result<T> + Sync,
     mut take: impl FnMut(T) -> io::Result<()> + Send,
 ) -> io::Result<()> {
+    in_order_dyn(count, &make, &mut take)
+}
+
+/// [`in_order`], compiled once for each type of blocks.
+fn in_order_dyn<T: Send>(
+    count: usize,
+    make: &(dyn Fn(usize) -> io::Result<T> + Sync),
+    take: &mut (dyn FnMut(T) -> io::Result<()> + Send),
+) -> io::Result<()> {
     let wave = 2 * rayon::current_num_threads();
     let made = |from: usize| -> Vec<io::Result<T>> {
-        (from..count.min(from + wave)).into_par_iter().map(&make).collect()
+        (from..count.min(from + wave)).into_par_iter().map(make).collect()
     };
     let (mut ready, mut next) = (made(0), wave.min(count));
     while !ready.is_empty() {
