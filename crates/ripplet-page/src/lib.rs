@@ -101,9 +101,9 @@ pub fn policy_hash(text: &str) -> String {
 /// # Errors
 /// Where the value cannot be serialized.
 pub fn embedded_json(value: &impl Serialize) -> io::Result<String> {
-    let mut escaped = Escaped(Vec::new());
-    serde_json::to_writer(&mut escaped, value)?;
-    String::from_utf8(escaped.0).map_err(io::Error::other)
+    let mut bytes = Vec::new();
+    serde_json::to_writer(Escaped(&mut bytes), value)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
 }
 
 /// Returns the number of bytes that [`embedded_json`] gives, without keeping them.
@@ -122,17 +122,17 @@ pub fn embedded_length(value: &impl Serialize) -> io::Result<u64> {
             Ok(())
         }
     }
-    let mut counted = Escaped(Counted(0));
-    serde_json::to_writer(&mut counted, value)?;
-    Ok(counted.0.0)
+    let mut counted = Counted(0);
+    serde_json::to_writer(Escaped(&mut counted), value)?;
+    Ok(counted.0)
 }
 
 /// Replaces bytes that could open or end an element by their JSON escapes.
 ///
 /// Outside of texts JSON has none of these bytes, and in a text `\u003c` is the same as `<`.
-struct Escaped<W>(W);
+struct Escaped<'w>(&'w mut dyn Write);
 
-impl<W: Write> Write for Escaped<W> {
+impl Write for Escaped<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut rest = bytes;
         while let Some(at) = rest.iter().position(|byte| matches!(byte, b'<' | b'>' | b'&')) {
