@@ -80,6 +80,9 @@ impl From<OutOfMemory> for LineFault {
     }
 }
 
+/// What takes the outcomes of some chunks.
+type Take<'t, T> = dyn FnMut(Vec<Parsed<'_, T>>) -> Result<(), Fault> + 't;
+
 /// What a chunk held.
 #[derive(Debug)]
 pub(super) struct Parsed<'a, T> {
@@ -232,7 +235,7 @@ impl<'a> Text<'a> {
     fn parse_batches_dyn<T: Send>(
         &mut self,
         parse: &(dyn Fn(Chunk<'_>) -> Result<T, LineFault> + Sync),
-        take: &mut dyn FnMut(Vec<Parsed<'_, T>>) -> Result<(), Fault>,
+        take: &mut Take<'_, T>,
     ) -> Result<(), Fault> {
         let mut next = self.next_batch(Vec::new());
         let mut spare = Vec::new();
