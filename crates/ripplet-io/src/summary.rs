@@ -138,9 +138,9 @@ mod tests {
             "read 1,204 edges: source = \"nameOrig\", target = \"name\\u{1b}Dest\"; 9 other columns ignored"
         );
         for (ignored, expected) in [
-            (1, "; \"amount\" ignored"),
-            (2, "; \"amount\" and 1 other column ignored"),
-            (1001, "; \"amount\" and 1,000 other columns ignored"),
+            (1, "; \"amount\" ignored (--weighted reads it)"),
+            (2, "; \"amount\" (--weighted reads it) and 1 other column ignored"),
+            (1001, "; \"amount\" (--weighted reads it) and 1,000 other columns ignored"),
         ] {
             let columns = summary.columns.as_mut().unwrap();
             (columns.ignored, columns.weight_ignored) = (ignored, Some(name("amount")));

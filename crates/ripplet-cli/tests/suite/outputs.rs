@@ -14,7 +14,7 @@ fn places_are_checked_first() {
         ("communities a.txt -o out.txt --stats no/s.json", ["no/s.json", "does not exist"]),
         ("communities a.txt -o folder", ["folder", "choose such a name"]),
         ("communities a.txt -o folder.txt/", ["folder.txt/ names a folder", "name"]),
-        ("communities a.txt -o out.xlsx", ["out.xlsx", ".parquet"]),
+        ("communities a.txt -o out.xlsx", ["out.xlsx", ".graphml"]),
         ("communities a.txt -o out.rg", ["out.rg", ".parquet"]),
         ("communities a.txt -o a.txt", ["a.txt is named twice", "choose another name"]),
         ("communities a.txt -o ./folder/../a.txt", ["named twice", "choose another name"]),
