@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize};
 /// error, and they do not grow with the input.
 const LARGE: usize = 64 << 10;
 /// The least that reading is held to: what its buffers take for the smallest file.
-const LEAST: u64 = 2 << 20;
+const LEAST: u64 = 1 << 20;
 
 static LIMITED: AtomicBool = AtomicBool::new(false);
 static LIMIT: AtomicI64 = AtomicI64::new(0);
@@ -111,7 +111,7 @@ const VARIABLE: &str = "RIPPLET_HOST_MEMORY";
 pub struct MemoryArguments {
     /// The most memory that reading, building and measuring may take: 8GiB, 500MB [default: 80 % of what is free].
     ///
-    /// Not less than 2 MiB; mapped files and the threads' stacks do not count. RIPPLET_HOST_MEMORY in the
+    /// Not less than 1 MiB; mapped files and the threads' stacks do not count. RIPPLET_HOST_MEMORY in the
     /// environment is another default. What is free in a container is what its limit leaves.
     #[arg(long, value_name = "SIZE", help_heading = "Choices")]
     pub host_memory: Option<Size>,
@@ -145,7 +145,7 @@ impl Limit {
     }
 }
 
-/// Runs `work`, which may have no more memory than the limit at any moment, or 2 MiB if that is more;
+/// Runs `work`, which may have no more memory than the limit at any moment, or 1 MiB if that is more;
 /// `way_out` says what to do where that does not suffice. Where a limit holds already, it stays.
 pub fn within<T>(
     asked: Option<Size>,

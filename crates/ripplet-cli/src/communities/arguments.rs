@@ -136,7 +136,7 @@ pub struct ChoiceArguments {
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
     ///
     /// Reading and building the graph are held to it as well, as they go (but not to less than
-    /// 2 MiB; mapped files and the threads' stacks do not count). On a GPU, a mapped file for which it has
+    /// 1 MiB; mapped files and the threads' stacks do not count). On a GPU, a mapped file for which it has
     /// no room is read as it is needed, which is slower.
     #[arg(long, value_name = "SIZE")]
     pub host_memory: Option<Size>,
