@@ -190,6 +190,8 @@ pub struct RunFolder {
     path: PathBuf,
     /// What a process that ends removes of a run without a window.
     begun: Option<UnfinishedPaths>,
+    /// Folders that were made for it, the outermost first.
+    made: Vec<PathBuf>,
 }
 
 const MANIFEST: &str = "manifest.json";
@@ -237,7 +239,7 @@ impl RunFolder {
     /// # Errors
     /// Where there is another run, or anything else, in it, or the operating system refuses.
     pub fn check(path: &Path) -> Result<(), FolderError> {
-        let folder = RunFolder { path: path.into(), begun: None };
+        let folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
         if folder.manifest_path().exists() {
             return folder.check_left();
         }
@@ -255,7 +257,7 @@ impl RunFolder {
     /// As [`RunFolder::check`]; the folder is as it was then.
     pub fn begin(path: &Path, manifest: &Manifest) -> Result<RunFolder, FolderError> {
         RunFolder::check(path)?;
-        let mut folder = RunFolder { path: path.into(), begun: None };
+        let mut folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
         if folder.manifest_path().exists() {
             folder.clear()?;
         }
@@ -267,6 +269,7 @@ impl RunFolder {
         let made = Made::folders(&windows).map_err(io)?;
         // Without a manifest, nobody could go on with the run nor begin another.
         folder.write_manifest(manifest).inspect_err(|_| made.remove())?;
+        folder.made = made.folders;
         Ok(folder)
     }
 
@@ -290,7 +293,13 @@ impl RunFolder {
             Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
                 Err(FolderError::Io { path: self.path, source: error })
             }
-            _ => Ok(()),
+            _ => {
+                // Those above it, as far as nothing else is in them.
+                for folder in self.made.iter().rev() {
+                    let _ = fs::remove_dir(folder);
+                }
+                Ok(())
+            }
         }
     }
 
@@ -320,7 +329,7 @@ impl RunFolder {
     /// # Errors
     /// Where there is none.
     pub fn open(path: &Path) -> Result<RunFolder, FolderError> {
-        let folder = RunFolder { path: path.into(), begun: None };
+        let folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
         match folder.manifest_path().exists() {
             true => Ok(folder),
             false => Err(FolderError::NoRun(path.into())),

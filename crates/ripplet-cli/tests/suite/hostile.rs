@@ -220,8 +220,8 @@ fn memory_has_a_limit_for_every_command_that_reads() {
     let ids: String =
         (0..400_000).map(|id| format!("an-id-that-is-somewhat-long-{id}\n")).collect();
     sandbox.write("known.csv", format!("id\n{ids}"));
-    for command in ["run --known-bad", "evaluate --confirmed"] {
-        let run = format!("fraud {command} known.csv t.csv --mapping m.toml -o out");
+    for (command, out) in [("run --known-bad", "out"), ("evaluate --confirmed", "out.csv")] {
+        let run = format!("fraud {command} known.csv t.csv --mapping m.toml -o {out}");
         let mut limited = sandbox.command(&run);
         let said = Said::of(limited.env("RIPPLET_HOST_MEMORY", "2MiB").output().unwrap());
         assert!(matches!(said.code, Some(1 | 2)), "{command}: {said:?}");
