@@ -353,7 +353,10 @@ fn runs_that_differ_in_anything_are_told_apart() {
     let plain = of_program(RunIdentity::of(&graph, &Lpa::new(Guard::OFF), &same));
     assert!(plain.len() == 1 && plain[0].starts_with("parameters: "), "{plain:?}");
     let other = of_program(RunIdentity::of(&graph, &Slpa::default(), &same));
-    assert!(other.iter().any(|line| line.starts_with("program's text: ")), "{other:?}");
+    assert_eq!(other, ["program: lpa there, slpa here"]);
+    let of_text = one.to_string().replace("program's text\t", "program's text\t5");
+    let other = one.differences(&of_text.parse().unwrap());
+    assert!(other.len() == 1 && other[0].starts_with("program's text: 5"), "{other:?}");
     let other = grid(6).graph(MAX_SHARD_ARCS);
     let other = of_program(RunIdentity::of(&other, &Lpa::default(), &same));
     assert_eq!(other[0], "vertices: 25 there, 36 here");
