@@ -4,9 +4,8 @@ use crate::members::leaders;
 use crate::{DrawError, NO_COMMUNITY};
 use rayon::prelude::*;
 use ripplet_graph::compressed::{NeighborLists, ShardLists};
-use ripplet_graph::{Direction, GraphView, VertexId, as_atomic, memory};
+use ripplet_graph::{Direction, GraphView, Ranked, Ranking, VertexId, memory, ranked_by_size};
 use std::ops::Range;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Vertices whose arcs one task reads.
 const VERTICES_PER_TASK: usize = 1 << 14;
@@ -38,7 +37,7 @@ pub struct Link {
 /// The largest communities of a graph and the edges between them.
 #[derive(Clone, Debug)]
 pub struct CommunityGraph {
-    /// By size descending, then by number.
+    /// By size descending, then by first member.
     pub communities: Vec<Community>,
     /// By `a`, then by `b`.
     pub links: Vec<Link>,
@@ -73,12 +72,10 @@ impl CommunityGraph {
         if communities.len() != vertices as usize || !communities.par_iter().all(fits) {
             return Err(DrawError::OtherGraph { vertices, communities: communities.len() });
         }
-        let sizes = sizes(communities)?;
-        let total = sizes.par_iter().filter(|&&size| size > 0).count() as u32;
-        let largest = largest(&sizes, most)?;
+        let Ranking { largest, total } = ranked_by_size(communities, vertices as usize, most)?;
         let mut index_of = memory::filled(NO_COMMUNITY, vertices as usize)?;
-        for (index, &number) in largest.iter().enumerate() {
-            index_of[number as usize] = index as u32;
+        for (index, community) in largest.iter().enumerate() {
+            index_of[community.label as usize] = index as u32;
         }
         let index = |&number: &u32| match number {
             NO_COMMUNITY => NO_COMMUNITY,
@@ -89,10 +86,11 @@ impl CommunityGraph {
         let mut inner_strength = memory::zeros::<u64>(vertices as usize)?;
         let weights = count(graph, &drawn, largest.len(), &mut inner_strength)?;
         let unassigned = communities.par_iter().filter(|&&number| number == NO_COMMUNITY).count();
-        let members: u64 = largest.iter().map(|&number| u64::from(sizes[number as usize])).sum();
+        let members: u64 = largest.iter().map(|community| u64::from(community.size)).sum();
         Ok(CommunityGraph {
-            communities: (0..largest.len())
-                .map(|at| weights.community(at, &largest, &sizes))
+            communities: (0..)
+                .zip(&largest)
+                .map(|(at, &community)| weights.community(at, community))
                 .collect(),
             links: weights.links(),
             total,
@@ -123,30 +121,6 @@ impl CommunityGraph {
     }
 }
 
-/// The number of members of each community.
-fn sizes(communities: &[u32]) -> Result<Vec<u32>, DrawError> {
-    let mut sizes = memory::zeros::<u32>(communities.len())?;
-    let counts = as_atomic(&mut sizes);
-    let assigned = communities.par_iter().filter(|&&number| number != NO_COMMUNITY);
-    assigned.for_each(|&number| _ = counts[number as usize].fetch_add(1, Relaxed));
-    Ok(sizes)
-}
-
-/// The numbers of the largest communities, by size descending, then by number.
-fn largest(sizes: &[u32], most: usize) -> Result<Vec<u32>, DrawError> {
-    let mut numbers: Vec<u32> = memory::with_room(sizes.len())?;
-    numbers.extend((0..sizes.len() as u32).filter(|&number| sizes[number as usize] > 0));
-    let order = |&number: &u32| (u32::MAX - sizes[number as usize], number);
-    if numbers.len() > most {
-        if most > 0 {
-            numbers.select_nth_unstable_by_key(most - 1, order);
-        }
-        numbers.truncate(most);
-    }
-    numbers.sort_unstable_by_key(order);
-    Ok(numbers)
-}
-
 /// Weights between all pairs of drawn communities, and from each to the rest.
 struct Weights {
     count: usize,
@@ -171,9 +145,9 @@ impl Weights {
         self
     }
 
-    fn community(&self, at: usize, numbers: &[u32], sizes: &[u32]) -> Community {
-        let (number, inner) = (numbers[at], self.between[at * self.count + at]);
-        Community { number, size: sizes[number as usize], inner, outer: self.outer[at] }
+    fn community(&self, at: usize, Ranked { label, size }: Ranked) -> Community {
+        let inner = self.between[at * self.count + at];
+        Community { number: label, size, inner, outer: self.outer[at] }
     }
 
     fn links(&self) -> Vec<Link> {

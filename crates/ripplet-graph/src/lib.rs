@@ -15,6 +15,7 @@
 mod atomic;
 mod buffer;
 mod builder;
+mod by_size;
 mod edges;
 mod graph;
 mod grouped;
@@ -31,6 +32,7 @@ pub mod memory;
 pub use atomic::{as_atomic, as_plain, as_plain_words};
 pub use buffer::Buffer;
 pub use builder::{BuildError, Duplicates, GraphBuilder, MAX_SHARD_ARCS, SelfLoops};
+pub use by_size::{Ranked, Ranking, ranked_by_size};
 pub use edges::{EdgeTable, EdgeTableError};
 pub use graph::{Adjacency, Direction, Graph, GraphBytes, InvalidGraph, Neighbors, Shard};
 pub use identity::identity_of_values;

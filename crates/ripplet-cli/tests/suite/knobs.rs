@@ -157,6 +157,40 @@ a             3            3       0.1429  a, b, c
     sandbox.fails("communities g.txt", 2, &["--output"]);
 }
 
+/// The largest communities by name: what `--top` prints of each, three members at most.
+fn named_members(table: &str) -> Vec<(String, Vec<String>)> {
+    let row = |line: &str| {
+        let (name, rest) = line.split_once(' ').unwrap();
+        let (_, members) = rest.rsplit_once("  ").unwrap();
+        (name.to_owned(), members.split(", ").map(String::from).collect())
+    };
+    table.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn the_table_and_the_output_call_communities_the_same() {
+    let sandbox = Sandbox::new();
+    for name in GRAPHS {
+        let mut flags = vec![String::new()];
+        flags.extend([5, 20, 80].map(|least| format!("--min-size {least}")));
+        flags.extend([5, 20, 80].map(|least| format!("--min-size {least} --join-small")));
+        for flags in flags {
+            for names in ["number", "hub", "vertex"] {
+                let run = format!("communities {} -o c.csv --quiet {flags}", graph(name));
+                let table = sandbox.ok(&format!("{run} --top 100 --names {names}"));
+                let written = communities(&sandbox.read("c.csv"));
+                let named = named_members(&table);
+                assert_eq!(named.len(), written.len().min(100), "{name} {flags}");
+                for (community, members) in named {
+                    let all = &written[&community];
+                    let lost = members.iter().find(|member| !all.contains(*member));
+                    assert_eq!(lost, None, "{name} {flags} --names {names}: {community}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_resolution_is_refused_with_what_helps() {
     let sandbox = Sandbox::with([("g.txt", "1 2\n")]);

@@ -35,7 +35,8 @@ fn expected(edges: &Edges, communities: &[u32], weighted: bool, most: usize) -> 
         *sizes.entry(number).or_default() += 1;
     }
     let mut order: Vec<(u32, u32)> = sizes.into_iter().collect();
-    order.sort_by_key(|&(number, size)| (std::cmp::Reverse(size), number));
+    let first = |number: u32| communities.iter().position(|&of| of == number);
+    order.sort_by_key(|&(number, size)| (std::cmp::Reverse(size), first(number)));
     order.truncate(most);
     let is_drawn = |number: u32| order.iter().any(|&(drawn, _)| drawn == number);
     let weight = |edge: &(u32, u32, u32)| if weighted { u64::from(edge.2) } else { 1 };

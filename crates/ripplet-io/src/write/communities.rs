@@ -4,8 +4,7 @@ use super::text::{Fields, Line, push_integer, write_text};
 use super::{Target, columnar, listing_format, refused, whole_file};
 use crate::{Compression, Format, WriteError};
 use arrow_array::ArrayRef;
-use ripplet_graph::{VertexId, VertexIds};
-use std::cmp::Reverse;
+use ripplet_graph::{OutOfMemory, VertexId, VertexIds, memory, ranked_by_size};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -164,7 +163,9 @@ impl<'a> Called<'a> {
         Ok(match naming {
             Naming::VertexId => Called::Ids(ids),
             Naming::Consecutive => Called::Numbers(numbered(communities.communities, ids.len())),
-            Naming::BySize => Called::Numbers(numbered_by_size(communities.communities, ids.len())),
+            Naming::BySize => Called::Numbers(
+                numbered_by_size(communities.communities, ids.len()).map_err(|refused| io::Error::new(io::ErrorKind::OutOfMemory, refused))?,
+            ),
             Naming::Given { names, of } => {
                 let known = |&label: &VertexId| {
                     of.get(label as usize).is_some_and(|&name| (name as usize) < names.len())
@@ -275,17 +276,14 @@ fn numbered(communities: &[VertexId], vertices: usize) -> Vec<u32> {
 }
 
 /// Communities as integers from 0, in the order of size.
-fn numbered_by_size(communities: &[VertexId], vertices: usize) -> Vec<u32> {
-    let mut numbers = numbered(communities, vertices);
-    let count = numbers.iter().max().map_or(0, |&last| last as usize + 1);
-    let mut sizes = vec![0u32; count];
-    numbers.iter().for_each(|&number| sizes[number as usize] += 1);
-    let mut by_size: Vec<u32> = (0..count as u32).collect();
-    by_size.sort_by_key(|&number| Reverse(sizes[number as usize]));
-    let mut place = vec![0; count];
-    (0..).zip(by_size).for_each(|(at, number)| place[number as usize] = at);
-    numbers.iter_mut().for_each(|number| *number = place[*number as usize]);
-    numbers
+fn numbered_by_size(
+    communities: &[VertexId],
+    vertices: usize,
+) -> Result<Vec<u32>, OutOfMemory> {
+    let ranked = ranked_by_size(communities, vertices, usize::MAX)?;
+    let mut place = memory::zeros::<u32>(vertices)?;
+    (0..).zip(ranked.largest).for_each(|(at, community)| place[community.label as usize] = at);
+    memory::collected(communities.iter().map(|&label| place[label as usize]))
 }
 
 #[cfg(test)]
@@ -302,8 +300,8 @@ mod tests {
 
     #[test]
     fn numbers_follow_the_size() {
-        assert_eq!(numbered_by_size(&[4, 0, 2, 2, 2, 0, 3], 5), [2, 1, 0, 0, 0, 1, 3]);
-        assert_eq!(numbered_by_size(&[], 3), [0u32; 0]);
+        assert_eq!(numbered_by_size(&[4, 0, 2, 2, 2, 0, 3], 5).unwrap(), [2, 1, 0, 0, 0, 1, 3]);
+        assert_eq!(numbered_by_size(&[], 3).unwrap(), [0u32; 0]);
     }
 
     #[test]
