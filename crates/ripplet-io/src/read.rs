@@ -86,7 +86,7 @@ pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format, Re
     }
 }
 
-/// Reads the edges of a file that is in memory, as [`read_edges`] does the file of that name; a text
+/// Reads the edges of a file that is in memory, as [`read_edges_with_summary`] does the file of that name; a text
 /// may unpack to `most` bytes.
 ///
 /// # Errors
@@ -96,7 +96,7 @@ pub(crate) fn read_bytes(
     path: &Path,
     options: &ReadOptions,
     most: u64,
-) -> Result<EdgeTable, ReadError> {
+) -> Result<(EdgeTable, ReadSummary), ReadError> {
     let format = format_of(path, options)?;
     if format.is_finished_graph() {
         return Err(finished(path, format));
@@ -110,7 +110,9 @@ pub(crate) fn read_bytes(
         return Err(ReadError::content(path, Place::File, sentence));
     }
     if !format.is_text() {
-        return columnar::parse_named(bytes, format, options, path);
+        let (edges, columns) = columnar::parse_named(bytes, format, options, path)?;
+        let summary = ReadSummary::of_table(&edges, columns);
+        return Ok((edges, summary));
     }
     let read = || {
         let named = Format::of_path(path).map_or(Compression::None, |(_, compression)| compression);
@@ -119,7 +121,7 @@ pub(crate) fn read_bytes(
         let plain = Bounded::new(decoder.map_err(system)?, most);
         text::read(&mut Text::new(Box::new(plain), compression)?, format, options)
     };
-    Ok(read().map_err(|fault| fault.of(path))?.0)
+    read().map_err(|fault| fault.of(path))
 }
 
 /// A reader of which no more than so many bytes are read: what has more is refused.

@@ -48,8 +48,19 @@ pub struct ReadColumns {
     pub ignored: usize,
     /// The first of those that could be weights by its name, where weights are not read.
     pub weight_ignored: Option<ReadColumn>,
+    /// How many of those could be weights by their names, where weights are not read.
+    pub weights_ignored: usize,
     /// Whether one of those is called `graph`.
     pub graph_ignored: bool,
+}
+
+/// The columns of a table of many graphs that were read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadGraphColumns {
+    /// The graph of each edge.
+    pub graph: ReadColumn,
+    /// The other columns.
+    pub edges: ReadColumns,
 }
 
 /// A column of a table.
@@ -80,30 +91,77 @@ impl fmt::Display for ReadColumn {
 impl fmt::Display for ReadSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "read {} edge{}", grouped(self.edges), if self.edges == 1 { "" } else { "s" })?;
-        let Some(columns) = &self.columns else { return Ok(()) };
-        write!(f, ": source = {}, target = {}", columns.source, columns.target)?;
-        if let Some(weight) = &columns.weight {
+        match &self.columns {
+            Some(columns) => write!(f, ": {columns}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for ReadGraphColumns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "graph = {}, {}", self.graph, self.edges)
+    }
+}
+
+impl fmt::Display for ReadColumns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ReadColumns { source, target, ignored, .. } = self;
+        write!(f, "source = {source}, target = {target}")?;
+        if let Some(weight) = &self.weight {
             write!(f, ", weight = {weight}")?;
         }
-        match (columns.ignored, &columns.weight_ignored) {
+        let how = self.weighted_option();
+        match (*ignored, &self.weight_ignored) {
             (0, _) => {}
-            (1, Some(weight)) => write!(f, "; {weight} ignored (--weighted reads it)")?,
+            (1, Some(weight)) => write!(f, "; {weight} ignored ({how} reads it)")?,
             (2, Some(weight)) => {
-                write!(f, "; {weight} (--weighted reads it) and 1 other column ignored")?;
+                write!(f, "; {weight} ({how} reads it) and 1 other column ignored")?;
             }
             (ignored, Some(weight)) => {
                 let others = grouped(ignored as u64 - 1);
-                write!(f, "; {weight} (--weighted reads it) and {others} other columns ignored")?;
+                write!(f, "; {weight} ({how} reads it) and {others} other columns ignored")?;
             }
             (1, None) => write!(f, "; 1 other column ignored")?,
             (ignored, None) => write!(f, "; {} other columns ignored", grouped(ignored as u64))?,
         }
-        if columns.header { Ok(()) } else { write!(f, "; no header") }
+        if self.header { Ok(()) } else { write!(f, "; no header") }
+    }
+}
+
+impl ReadColumns {
+    /// What reads the weight that is ignored.
+    fn weighted_option(&self) -> String {
+        match &self.weight_ignored {
+            Some(weight) if self.weights_ignored > 1 => {
+                format!("--weighted {}", columns_option([&self.source, &self.target, weight]))
+            }
+            _ => "--weighted".to_owned(),
+        }
+    }
+}
+
+/// The option that names these columns, as a shell takes it.
+pub(crate) fn columns_option(columns: [&ReadColumn; 3]) -> String {
+    let value = |column: &ReadColumn| match column {
+        ReadColumn::Number(number) => Some(number.to_string()),
+        ReadColumn::Name(name) => {
+            let is_plain = |letter: char| letter.is_alphanumeric() || "_-.: ".contains(letter);
+            (name.chars().all(is_plain) && name.chars().count() <= LONGEST).then(|| name.clone())
+        }
+    };
+    match columns.into_iter().map(value).collect::<Option<Vec<_>>>() {
+        Some(values) => {
+            let values = values.join(",");
+            let quote = if values.contains(' ') { "'" } else { "" };
+            format!("--columns {quote}{values}{quote}")
+        }
+        None => "--columns SOURCE,TARGET,WEIGHT".to_owned(),
     }
 }
 
 /// A number with separators between thousands.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -129,6 +187,7 @@ mod tests {
             header: true,
             ignored: 9,
             weight_ignored: None,
+            weights_ignored: 0,
             graph_ignored: false,
         };
         let mut summary =
@@ -146,6 +205,12 @@ mod tests {
             (columns.ignored, columns.weight_ignored) = (ignored, Some(name("amount")));
             assert!(summary.to_string().ends_with(expected), "{summary}");
         }
+        let columns = summary.columns.as_mut().unwrap();
+        (columns.ignored, columns.weights_ignored) = (2, 2);
+        columns.target = name("name dest");
+        let expected =
+            "; \"amount\" (--weighted --columns 'nameOrig,name dest,amount' reads it) and 1 other column ignored";
+        assert!(summary.to_string().ends_with(expected), "{summary}");
         summary.columns = Some(ReadColumns {
             source: ReadColumn::Number(1),
             target: ReadColumn::Number(2),
@@ -153,6 +218,7 @@ mod tests {
             header: false,
             ignored: 0,
             weight_ignored: None,
+            weights_ignored: 0,
             graph_ignored: false,
         });
         summary.edges = 1;

@@ -1,9 +1,9 @@
 //! A folder of files that are a graph each.
 
 use super::members::{FILE, Member, batch, graph_id, no_graphs, sort};
-use super::{BatchOptions, Skipped, Source, share};
+use super::{BatchOptions, Source, Told, share};
 use crate::small::check_plain;
-use crate::{Place, ReadError, read_edges};
+use crate::{Place, ReadError, read_edges_with_summary};
 use ripplet_graph::batch::GraphBatch;
 use std::ffi::OsString;
 use std::fs;
@@ -59,7 +59,7 @@ impl Folder {
 }
 
 impl Source for Folder {
-    fn next(&mut self, skipped: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
         let some = self.some();
         if some.is_empty() {
             return Ok(None);
@@ -69,9 +69,9 @@ impl Source for Folder {
             let path = path(name);
             // A pipe that nobody writes to would be waited for.
             check_plain(&path)?;
-            read_edges(&path, &self.options.read)
+            read_edges_with_summary(&path, &self.options.read)
         };
-        let batch = batch(some, &self.path, &self.options, skipped, read, path)?;
+        let batch = batch(some, &self.path, &self.options, told, read, path)?;
         self.next += some.len();
         Ok(Some(batch))
     }

@@ -1,7 +1,8 @@
 //! Files that are a graph each, and the batch of some of them.
 
-use super::{BatchOptions, Format, OnError, Skipped};
+use super::{BatchOptions, Format, OnError, Skipped, Told};
 use crate::read::format_of;
+use crate::summary::ReadSummary;
 use crate::text::Fault;
 use crate::{Place, ReadError, ReadErrorKind};
 use rayon::prelude::*;
@@ -62,8 +63,8 @@ pub(super) fn batch<S: Sync>(
     members: &[Member<S>],
     whole: &Path,
     options: &BatchOptions,
-    skipped: &mut Vec<Skipped>,
-    read: impl Fn(&S) -> Result<EdgeTable, ReadError> + Sync,
+    told: &mut Told,
+    read: impl Fn(&S) -> Result<(EdgeTable, ReadSummary), ReadError> + Sync,
     path: impl Fn(&S) -> PathBuf + Sync,
 ) -> Result<GraphBatch, ReadError> {
     let one = |member: &Member<S>| {
@@ -72,7 +73,7 @@ pub(super) fn batch<S: Sync>(
                 format!("another file is the graph {}, too: name it otherwise", member.id);
             return Err(ReadError::content(path(&member.source), Place::File, sentence));
         }
-        let table = read(&member.source)?;
+        let (table, summary) = read(&member.source)?;
         if table.len() as u64 > MAX_SHARD_ARCS / 2 {
             let sentence = format!(
                 "a graph of a batch may have at most {} edges, this has {}",
@@ -81,9 +82,9 @@ pub(super) fn batch<S: Sync>(
             );
             return Err(ReadError::content(path(&member.source), Place::File, sentence));
         }
-        Ok(table)
+        Ok((table, summary))
     };
-    let read: Vec<Result<EdgeTable, ReadError>> = members.par_iter().map(one).collect();
+    let read: Vec<Result<(EdgeTable, ReadSummary), ReadError>> = members.par_iter().map(one).collect();
     let refused = |refused| ReadError {
         path: whole.into(),
         place: Place::File,
@@ -93,12 +94,13 @@ pub(super) fn batch<S: Sync>(
     let mut ids = memory::with_room(members.len()).map_err(refused)?;
     for (member, read) in members.iter().zip(read) {
         match read {
-            Ok(table) => {
+            Ok((table, summary)) => {
+                told.summary.add_file(summary);
                 tables.push(table);
                 ids.push(&*member.id);
             }
             Err(error) if options.on_error == OnError::Skip && !error.is_out_of_memory() => {
-                skipped.push(Skipped { graph: member.id.clone(), error });
+                told.skipped.push(Skipped { graph: member.id.clone(), error });
             }
             Err(error) => return Err(error),
         }

@@ -15,8 +15,8 @@
 //!   the options say of duplicates.
 //! - **`.swarm`**: see [`crate::swarm_file`]. What its graphs were built with stays: directions, loops,
 //!   duplicates. Weights that are not asked for are left out.
-//! - **A table**: `.txt`, `.tsv`, `.csv` (with a header), Parquet or Arrow IPC, with a column of graphs
-//!   beside those of the ends ([`crate::Columns`]). Rows stand in any order. Each graph has the vertices
+//! - **A table**: `.txt`, `.tsv`, `.csv`, Parquet or Arrow IPC, with a column of graphs ([`crate::Columns`]); those of
+//!   the ends are found beside it as in a table of one graph. Rows stand in any order. Each graph has the vertices
 //!   that its rows name.
 //!
 //! **Ids.** A graph of a folder is called by its file's name without the extensions, one of an archive by
@@ -40,10 +40,12 @@
 
 mod folder;
 mod members;
+mod summary;
 mod table;
 mod tar;
 mod zip;
 
+pub use summary::BatchSummary;
 pub use table::parse_table;
 
 use crate::swarm_file::{LastId, SwarmFile};
@@ -110,7 +112,7 @@ pub struct BatchReader {
     part_size: u64,
     /// The batch that parts are taken from, and how many of its graphs were.
     current: Option<(Arc<GraphBatch>, usize)>,
-    skipped: Vec<Skipped>,
+    told: Told,
     weights: WeightLedger,
     last: LastId,
     /// How far the source was before the current batch.
@@ -118,10 +120,17 @@ pub struct BatchReader {
     path: PathBuf,
 }
 
+/// What is told of the reading beside the graphs.
+#[derive(Default)]
+struct Told {
+    skipped: Vec<Skipped>,
+    summary: BatchSummary,
+}
+
 /// Where batches come from.
 trait Source: Send {
-    /// The next graphs, if there are any; what was skipped is appended.
-    fn next(&mut self, skipped: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError>;
+    /// The next graphs, if there are any; what was skipped and which edges were read is added.
+    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError>;
 
     /// How much of the whole has been read, 0 to 1.
     fn progress(&self) -> f64;
@@ -238,7 +247,7 @@ impl BatchReader {
             source,
             part_size: options.part_size,
             current: None,
-            skipped: Vec::new(),
+            told: Told::default(),
             weights: options.weights.clone(),
             last: LastId::default(),
             before: 0.0,
@@ -265,19 +274,25 @@ impl BatchReader {
             }
             self.current = None;
             self.before = self.source.progress();
-            let Some(batch) = self.source.next(&mut self.skipped)? else { return Ok(None) };
+            let Some(batch) = self.source.next(&mut self.told)? else { return Ok(None) };
             if !self.last.advance_over(batch.all()) {
                 let id = batch.graph(0).id();
                 let sentence = format!("the graph {id} does not come after those before it");
                 return Err(ReadError::content(&self.path, Place::File, sentence));
             }
+            self.told.summary.add_graphs(&batch);
             self.current = Some((Arc::new(batch), 0));
         }
     }
 
     /// The graphs that could not be read so far, in the order in which they would have come.
     pub fn skipped(&self) -> &[Skipped] {
-        &self.skipped
+        &self.told.skipped
+    }
+
+    /// What was read so far: all of it after the last part.
+    pub fn summary(&self) -> &BatchSummary {
+        &self.told.summary
     }
 
     /// What the weights of the graphs read so far lost as they became integers.
@@ -324,12 +339,13 @@ impl Swarm {
 }
 
 impl Source for Swarm {
-    fn next(&mut self, _: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
         if self.next == self.file.parts() {
             return Ok(None);
         }
         let batch = self.file.read(self.next)?;
         self.next += 1;
+        told.summary.add_edges_of(&batch);
         Ok(Some(if self.weighted { batch } else { batch.without_weights() }))
     }
 
@@ -342,7 +358,7 @@ impl Source for Swarm {
 struct Whole {
     path: PathBuf,
     options: BatchOptions,
-    read: fn(&Path, &BatchOptions) -> Result<GraphBatch, ReadError>,
+    read: fn(&Path, &BatchOptions, &mut Told) -> Result<GraphBatch, ReadError>,
     done: bool,
 }
 
@@ -353,9 +369,11 @@ impl Whole {
                 "a TU data set's edges have no weights that are read: leave --weighted out";
             return Err(ReadError::content(path, Place::File, sentence));
         }
-        let read = |path: &Path, options: &BatchOptions| {
+        let read = |path: &Path, options: &BatchOptions, told: &mut Told| {
             let BatchOptions { direction, self_loops, .. } = *options;
-            Ok(tu::read(path, &tu::Options { direction, self_loops })?.batch)
+            let batch = tu::read(path, &tu::Options { direction, self_loops })?.batch;
+            told.summary.add_edges_of(&batch);
+            Ok(batch)
         };
         Ok(Whole { path: path.into(), options: options.clone(), read, done: false })
     }
@@ -366,11 +384,11 @@ impl Whole {
 }
 
 impl Source for Whole {
-    fn next(&mut self, _: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        (self.read)(&self.path, &self.options).map(Some)
+        (self.read)(&self.path, &self.options, told).map(Some)
     }
 
     fn progress(&self) -> f64 {

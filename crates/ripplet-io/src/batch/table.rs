@@ -1,6 +1,6 @@
 //! A table with a column of graphs: a row an edge of one of them.
 
-use super::{BatchOptions, Format};
+use super::{BatchOptions, Format, Told};
 use crate::map::map;
 use crate::read::{format_of, in_memory, open};
 use crate::text::{Fault, GraphRows, read_of_graphs};
@@ -10,7 +10,11 @@ use ripplet_graph::batch::{BatchRows, BatchTable, GraphBatch};
 use std::path::Path;
 
 /// Reads all graphs of a table.
-pub(super) fn read(path: &Path, options: &BatchOptions) -> Result<GraphBatch, ReadError> {
+pub(super) fn read(
+    path: &Path,
+    options: &BatchOptions,
+    told: &mut Told,
+) -> Result<GraphBatch, ReadError> {
     let rows = match format_of(path, &options.read)? {
         format @ (Format::Parquet | Format::Arrow) => {
             let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
@@ -20,7 +24,10 @@ pub(super) fn read(path: &Path, options: &BatchOptions) -> Result<GraphBatch, Re
             tabular(format).and_then(|()| read_of_graphs(&mut open(path)?, format, &options.read))
         }
     };
-    rows.and_then(|rows| batch(rows, options)).map_err(|fault| fault.of(path))
+    let rows = rows.map_err(|fault| fault.of(path))?;
+    told.summary.edges += rows.ends.sources.len() as u64;
+    told.summary.table = Some(rows.columns.clone());
+    batch(rows, options).map_err(|fault| fault.of(path))
 }
 
 /// Reads the graphs of a table that is in memory and not compressed, as [`super::BatchReader`] does
@@ -53,7 +60,7 @@ fn tabular(format: Format) -> Result<(), Fault> {
 }
 
 fn batch(rows: GraphRows, options: &BatchOptions) -> Result<GraphBatch, Fault> {
-    let GraphRows { ends, weights, graphs } = rows;
+    let GraphRows { ends, weights, graphs, .. } = rows;
     // Each row's graph stands there as both its ends.
     let columns =
         BatchRows { graphs: graphs.sources, sources: ends.sources, targets: ends.targets, weights };

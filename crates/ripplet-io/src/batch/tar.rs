@@ -5,7 +5,7 @@
 //! files have no more bytes than are read at once.
 
 use super::members::{Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
-use super::{BatchOptions, Skipped, Source, share};
+use super::{BatchOptions, Source, Told, share};
 use crate::read::{Bounded, read_bounded, read_bytes};
 use crate::small::check_plain;
 use crate::text::{Fault, compression_of, decoder};
@@ -91,7 +91,7 @@ impl Tar {
 }
 
 impl Source for Tar {
-    fn next(&mut self, skipped: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
         let some = match self.ahead.take() {
             Some(some) => some?,
             None => self.stream.some()?,
@@ -115,7 +115,7 @@ impl Source for Tar {
             }
         };
         let (batch, ahead) = rayon::join(
-            || batch(&some, &whole, &options, skipped, read, path),
+            || batch(&some, &whole, &options, told, read, path),
             || self.stream.some(),
         );
         self.ahead = Some(ahead);

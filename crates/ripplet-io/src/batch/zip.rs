@@ -1,10 +1,11 @@
 //! A `.zip` of files that are a graph each: it is mapped, and its entries unpacked in parallel.
 
 use super::members::{FILE, Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
-use super::{BatchOptions, Skipped, Source, share};
+use super::{BatchOptions, Source, Told, share};
 use crate::deflate::set_up;
 use crate::map::{Map, map};
 use crate::read::{read_bounded, read_bytes};
+use crate::summary::ReadSummary;
 use crate::{Place, ReadError};
 use ripplet_graph::EdgeTable;
 use ripplet_graph::batch::GraphBatch;
@@ -76,7 +77,7 @@ impl Zip {
         &rest[..some.max(1).min(rest.len())]
     }
 
-    fn read(&self, entry: &Entry) -> Result<EdgeTable, ReadError> {
+    fn read(&self, entry: &Entry) -> Result<(EdgeTable, ReadSummary), ReadError> {
         let path = inside(&self.path, &entry.name);
         refuse_apart(&path, &self.options)?;
         let most = self.options.most_of_an_entry();
@@ -102,14 +103,14 @@ fn wrong(path: &Path, error: ZipError) -> ReadError {
 }
 
 impl Source for Zip {
-    fn next(&mut self, skipped: &mut Vec<Skipped>) -> Result<Option<GraphBatch>, ReadError> {
+    fn next(&mut self, told: &mut Told) -> Result<Option<GraphBatch>, ReadError> {
         let some = self.some();
         if some.is_empty() {
             return Ok(None);
         }
         let path = |entry: &Entry| inside(&self.path, &entry.name);
         let read = |entry: &Entry| self.read(entry);
-        let batch = batch(some, &self.path, &self.options, skipped, read, path)?;
+        let batch = batch(some, &self.path, &self.options, told, read, path)?;
         self.next += some.len();
         Ok(Some(batch))
     }

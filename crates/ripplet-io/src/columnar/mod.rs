@@ -4,7 +4,8 @@
 //! mapped file ─▶ row groups, batches ─▶ blocks of ends (parallel) ─▶ intern ─▶ EdgeTable
 //! ```
 //!
-//! The columns are found by name ([`crate::Columns`]); others are not read. Ids may be integers of
+//! The columns are found by name ([`crate::Columns`]): `source` and `target`, else the only known pair of names, as in
+//! text; others are not read. Ids may be integers of
 //! any width, or strings (`Utf8`, `LargeUtf8`, `Utf8View`), either also behind a dictionary. Where
 //! both columns are integers, so are the ids, and negative ones are welcome; an integer beside a
 //! string takes `--ids names`. Weights may be numbers of any type.
@@ -27,9 +28,9 @@ use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column, signed};
 use crate::map::map;
 use crate::names::{NameIndex, NameSet};
-use crate::summary::{ReadColumn, ReadColumns};
+use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, columns_option};
 use crate::text::{Fault, GraphRows};
-use crate::text::{is_weight_name, number};
+use crate::text::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
 use crate::{Columns, Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
@@ -61,7 +62,7 @@ pub fn parse(
     format: Format,
     options: &ReadOptions,
 ) -> Result<EdgeTable, ReadError> {
-    parse_named(bytes.into(), format, options, Path::new("(bytes)"))
+    Ok(parse_named(bytes.into(), format, options, Path::new("(bytes)"))?.0)
 }
 
 /// [`parse`], of a file that has a name.
@@ -70,8 +71,8 @@ pub(crate) fn parse_named(
     format: Format,
     options: &ReadOptions,
     path: &Path,
-) -> Result<EdgeTable, ReadError> {
-    Ok(edges(bytes, format, options).map_err(|fault| fault.of(path))?.0)
+) -> Result<(EdgeTable, ReadColumns), ReadError> {
+    edges(bytes, format, options).map_err(|fault| fault.of(path))
 }
 
 impl Fault {
@@ -104,15 +105,18 @@ pub(crate) fn of_graphs(
     options: &ReadOptions,
 ) -> Result<GraphRows, Fault> {
     let table = Table::open(bytes, format)?;
-    let layout = Layout::of(table.schema(), options).map_err(Fault::whole)?;
-    let graph = options.columns.graph.clone();
-    let columns = Columns { source: graph.clone(), target: graph, ..Columns::default() };
+    let schema = table.schema();
+    let graph = graph_column(schema, options).map_err(Fault::whole)?;
+    let layout = Layout::beside(schema, options, Some(graph)).map_err(Fault::whole)?;
     let ids = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
-    let of_graph = ReadOptions { columns, ids, weighted: false, ..options.clone() };
-    let of_graph = Layout::of(table.schema(), &of_graph).map_err(Fault::whole)?;
+    let of_graph = Layout::new(schema, [graph, graph], None, ids).map_err(Fault::whole)?;
+    let mut edges = layout.read_columns(schema);
+    edges.ignored -= 1;
+    let graph = ReadColumn::Name(schema.field(graph).name().clone());
+    let columns = ReadGraphColumns { graph, edges };
     let (ends, weights) = pairs(&table, &layout, options.ids)?;
     let (graphs, _) = pairs(&table, &of_graph, ids)?;
-    Ok(GraphRows { ends, weights, graphs })
+    Ok(GraphRows { ends, weights, graphs, columns })
 }
 
 /// The vertices and the columns of all rows, of which there is one at least.
@@ -156,11 +160,32 @@ pub(crate) enum Ids {
 
 impl Layout {
     fn of(schema: &Schema, options: &ReadOptions) -> Result<Layout, String> {
-        let names = &options.columns;
-        let source = find(schema, &names.source)?;
-        let target = find(schema, &names.target)?;
-        let weight = options.weighted.then(|| find(schema, &names.weight)).transpose()?;
-        let ids = Ids::of(schema, [source, target], options.ids)?;
+        Layout::beside(schema, options, None)
+    }
+
+    /// The layout of the columns beside that of graphs, if there is one.
+    fn beside(
+        schema: &Schema,
+        options: &ReadOptions,
+        graph: Option<usize>,
+    ) -> Result<Layout, String> {
+        let ends = ends(schema, &options.columns, graph)?;
+        let apart: Vec<usize> = ends.into_iter().chain(graph).collect();
+        let weight = options.weighted.then(|| weight(schema, &options.columns, ends, &apart));
+        let weight = weight.transpose()?;
+        if graph.is_some_and(|graph| ends.contains(&graph) || weight == Some(graph)) {
+            return Err("--columns names the column of graphs: expected those with an edge's ends".into());
+        }
+        Layout::new(schema, ends, weight, options.ids)
+    }
+
+    fn new(
+        schema: &Schema,
+        [source, target]: [usize; 2],
+        weight: Option<usize>,
+        ids: IdKind,
+    ) -> Result<Layout, String> {
+        let ids = Ids::of(schema, [source, target], ids)?;
         if let Some(weight) = weight.filter(|&at| !values::is_number(schema.field(at).data_type()))
         {
             let field = schema.field(weight);
@@ -179,21 +204,125 @@ impl Layout {
     fn read_columns(&self, schema: &Schema) -> ReadColumns {
         let column = |at: usize| ReadColumn::Name(schema.field(self.columns[at]).name().clone());
         let is_ignored = |at: &usize| self.columns.binary_search(at).is_err();
+        let weights = match self.weight {
+            Some(_) => Vec::new(),
+            None => weight_candidates(schema, &self.columns),
+        };
+        let named = |at: usize| ReadColumn::Name(schema.field(at).name().clone());
         ReadColumns {
             source: column(self.source),
             target: column(self.target),
             weight: self.weight.map(column),
             header: true,
             ignored: schema.fields().len() - self.columns.len(),
-            weight_ignored: (0..schema.fields().len())
-                .filter(is_ignored)
-                .map(|at| schema.field(at).name())
-                .find(|name| self.weight.is_none() && is_weight_name(name.as_bytes()))
-                .map(|name| ReadColumn::Name(name.clone())),
+            weight_ignored: weights.first().map(|&at| named(at)),
+            weights_ignored: weights.len(),
             graph_ignored: (0..schema.fields().len())
                 .filter(is_ignored)
                 .any(|at| schema.field(at).name() == "graph"),
         }
+    }
+}
+
+/// The columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
+/// beside the column of graphs.
+fn ends(
+    schema: &Schema,
+    columns: &Columns,
+    graph: Option<usize>,
+) -> Result<[usize; 2], String> {
+    let default = Columns::default();
+    let is_asked = columns.source != default.source || columns.target != default.target;
+    let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
+    if is_asked || is_there(&default.source) && is_there(&default.target) {
+        return Ok([find(schema, &columns.source)?, find(schema, &columns.target)?]);
+    }
+    let may_be_end = |at: usize| {
+        graph != Some(at) && values::id_kind(schema.field(at).data_type()).is_some()
+    };
+    let name = |at: usize| if may_be_end(at) { schema.field(at).name().as_str() } else { "" };
+    match known_ends(&(0..schema.fields().len()).map(name).collect::<Vec<_>>()) {
+        KnownEnds::Pair(ends) => Ok(ends),
+        KnownEnds::Several([source, target]) => {
+            let (names, shown) = (column_names(schema), |at| shown(schema.field(at).name()));
+            Err(format!(
+                "more than one pair of columns could be the edge's ends; the columns are {names}: use --columns with \
+                 two of them, such as --columns {},{}",
+                shown(source),
+                shown(target)
+            ))
+        }
+        KnownEnds::Unknown => {
+            // What is missing is for the search to say.
+            Ok([find(schema, &columns.source)?, find(schema, &columns.target)?])
+        }
+    }
+}
+
+/// The column of weights: the one that is asked for, else `weight`, else the only one with a known name.
+fn weight(
+    schema: &Schema,
+    columns: &Columns,
+    [source, target]: [usize; 2],
+    apart: &[usize],
+) -> Result<usize, String> {
+    if columns.weight != Columns::default().weight {
+        return find(schema, &columns.weight);
+    }
+    match *weight_candidates(schema, apart) {
+        [only] => Ok(only),
+        // A column of that name that is no number is for the caller to refuse.
+        [] => find(schema, &columns.weight),
+        [first, second, ..] => {
+            let named = |at: usize| ReadColumn::Name(schema.field(at).name().clone());
+            Err(format!(
+                "both `{}` and `{}` could be the weight: use --columns with the one that is, such as {}",
+                shown(schema.field(first).name()),
+                shown(schema.field(second).name()),
+                columns_option([&named(source), &named(target), &named(first)])
+            ))
+        }
+    }
+}
+
+/// The columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
+fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
+    let name = |at: usize| schema.field(at).name();
+    let is_free = |at: &usize| {
+        !apart.contains(at) && values::is_number(schema.field(*at).data_type())
+    };
+    let free = || (0..schema.fields().len()).filter(is_free);
+    match free().find(|&at| name(at) == "weight") {
+        Some(exact) => vec![exact],
+        None => free().filter(|&at| is_weight_name(name(at).as_bytes())).collect(),
+    }
+}
+
+/// The column of graphs: the one that is asked for, else `graph`, else the only one with a known name.
+fn graph_column(schema: &Schema, options: &ReadOptions) -> Result<usize, String> {
+    let asked = &options.columns.graph;
+    let name = |at: usize| schema.field(at).name();
+    let all = 0..schema.fields().len();
+    let mut called: Vec<usize> = all.clone().filter(|&at| name(at) == asked).collect();
+    if called.is_empty() && *asked == Columns::default().graph {
+        called = all.clone().filter(|&at| is_graph_name(name(at).as_bytes())).collect();
+    }
+    match (&*called, number(asked).filter(|at| all.contains(at))) {
+        ([only], _) => Ok(*only),
+        ([first, second, ..], _) => Err(format!(
+            "both `{}` and `{}` could be the column of graphs: use --graph-column with the number of one, such as \
+             --graph-column {}",
+            shown(name(*first)),
+            shown(name(*second)),
+            first + 1
+        )),
+        ([], Some(column)) => Ok(column),
+        ([], None) => Err(format!(
+            "there is no column `{}` with the graph of each edge; the columns are: {}: use --graph-column with a name or \
+             number",
+            shown(asked),
+            column_names(schema)
+        )),
     }
 }
 

@@ -4,8 +4,8 @@ use super::header::{Decision, Sample, is_number_like, is_padded};
 use super::json_lines::{self, Keys};
 use super::token;
 use crate::intern::Sign;
-use crate::summary::ReadColumns;
-use crate::{Columns, Format, Header, IdKind, ReadOptions};
+use crate::summary::{ReadColumns, ReadGraphColumns};
+use crate::{Format, Header, IdKind, ReadOptions};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -164,44 +164,58 @@ impl Layout {
         Ok((layout, columns))
     }
 
-    /// The layouts of the ends and of the graphs of a table of many graphs, whose first row must name
-    /// its columns; the graph of a row is both its ends.
+    /// The layouts of the ends and of the graphs of a table of many graphs, and what its columns are; the graph of a
+    /// row is both its ends.
+    ///
+    /// The ends are found among the other columns as those of a table of one graph are.
     pub(super) fn of_graphs(
         rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
-    ) -> Result<[Layout; 2], String> {
+    ) -> Result<([Layout; 2], ReadGraphColumns), String> {
         if format == Format::JsonLines {
             let formats = ".csv, .tsv, .parquet or .arrow";
             return Err(format!(
                 "a table of many graphs is read from {formats}, not from JSON lines"
             ));
         }
-        let Columns { source, target, weight, graph } = &options.columns;
         let first = rows.first().copied().unwrap_or_default();
-        let names = fields(first, separator(first, format)).collect::<Result<Vec<_>, _>>()?;
-        let is_missing = |name: &&String| !names.iter().any(|field| **field == *name.as_bytes());
-        let weight = options.weighted.then_some(weight);
-        if let Some(missing) = [graph, source, target].into_iter().chain(weight).find(is_missing) {
-            let missing = Sample::new(names, Vec::new()).no_column(missing);
-            return Err(format!(
-                "{missing}; a table of many graphs has a header row that names the columns of graph, source \
-                 and target"
-            ));
+        let mut separator = separator(first, format);
+        let mut sample = Sample::of(rows, separator)?;
+        if separator == BLANKS && first.contains(&b'\t') {
+            let by_tabs = Sample::of(rows, TABS)?;
+            if by_tabs.is_table_of_words() {
+                (sample, separator) = (by_tabs, TABS);
+            }
         }
-        let options = ReadOptions { header: Header::Present, ..options.clone() };
-        let (mut edges, _) = Layout::of(rows, format, &options)?;
-        let columns =
-            Columns { source: graph.clone(), target: graph.clone(), ..Columns::default() };
-        let ids = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
-        let options = ReadOptions { columns, ids, weighted: false, ..options.clone() };
-        let (graphs, _) = Layout::of(rows, format, &options)?;
-        let mut graphs = Layout { of: Of::Graphs, ..graphs };
-        // Where names may have blanks, so may those of the other column.
-        if edges.separator == TABS || graphs.separator == TABS {
-            (edges.separator, graphs.separator) = (TABS, TABS);
-        }
-        Ok([edges, graphs])
+        let (graph, header) = sample.graph_column(options)?;
+        sample.check_apart(graph, options)?;
+        let others = sample.without(graph);
+        let of_edges = ReadOptions { header, ..options.clone() };
+        let found = Layout::of_sample(&others, separator, &of_edges);
+        let (edges, columns) = found.map_err(|why| {
+            let graph = sample.read_column(graph, header == Header::Present);
+            format!("{why} (beside {graph}, the column of graphs)")
+        })?;
+        let place = |column| others.place_in_table(column);
+        let edges = Layout {
+            source: place(edges.source),
+            target: place(edges.target),
+            weight: edges.weight.map(place),
+            ..edges
+        };
+        let kind = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
+        let graphs = Layout {
+            ids: ids_of(&sample, edges.header, [graph, graph], kind),
+            source: graph,
+            target: graph,
+            weight: None,
+            of: Of::Graphs,
+            exact: kind == IdKind::Auto,
+            ..edges.clone()
+        };
+        let graph = sample.read_column(graph, edges.header);
+        Ok(([edges, graphs], ReadGraphColumns { graph, edges: columns }))
     }
 
     /// The largest index of a column that is read.

@@ -32,7 +32,7 @@ mod tu;
 pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
 pub(crate) use decode::{compression_of, compression_of_named, decoder};
-pub(crate) use header::{is_weight_name, number};
+pub(crate) use header::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
 pub(crate) use layout::NAMED_TABS;
 pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::{members, pairs};

@@ -21,7 +21,7 @@ use super::source::{Chunk, LineFault, lines};
 use super::{Fault, Text};
 use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
 use crate::names::NameIndex;
-use crate::summary::ReadColumns;
+use crate::summary::{ReadColumns, ReadGraphColumns};
 use crate::{Format, ReadOptions};
 use ripplet_graph::{EdgeTable, memory};
 
@@ -39,13 +39,8 @@ pub(super) fn read(
             Format::JsonLines => Layout::of_json_lines(rows, options)?,
             _ => Layout::of(rows, format, options)?,
         };
-        match layout.source == layout.target {
-            false => Ok((layout, columns)),
-            true => Err(format!(
-                "--columns asks for {} as both ends of an edge: expected two columns",
-                columns.source
-            )),
-        }
+        check_two_ends(&layout, &columns)?;
+        Ok((layout, columns))
     })?;
     if layout.header && layout.keys.is_none() {
         text.skip_line();
@@ -64,6 +59,17 @@ pub(super) fn read(
     })
 }
 
+/// Refuses one column as both ends of an edge.
+fn check_two_ends(layout: &Layout, columns: &ReadColumns) -> Result<(), String> {
+    match layout.source == layout.target {
+        false => Ok(()),
+        true => Err(format!(
+            "--columns asks for {} as both ends of an edge: expected two columns",
+            columns.source
+        )),
+    }
+}
+
 /// Edges of many graphs: a row an edge.
 pub(crate) struct GraphRows {
     /// The ends, which are vertices of all graphs together.
@@ -71,16 +77,24 @@ pub(crate) struct GraphRows {
     pub(crate) weights: Option<Vec<f64>>,
     /// The graphs, each row's as both ends.
     pub(crate) graphs: Interned,
+    /// Which columns they were read from.
+    pub(crate) columns: ReadGraphColumns,
 }
 
-/// Reads the edges of a table with a header and a column of graphs.
+/// Reads the edges of a table with a column of graphs.
 pub(crate) fn read_of_graphs(
     text: &mut Text<'_>,
     format: Format,
     options: &ReadOptions,
 ) -> Result<GraphRows, Fault> {
-    let [edges, graphs] = first_rows(text, |rows, _| Layout::of_graphs(rows, format, options))?;
-    text.skip_line();
+    let ([edges, graphs], columns) = first_rows(text, |rows, _| {
+        let ([edges, graphs], columns) = Layout::of_graphs(rows, format, options)?;
+        check_two_ends(&edges, &columns.edges)?;
+        Ok(([edges, graphs], columns))
+    })?;
+    if edges.header {
+        text.skip_line();
+    }
     let ((like_ends, mut ends), (like_graphs, mut of_rows)) = (Pairs::new(), Pairs::new());
     let parse = |chunk: Chunk<'_>| {
         let ends = Found::of(chunk, &edges, &like_ends);
@@ -103,7 +117,7 @@ pub(crate) fn read_of_graphs(
     })?;
     let (ends, weights) = ends.finish(&edges)?;
     let (graphs, _) = of_rows.finish(&graphs)?;
-    Ok(GraphRows { ends, weights, graphs })
+    Ok(GraphRows { ends, weights, graphs, columns })
 }
 
 /// What a chunk's rows hold: two ids each, and a weight where weights are read.

@@ -2,7 +2,7 @@
 
 use super::names::{VERTEX_NAMES, is_weight_name, words};
 use super::sample::{Kind, Known, Sample, is_code, is_integer};
-use crate::summary::{ReadColumn, ReadColumns};
+use crate::summary::{ReadColumns, columns_option};
 use crate::text::token;
 use crate::{Columns, Header, ReadOptions};
 use std::collections::{BTreeSet, HashSet};
@@ -66,7 +66,7 @@ impl Sample<'_> {
                 };
             }
             for (end, name) in ends.iter_mut().zip(names) {
-                *end = number(name).unwrap_or(*end);
+                *end = self.numbered(name).unwrap_or(*end);
             }
         }
         if ends.iter().any(|&end| self.first.get(end).is_none_or(|field| field.is_empty())) {
@@ -158,11 +158,12 @@ impl Sample<'_> {
         let place = |name: &String| {
             let named = if header { self.position(name) } else { None };
             let width = self.first.len();
-            match named.or(number(name)) {
+            match named.or(self.numbered(name)) {
                 Some(place) if place < width => Ok(place),
                 Some(place) => Err(format!(
-                    "--columns asks for column {}, but the first row has {width}",
-                    place + 1
+                    "--columns asks for column {}, but the first row has {}",
+                    self.place_in_table(place) + 1,
+                    width + usize::from(self.left_out.is_some())
                 )),
                 None if header => Err(self.no_column(name)),
                 None => Err(format!(
@@ -252,27 +253,37 @@ impl Sample<'_> {
         let default = columns.weight == Columns::default().weight;
         if !default {
             let named = if header { self.position(&columns.weight) } else { None };
-            let place = named.or(number(&columns.weight)).filter(|&place| place < self.first.len());
+            let place = named.or(self.numbered(&columns.weight)).filter(|&place| place < self.first.len());
             return place.ok_or_else(|| self.no_column(&columns.weight));
         }
         if !header {
             return Ok((0..).find(free).unwrap_or(2));
         }
-        if let Some(exact) = self.position(&columns.weight) {
-            return Ok(exact);
-        }
-        let known = |place: &usize| is_weight_name(&self.first[*place]);
-        let candidates: Vec<usize> = (0..self.first.len()).filter(free).filter(known).collect();
-        match *candidates {
+        match *self.weight_candidates(ends) {
             [only] => Ok(only),
             [] if self.first.len() == 3 => Ok((0..3).find(free).unwrap_or(2)),
             [] => Err(self.no_column(&columns.weight)),
-            [first, second, ..] => Err(format!(
-                "both `{}` and `{}` could be the weight: use --columns SOURCE,TARGET,WEIGHT",
-                self.shown(first),
-                self.shown(second)
-            )),
+            [first, second, ..] => {
+                let [source, target, weight] =
+                    [ends[0], ends[1], first].map(|column| self.read_column(column, header));
+                Err(format!(
+                    "both `{}` and `{}` could be the weight: use --columns with the one that is, such as {}",
+                    self.shown(first),
+                    self.shown(second),
+                    columns_option([&source, &target, &weight])
+                ))
+            }
         }
+    }
+
+    /// The columns of a header that could be weights by their names; `weight` alone where there is one.
+    fn weight_candidates(&self, ends: [usize; 2]) -> Vec<usize> {
+        let free = |place: &usize| !ends.contains(place);
+        if let Some(exact) = self.position("weight").filter(free) {
+            return vec![exact];
+        }
+        let known = |place: &usize| is_weight_name(&self.first[*place]);
+        (0..self.first.len()).filter(free).filter(known).collect()
     }
 
     /// Refuses a header that has a name twice.
@@ -295,9 +306,10 @@ impl Sample<'_> {
         [source, target]: [usize; 2],
         weight: Option<usize>,
     ) -> ReadColumns {
-        let column = |at: usize| match self.first.get(at).filter(|_| header) {
-            Some(name) => ReadColumn::Name(String::from_utf8_lossy(name).into_owned()),
-            None => ReadColumn::Number(at + 1),
+        let column = |at: usize| self.read_column(at, header);
+        let weights = match weight {
+            None if header => self.weight_candidates([source, target]),
+            _ => Vec::new(),
         };
         let is_read = |at: &usize| [Some(source), Some(target), weight].contains(&Some(*at));
         let ignored = |at: &usize| !is_read(at);
@@ -308,10 +320,8 @@ impl Sample<'_> {
             weight: weight.map(column),
             header,
             ignored: others.clone().count(),
-            weight_ignored: others
-                .clone()
-                .find(|&at| header && weight.is_none() && is_weight_name(&self.first[at]))
-                .map(column),
+            weight_ignored: weights.first().map(|&at| column(at)),
+            weights_ignored: weights.len(),
             graph_ignored: header && others.into_iter().any(|at| &*self.first[at] == b"graph"),
         }
     }

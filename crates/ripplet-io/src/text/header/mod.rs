@@ -18,6 +18,7 @@
 //! first two rows and the option to use.
 
 mod decision;
+mod graphs;
 mod names;
 mod sample;
 mod sentences;
@@ -26,5 +27,5 @@ pub use names::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
 pub(super) use decision::Decision;
 pub(crate) use decision::number;
-pub(crate) use names::is_weight_name;
+pub(crate) use names::{KnownEnds, is_graph_name, is_weight_name, known_ends};
 pub(super) use sample::{MOST_ROWS, Sample, is_number_like, is_padded};

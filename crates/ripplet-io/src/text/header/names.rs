@@ -1,5 +1,7 @@
 //! The names by which columns are known, and how a name is compared with them.
 
+use super::sample::Sample;
+
 /// Pairs of column names that mean the source and the target of an edge.
 ///
 /// A name is compared by its words in lower case (`SenderAccountId` is `sender account id`, and so is
@@ -203,6 +205,37 @@ impl Name {
 /// Whether a name is one of [`KNOWN_WEIGHT_NAMES`].
 pub(crate) fn is_weight_name(name: &[u8]) -> bool {
     matches!(&*words(name), [word] if KNOWN_WEIGHT_NAMES.contains(&word.as_str()))
+}
+
+/// Whether a name is that of a column of graphs: `graph`, `Graph`, `graph_id`.
+pub(crate) fn is_graph_name(name: &[u8]) -> bool {
+    let words = words(name);
+    let (Some(first), rest) = (words.first(), words.get(1..).unwrap_or_default()) else {
+        return false;
+    };
+    first == "graph" && (rest.is_empty() || rest == ["id"])
+}
+
+/// What the names of a table's columns say of an edge's ends, whatever is below them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KnownEnds {
+    /// The only known pair.
+    Pair([usize; 2]),
+    /// The first of several pairs.
+    Several([usize; 2]),
+    /// No pair is known.
+    Unknown,
+}
+
+/// The known pair among the names of columns; an empty name stands for a column that cannot be an end.
+pub(crate) fn known_ends(names: &[&str]) -> KnownEnds {
+    let first = names.iter().map(|name| name.as_bytes().into()).collect();
+    let known = Sample::new(first, Vec::new()).known_pairs();
+    match (&*known.sure, &*known.likely) {
+        ([pair], _) | ([], [pair]) => KnownEnds::Pair(*pair),
+        ([], []) => KnownEnds::Unknown,
+        ([pair, ..], _) | ([], [pair, ..]) => KnownEnds::Several(*pair),
+    }
 }
 
 /// The words of a name in lower case: `nameOrig`, `name_orig` and `Name Orig` are the same two.

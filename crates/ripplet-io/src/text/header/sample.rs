@@ -22,6 +22,8 @@ pub(in crate::text) struct Sample<'a> {
     pub(super) others: Vec<Vec<Field<'a>>>,
     /// Whether files of this kind have the ends of an edge in their first two columns by custom.
     pub(super) ends_first: bool,
+    /// The column of the table that this sample lacks, where it is that of graphs.
+    pub(super) left_out: Option<usize>,
 }
 
 /// Pairs of columns whose names say that they are the ends of an edge.
@@ -85,7 +87,7 @@ impl<'a> Sample<'a> {
 
     /// The sample of rows as fields; there is one at least.
     pub(in crate::text) fn new(first: Vec<Field<'a>>, others: Vec<Vec<Field<'a>>>) -> Sample<'a> {
-        Sample { first, others, ends_first: false }
+        Sample { first, others, ends_first: false, left_out: None }
     }
 
     /// The name of a column, if the first row is a header that has it.

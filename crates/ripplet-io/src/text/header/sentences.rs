@@ -5,6 +5,15 @@ use crate::text::token;
 
 impl Sample<'_> {
     pub(in crate::text) fn no_column(&self, missing: &str) -> String {
+        format!(
+            "there is no column `{}`; the columns are: {} (--columns says which to read, by name or number)",
+            token::show(missing.as_bytes()),
+            self.listed()
+        )
+    }
+
+    /// The fields of the first row, with commas between.
+    pub(super) fn listed(&self) -> String {
         /// As many as a message can hold.
         const LISTED: usize = 12;
         let mut listed: Vec<String> =
@@ -12,11 +21,7 @@ impl Sample<'_> {
         if self.first.len() > LISTED {
             listed.push(format!("and {} more", self.first.len() - LISTED));
         }
-        format!(
-            "there is no column `{}`; the columns are: {} (--columns says which to read, by name or number)",
-            token::show(missing.as_bytes()),
-            listed.join(", ")
-        )
+        listed.join(", ")
     }
 
     /// What is wrong with a name of `--columns` that the first row does not have.
@@ -53,7 +58,7 @@ impl Sample<'_> {
             {
                 token::show(name)
             }
-            _ => (column + 1).to_string(),
+            _ => (self.place_in_table(column) + 1).to_string(),
         });
         format!(
             "{why}; the first rows are {}: use --columns with two names or numbers, such as --columns {source},{target}",

@@ -1,0 +1,133 @@
+//! Tables of many graphs: which column says of which graph a row is.
+//!
+//! The other columns are those of a table of one graph, and are decided as these are: see [`Sample::without`].
+
+use super::decision::number;
+use super::names::is_graph_name;
+use super::sample::Sample;
+use crate::summary::ReadColumn;
+use crate::text::token;
+use crate::{Columns, Header, ReadOptions};
+
+impl<'a> Sample<'a> {
+    /// The column of graphs, and what it says of the first row: that it is a header where the column was found by its
+    /// name.
+    ///
+    /// # Errors
+    /// Where there is no such column, or more than one could be it.
+    pub(in crate::text) fn graph_column(
+        &self,
+        options: &ReadOptions,
+    ) -> Result<(usize, Header), String> {
+        let asked = Some(&*options.columns.graph).filter(|&name| name != Columns::default().graph);
+        let by_number = asked.and_then(number);
+        let named = match (options.header, asked) {
+            (Header::Absent, _) => None,
+            // A number is a name only where the first row is known to have names.
+            (Header::Auto, _) if by_number.is_some() => None,
+            (_, Some(name)) => self.only(|field| *field == *name.as_bytes())?,
+            (_, None) => match self.only(|field| field == b"graph")? {
+                None => self.only(is_graph_name)?,
+                exact => exact,
+            },
+        };
+        let width = self.first.len();
+        match (named, by_number) {
+            (Some(column), _) => Ok((column, Header::Present)),
+            (None, Some(column)) if column < width => Ok((column, options.header)),
+            (None, Some(column)) => Err(format!(
+                "--graph-column asks for column {}, but the first row has {width}",
+                column + 1
+            )),
+            (None, None) => Err(self.no_graph_column(options)),
+        }
+    }
+
+    /// The only column whose name is one that is meant, if there is any.
+    fn only(&self, is_meant: impl Fn(&[u8]) -> bool) -> Result<Option<usize>, String> {
+        let mut meant = (0..self.first.len()).filter(|&column| is_meant(&self.first[column]));
+        match (meant.next(), meant.next()) {
+            (Some(first), Some(second)) => Err(format!(
+                "both `{}` and `{}` could be the column of graphs: use --graph-column with the number of one, such as \
+                 --graph-column {}",
+                self.shown(first),
+                self.shown(second),
+                first + 1
+            )),
+            (only, _) => Ok(only),
+        }
+    }
+
+    fn no_graph_column(&self, options: &ReadOptions) -> String {
+        let name = token::show(options.columns.graph.as_bytes());
+        match options.header {
+            Header::Absent => format!(
+                "the column of graphs is called `{name}`, but there is no header: use its number, such as \
+                 --graph-column 1"
+            ),
+            Header::Auto | Header::Present => format!(
+                "there is no column `{name}` with the graph of each edge; the columns are: {}: use --graph-column with \
+                 a name or number",
+                self.listed()
+            ),
+        }
+    }
+
+    /// Refuses options that name the column of graphs as an end or a weight.
+    pub(in crate::text) fn check_apart(
+        &self,
+        graph: usize,
+        options: &ReadOptions,
+    ) -> Result<(), String> {
+        let Columns { source, target, weight, .. } = &options.columns;
+        let is_graph = |name: &&String| {
+            let named = self.position(name).filter(|_| options.header != Header::Absent);
+            named.or(number(name)) == Some(graph)
+        };
+        match [source, target].into_iter().chain(options.weighted.then_some(weight)).find(is_graph) {
+            None => Ok(()),
+            Some(name) => Err(format!(
+                "--columns names `{}`, which is the column of graphs: expected the columns with an edge's ends{}",
+                token::show(name.as_bytes()),
+                if options.weighted { " and its weight" } else { "" }
+            )),
+        }
+    }
+
+    /// The sample without a column: numbers of columns stay those of the whole table.
+    pub(in crate::text) fn without(&self, column: usize) -> Sample<'a> {
+        let shorter = |row: &[_]| {
+            let others = row.iter().enumerate().filter(|&(at, _)| at != column);
+            others.map(|(_, field)| Clone::clone(field)).collect()
+        };
+        Sample {
+            first: shorter(&self.first),
+            others: self.others.iter().map(|row| shorter(row)).collect(),
+            ends_first: self.ends_first,
+            left_out: Some(column),
+        }
+    }
+
+    /// The place in the whole table of a column of this sample.
+    pub(in crate::text) fn place_in_table(&self, column: usize) -> usize {
+        column + usize::from(self.left_out.is_some_and(|left_out| column >= left_out))
+    }
+
+    /// The column of this sample that is called by its number in the whole table, which counts from 1.
+    pub(super) fn numbered(&self, name: &str) -> Option<usize> {
+        let place = number(name)?;
+        match self.left_out {
+            Some(left_out) if place == left_out => None,
+            Some(left_out) if place > left_out => Some(place - 1),
+            _ => Some(place),
+        }
+    }
+
+    /// A column as a summary calls it.
+    pub(in crate::text) fn read_column(&self, column: usize, header: bool) -> ReadColumn {
+        match self.name(column).filter(|_| header) {
+            Some(name) => ReadColumn::Name(name),
+            None => ReadColumn::Number(self.place_in_table(column) + 1),
+        }
+    }
+}
