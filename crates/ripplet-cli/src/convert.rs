@@ -1,6 +1,6 @@
 //! `ripplet convert`: a graph from one format into another.
 
-use crate::batch::{BatchArguments, tell_skipped};
+use crate::batch::{BatchArguments, tell_read};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -117,7 +117,7 @@ impl Arguments {
         }
         interrupt::check()?;
         written(writer.finish())?;
-        let ending = tell_skipped(&reader, console);
+        let ending = tell_read(&reader, console);
         let see = output.display();
         console.say(&format!("{graphs} graphs, {vertices} vertices, {arcs} arcs; see {see}"));
         Ok(ending)

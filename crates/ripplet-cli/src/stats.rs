@@ -4,7 +4,7 @@ use crate::free_memory::kibibytes;
 use crate::size::Size;
 use ripplet::Storage;
 use ripplet::graph::{Direction, GraphBytes, GraphView};
-use ripplet::lp::quality::Summary;
+use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
 use std::fmt::{self, Write};
@@ -187,6 +187,10 @@ pub struct Stats {
     /// How many communities, and their modularity.
     #[serde(flatten)]
     pub summary: Summary,
+    /// The size of the median community of the output.
+    pub median_size: f64,
+    /// The size of the largest community of the output.
+    pub largest_size: u64,
     /// Vertices without a community.
     pub unlabelled: u64,
     /// How often a vertex met a label whose score is no number.
@@ -358,6 +362,7 @@ impl Stats {
         choices: Choices,
         outcome: &Outcome,
         summary: Summary,
+        sizes: &Sizes,
         seconds: Stages,
         bytes: Bytes,
     ) -> Stats {
@@ -376,6 +381,8 @@ impl Stats {
             edges_scanned: outcome.scanned(),
             split: outcome.split,
             summary,
+            median_size: sizes.median,
+            largest_size: sizes.max,
             unlabelled: outcome.labels.iter().filter(|&&label| label == NO_LABEL).count() as u64,
             nan_scores: outcome.nan_scores(),
             checkpoints: None,

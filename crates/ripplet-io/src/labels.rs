@@ -1,18 +1,23 @@
 //! Labels in: a file with a line or a row a vertex, its id and its label.
 //!
+//! A reference has a label for each vertex, and labels are vertices ([`read_labels`]). What a run begins with may be any
+//! output of ripplet with one community a vertex: communities by name or by number, and vertices without one
+//! ([`read_initial_labels`]).
+//!
 //! Any of the table formats will do: `.txt` (and names that tell no format, as LDBC's reference
 //! outputs), `.tsv`, `.csv`, each also compressed, `.parquet` and `.arrow`: see `labelled.rs`.
 //!
-//! Memory: 12 bytes a row and 4 a vertex.
+//! Memory: 12 bytes a row and 4 a vertex; of initial labels 8 a vertex, and the communities' names.
 
 use crate::labelled::{labelled_rows, shown, vertex};
+use crate::names::NameSet;
 use crate::text::Fault;
 use crate::vertex_table::Source;
-use crate::{Format, ReadError, ReadErrorKind, ReadOptions};
+use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
 use std::path::Path;
 
-/// Reads labels that are vertices: what `--labels` starts from, or an output of ripplet.
+/// Reads labels that are vertices, one of each vertex.
 ///
 /// `-` is standard input. The result has a vertex for each of `ids`: `labels[v]` is the label of
 /// `v`.
@@ -39,6 +44,132 @@ pub fn parse_labels(
     labels(Source::Bytes(bytes, format), ids)
 }
 
+/// The labels that a run begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InitialLabels {
+    /// For each vertex a vertex that stands for its community; `u32::MAX` for none.
+    pub labels: Vec<VertexId>,
+    /// How many communities there are.
+    pub communities: u64,
+    /// How many vertices have none.
+    pub unlabelled: u64,
+    /// Whether a community is called by something else than a vertex of the graph. If so, the first member of each
+    /// stands for it, else the vertex that it is called by.
+    pub are_named: bool,
+}
+
+/// Reads labels that a run may begin with: any output of ripplet with one community a vertex.
+///
+/// Vertices that have no row have no label. If a label is no vertex of the graph, all labels are names, each of which
+/// is a community.
+///
+/// `-` is standard input.
+///
+/// # Errors
+/// What cannot be read; an id that is no vertex; a vertex with two labels; an empty label; a file without rows.
+pub fn read_initial_labels(
+    path: &Path,
+    options: &ReadOptions,
+    ids: &VertexIds,
+) -> Result<InitialLabels, ReadError> {
+    let source = Source::File(path, options);
+    initial_labels(source, ids).map_err(|fault| fault.of(source.path()))
+}
+
+/// Reads labels from bytes, as [`read_initial_labels`] does from a file; an error calls them `(bytes)`.
+///
+/// # Errors
+/// Those of [`read_initial_labels`].
+pub fn parse_initial_labels(
+    bytes: &[u8],
+    format: Format,
+    ids: &VertexIds,
+) -> Result<InitialLabels, ReadError> {
+    let source = Source::Bytes(bytes, format);
+    initial_labels(source, ids).map_err(|fault| fault.of(source.path()))
+}
+
+/// Some rows in order, and the distinct names of their communities.
+struct NamedRows {
+    rows: Vec<Row>,
+    names: NameSet,
+}
+
+fn initial_labels(source: Source<'_>, ids: &VertexIds) -> Result<InitialLabels, Fault> {
+    let mut labels = memory::filled(NONE, ids.len())?;
+    let mut names = NameSet::default();
+    let like = names.alike();
+    let start = || NamedRows { rows: Vec::new(), names: like.alike() };
+    let add = |block: &mut NamedRows, [id, label]: [ExternalId<'_>; 2], place| {
+        let vertex = vertex(ids, id)?;
+        let label = match label {
+            ExternalId::Name("") => return Err("the label is empty".into()),
+            ExternalId::Name(name) => block.names.number(name)?,
+            integer => block.names.number(&integer.to_string())?,
+        };
+        Ok::<_, ReadErrorKind>(memory::push(&mut block.rows, Row { vertex, label, place })?)
+    };
+    labelled_rows(source, ids, "labels", start, add, |block, place_of| {
+        let numbers = names.merge(&block.names)?;
+        block.rows.into_iter().try_for_each(|row| {
+            set_label(&mut labels, ids, Row { label: numbers[row.label as usize], ..row }, place_of)
+        })
+    })?;
+    if names.len() == 0 && ids.len() > 0 {
+        return Err(Fault::whole("the file has no labels: expected a vertex id and a label a line"));
+    }
+    stand_for(labels, &names, ids)
+}
+
+/// Puts a vertex in the place of the number of each community's name.
+fn stand_for(
+    mut labels: Vec<u32>,
+    names: &NameSet,
+    ids: &VertexIds,
+) -> Result<InitialLabels, Fault> {
+    let mut stands = memory::with_room(names.len())?;
+    // Names came as text, so they are UTF-8.
+    let text = |number| String::from_utf8_lossy(names.name(number));
+    let found = |number| ids.find(ExternalId::Name(&text(number)));
+    stands.extend((0..names.len() as u32).map_while(found));
+    let are_named = stands.len() < names.len();
+    if are_named {
+        stands = memory::filled(NONE, names.len())?;
+        let labelled = (0..).zip(&labels).filter(|&(_, &number)| number != NONE);
+        for (vertex, &number) in labelled {
+            let first: &mut u32 = &mut stands[number as usize];
+            *first = (*first).min(vertex);
+        }
+    }
+    let mut unlabelled = 0;
+    for label in &mut labels {
+        match stands.get(*label as usize) {
+            Some(&vertex) => *label = vertex,
+            None => unlabelled += 1,
+        }
+    }
+    Ok(InitialLabels { labels, communities: names.len() as u64, unlabelled, are_named })
+}
+
+/// Gives a vertex its label.
+///
+/// # Errors
+/// Where it has one.
+fn set_label(
+    labels: &mut [u32],
+    ids: &VertexIds,
+    row: Row,
+    place_of: &dyn Fn(u32) -> Place,
+) -> Result<(), Fault> {
+    let label = &mut labels[row.vertex as usize];
+    if *label != NONE {
+        let sentence = format!("vertex {} has a second label", ids.get(row.vertex));
+        return Err(Fault::at(place_of(row.place), sentence));
+    }
+    *label = row.label;
+    Ok(())
+}
+
 /// No vertex: all are fewer.
 const NONE: u32 = u32::MAX;
 
@@ -62,16 +193,7 @@ fn labels(source: Source<'_>, ids: &VertexIds) -> Result<Vec<VertexId>, ReadErro
             Ok(memory::push(rows, Row { vertex, label, place })?)
         };
         labelled_rows(source, ids, "labels", Vec::new, add, |rows, place_of| {
-            for row in rows {
-                let label = &mut labels[row.vertex as usize];
-                if *label != NONE {
-                    let id = ids.get(row.vertex);
-                    let sentence = format!("vertex {id} has a second label");
-                    return Err(Fault::at(place_of(row.place), sentence));
-                }
-                *label = row.label;
-            }
-            Ok(())
+            rows.into_iter().try_for_each(|row| set_label(&mut labels, ids, row, place_of))
         })?;
         whole(labels, ids)
     };

@@ -54,7 +54,9 @@ pub mod write;
 
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
-pub use labels::{parse_labels, read_labels};
+pub use labels::{
+    InitialLabels, parse_initial_labels, parse_labels, read_initial_labels, read_labels,
+};
 pub use memberships::{MembershipForm, Memberships, parse_memberships, read_memberships};
 pub use options::{Columns, Header, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_edges_with_summary, read_ldbc};

@@ -22,12 +22,13 @@ use std::path::Path;
 pub struct BatchArguments {
     /// The input is a table with a column `graph`, and each of its graphs is analysed alone.
     ///
-    /// A folder of graph files, an archive of them (.zip, .tar, .tar.gz, .tar.zst), a TU data set and a
+    /// The other columns are read as those of a table of one graph. A folder of graph files, an archive of them (.zip, .tar, .tar.gz, .tar.zst), a TU data set and a
     /// .swarm are batches without it.
     #[arg(long)]
     batch: bool,
-    /// The column of a table that says which graph an edge is of [default: graph].
-    #[arg(long, value_name = "NAME", requires = "batch")]
+    /// The column of a table that says which graph an edge is of, by name or by number from 1 [default: graph, or
+    /// graph_id].
+    #[arg(long, value_name = "COLUMN", requires = "batch")]
     graph_column: Option<String>,
     /// What happens to the rest if a graph of a batch cannot be read [default: stop].
     ///
@@ -117,8 +118,10 @@ impl BatchArguments {
     }
 }
 
-/// Notes what weights lost, and lists what was skipped, also where only errors are said; how the command ends with that.
-pub fn tell_skipped(reader: &BatchReader, console: &Console) -> Ending {
+/// Says what was read. Notes what weights lost, and lists what was skipped, also where only errors are said; how the
+/// command ends with that.
+pub fn tell_read(reader: &BatchReader, console: &Console) -> Ending {
+    console.say(&reader.summary().to_string());
     tell_weight_loss(&reader.weight_loss(), console);
     let skipped = reader.skipped();
     for graph in skipped.iter().take(MOST_TOLD) {

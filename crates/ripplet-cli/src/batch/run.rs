@@ -1,6 +1,6 @@
 //! A command over a batch: its graphs are read, computed and written at once.
 
-use super::{BatchArguments, WAY_OUT, parts_at_once, tell_skipped};
+use super::{BatchArguments, WAY_OUT, parts_at_once, tell_read};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::memory::{self, Limit};
@@ -115,7 +115,7 @@ impl Opened {
         let Opened { reader, seconds: open, .. } = self;
         Ok(Done {
             report: Report { write, wall, ..report },
-            ending: tell_skipped(&reader, console),
+            ending: tell_read(&reader, console),
             reader,
             open,
             directed,

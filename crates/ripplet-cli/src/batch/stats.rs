@@ -13,6 +13,8 @@ use std::path::Path;
 struct Stats<C, F> {
     /// The version of ripplet.
     version: &'static str,
+    /// What was read, and of which columns.
+    input: String,
     graphs: u64,
     vertices: u64,
     /// Where they have no direction, half of the stored arcs.
@@ -87,6 +89,7 @@ impl Done {
         });
         let stats = Stats {
             version: env!("CARGO_PKG_VERSION"),
+            input: reader.summary().to_string(),
             graphs: report.graphs,
             vertices: report.vertices,
             edges: if *directed { report.arcs } else { report.arcs / 2 },

@@ -54,7 +54,10 @@ pub struct Arguments {
     pub building: BuildArguments,
     #[command(flatten)]
     pub batch: BatchArguments,
-    /// Labels to begin with: a file as OUT is, one label for each vertex.
+    /// Labels to begin with: a file as OUT is, with one community a vertex.
+    ///
+    /// Vertices without a row begin without a label. If a label is no vertex of the graph, as with --names number, all
+    /// are names, and each is a community.
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,
     /// What communities are called.

@@ -16,6 +16,7 @@ use ripplet::graph::{OutOfMemory, VertexId, memory};
 use ripplet::io::WriteError;
 use ripplet::io::write::{ColumnKind, Rows, TableShape, is_graph};
 use ripplet::lp::DynProgram;
+use ripplet::lp::quality::{SizeCounts, Sizes};
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::swarm::{Answer, Column, CommunitiesWorker, Report, SwarmError};
 use serde::Serialize;
@@ -107,6 +108,15 @@ struct Work<'a> {
 #[derive(Clone, Copy, Serialize)]
 struct Found {
     communities: u64,
+    median_size: f64,
+    largest_size: u64,
+}
+
+impl Found {
+    fn of(sizes: &Sizes) -> Found {
+        let (median_size, largest_size) = (sizes.median, sizes.max);
+        Found { communities: sizes.count(), median_size, largest_size }
+    }
 }
 
 impl Work<'_> {
@@ -150,33 +160,34 @@ impl Work<'_> {
         };
         let table =
             begin_table(job.target(), TableShape { rows, of_batch: true, columns }, console)?;
-        let (mut numbering, mut found) = (Numbering::default(), Found { communities: 0 });
+        let mut numbering = Numbering::default();
         let number = |graphs: BatchSlice<'_>, answer: Answer| {
             let Answer::Communities(mut communities) = answer else { return Ok(answer) };
             let unnamed = |graph| no_label(output, graph);
-            found.communities += numbering.name(graphs, &mut communities, job.names, unnamed)?;
+            numbering.name(graphs, &mut communities, job.names, unnamed)?;
             Ok(match numbers {
                 true => Answer::Vertices(vec![Column::U32(communities)]),
                 false => Answer::Communities(communities),
             })
         };
         let done = batch.run(vec![Box::new(worker)], table, number, console)?;
-        Ok((done, found))
+        Ok((done, Found::of(&numbering.sizes.sizes())))
     }
 
     fn say(&self, report: &Report, found: Found, deterministic: bool) {
         let Report { graphs, vertices, wall, .. } = report;
         let graphs = counted(*graphs, "graph", "graphs");
         let vertices = counted(*vertices, "vertex", "vertices");
-        let communities = counted(found.communities, "community", "communities");
+        let Found { communities, median_size, largest_size } = found;
+        let communities = counted(communities, "community", "communities");
         let place = match &self.job.output {
             Some(path) if !is_standard(path) => format!("; see {}", path.display()),
             _ => String::new(),
         };
         let differs = if deterministic { "" } else { " (async: another run may differ)" };
         self.console.say(&format!(
-            "{graphs}, {vertices}; {communities}, in {wall:.3} \
-             s{place}{differs}"
+            "{graphs}, {vertices}; {communities}, median size {median_size}, largest {largest_size}, in \
+             {wall:.3} s{place}{differs}"
         ));
     }
 }
@@ -199,7 +210,7 @@ fn no_label(output: Option<&Path>, graph: String) -> SwarmError {
     WriteError { path, source: Error::new(ErrorKind::InvalidInput, sentence) }.into()
 }
 
-/// What communities are called, and how many there are. Memory: 4 bytes a vertex of the largest graph so far, and 24
+/// What communities are called, and how large they are. Memory: 4 bytes a vertex of the largest graph so far, and 24
 /// a community of it where they are not called by a vertex of their own.
 #[derive(Default)]
 struct Numbering {
@@ -207,6 +218,8 @@ struct Numbering {
     numbers: Vec<u32>,
     /// By number.
     found: Vec<Community>,
+    /// The sizes of the communities of all graphs.
+    sizes: SizeCounts,
 }
 
 /// A community of the graph that is looked at.
@@ -234,62 +247,62 @@ impl Numbering {
         communities: &mut [VertexId],
         names: Names,
         unnamed: impl Fn(String) -> SwarmError,
-    ) -> Result<u64, SwarmError> {
-        let (mut rest, mut all) = (communities, 0);
+    ) -> Result<(), SwarmError> {
+        let mut rest = communities;
         for graph in graphs.graphs() {
             let size = graph.vertices() as usize;
             let of_graph = rest.split_off_mut(..size).unwrap_or_default();
-            let count = match names {
+            let is_whole = match names {
                 Names::Vertex => self.count(of_graph)?,
                 Names::Hub => self.call_by_hub(graph, of_graph)?,
                 Names::Number => self.call_by_place(of_graph)?,
             };
-            all += count.ok_or_else(|| unnamed(graph.id().to_string()))?;
-        }
-        Ok(all)
-    }
-
-    /// How many communities a graph has; nothing where a vertex has none.
-    fn count(&mut self, communities: &[VertexId]) -> Result<Option<u64>, OutOfMemory> {
-        let mut count = 0;
-        let numbers = self.unseen(communities.len())?;
-        for &community in communities {
-            let Some(number) = numbers.get_mut(community as usize) else { return Ok(None) };
-            if *number == UNSEEN {
-                *number = 0;
-                count += 1;
+            if !is_whole {
+                return Err(unnamed(graph.id().to_string()));
             }
         }
-        Ok(Some(count))
+        Ok(())
     }
 
-    /// Calls each community of a graph by its hub.
+    /// Counts the communities of a graph; false where a vertex has none.
+    fn count(&mut self, communities: &[VertexId]) -> Result<bool, OutOfMemory> {
+        let sizes = self.numbers_of(communities.len(), 0)?;
+        for &community in communities {
+            let Some(size) = sizes.get_mut(community as usize) else { return Ok(false) };
+            *size += 1;
+        }
+        self.numbers[..communities.len()].iter().for_each(|&size| self.sizes.add(size));
+        Ok(true)
+    }
+
+    /// Calls each community of a graph by its hub; false where a vertex has none.
     fn call_by_hub(
         &mut self,
         graph: BatchGraph<'_>,
         communities: &mut [VertexId],
-    ) -> Result<Option<u64>, OutOfMemory> {
+    ) -> Result<bool, OutOfMemory> {
         let (out, incoming) = (graph.out(), graph.incoming());
         let degree =
             |vertex| out.of(vertex).len() + incoming.map_or(0, |lists| lists.of(vertex).len());
         if !self.find(communities, degree)? {
-            return Ok(None);
+            return Ok(false);
         }
         self.rename(communities, |community| community.hub);
-        Ok(Some(self.found.len() as u64))
+        Ok(true)
     }
 
-    /// Calls each community of a graph by its place in the order of size.
-    fn call_by_place(&mut self, communities: &mut [VertexId]) -> Result<Option<u64>, OutOfMemory> {
+    /// Calls each community of a graph by its place in the order of size, of equal ones in that of first members;
+    /// false where a vertex has none.
+    fn call_by_place(&mut self, communities: &mut [VertexId]) -> Result<bool, OutOfMemory> {
         if !self.find(communities, |_| 0)? {
-            return Ok(None);
+            return Ok(false);
         }
         let mut by_size = memory::filled(0u32, self.found.len())?;
         (0..).zip(&mut by_size).for_each(|(number, slot)| *slot = number);
         by_size.sort_by_key(|&number| Reverse(self.found[number as usize].size));
         (0..).zip(by_size).for_each(|(place, number)| self.found[number as usize].place = place);
         self.rename(communities, |community| community.place);
-        Ok(Some(self.found.len() as u64))
+        Ok(true)
     }
 
     /// Puts what a community is called in the place of its label.
@@ -299,13 +312,13 @@ impl Numbering {
         }
     }
 
-    /// Numbers for so many vertices, none of them seen.
-    fn unseen(&mut self, vertices: usize) -> Result<&mut [u32], OutOfMemory> {
+    /// A number for each of `vertices`.
+    fn numbers_of(&mut self, vertices: usize, number: u32) -> Result<&mut [u32], OutOfMemory> {
         if self.numbers.len() < vertices {
             self.numbers = memory::zeros(vertices)?;
         }
         let numbers = &mut self.numbers[..vertices];
-        numbers.fill(UNSEEN);
+        numbers.fill(number);
         Ok(numbers)
     }
 
@@ -315,7 +328,7 @@ impl Numbering {
         communities: &[VertexId],
         degree: impl Fn(usize) -> usize,
     ) -> Result<bool, OutOfMemory> {
-        self.unseen(communities.len())?;
+        self.numbers_of(communities.len(), UNSEEN)?;
         let numbers = &mut self.numbers[..communities.len()];
         self.found.clear();
         for (vertex, &community) in communities.iter().enumerate() {
@@ -332,6 +345,7 @@ impl Numbering {
                 (found.hub, found.degree) = (vertex as VertexId, degree);
             }
         }
+        self.found.iter().for_each(|community| self.sizes.add(community.size));
         Ok(true)
     }
 }

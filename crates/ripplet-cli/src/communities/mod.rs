@@ -35,7 +35,7 @@ use checkpoint::{Keeping, Store};
 use job::{Job, Small};
 use program::{Program, rows_of_seeded};
 use ripplet::graph::{GraphView, VertexId, VertexIds};
-use ripplet::io::{self, ReadOptions, write};
+use ripplet::io::{self, InitialLabels, ReadOptions, write};
 use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::lp::quality::{Sizes, Summary};
@@ -77,8 +77,10 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     if let Some(labels) = &job.labels {
         console.stage(format!("reading {}", labels.display()));
         let (options, what) = (ReadOptions::default(), format!("reading {}", labels.display()));
-        let read = || Ok(io::read_labels(labels, &options, graph.ids())?);
-        job.settings.initial = Some(within(job.host_memory, &what, OF_A_LIST, read)?);
+        let read = || Ok(io::read_initial_labels(labels, &options, graph.ids())?);
+        let initial = within(job.host_memory, &what, OF_A_LIST, read)?;
+        console.say(&told_of(labels, &initial));
+        job.settings.initial = Some(initial.labels);
     }
     interrupt::check()?;
     let host_memory = Limit::of(job.host_memory)?.map(|limit| limit.size.0);
@@ -118,6 +120,19 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
             work.run_for(&*program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }
     }
+}
+
+/// What was read of the labels to begin with.
+fn told_of(path: &Path, initial: &InitialLabels) -> String {
+    let InitialLabels { labels, communities, unlabelled, are_named } = initial;
+    let labelled = counted(labels.len() as u64 - unlabelled, "label", "labels");
+    let communities = counted(*communities, "community", "communities");
+    let called = if *are_named { "by names" } else { "by vertices" };
+    let without = match unlabelled {
+        0 => String::new(),
+        _ => format!("; {} without one", counted(*unlabelled, "vertex", "vertices")),
+    };
+    format!("read {labelled} from {}: {communities}, called {called}{without}", path.display())
 }
 
 fn check_places(job: &Job) -> Result<(), Failure> {
@@ -333,7 +348,7 @@ impl Work<'_> {
         if let Some(path) = &job.stats {
             let bytes = Bytes::new(&run.plan, peak);
             let (shape, choices) = (Shape::of(graph), run.choices.clone());
-            let stats = Stats::new(shape, choices, outcome, summary, seconds, bytes);
+            let stats = Stats::new(shape, choices, outcome, summary, &sizes, seconds, bytes);
             let (sweep, checkpoints) = (sweep.map(|sweep| sweep.layers), run.checkpoints);
             let exchange = run.exchange;
             write_json(
@@ -341,7 +356,7 @@ impl Work<'_> {
                 &Stats { input: self.input.clone(), sweep, checkpoints, exchange, ..stats },
             )?;
         }
-        console.say(&self.last_line(&run, summary, sizes));
+        console.say(&self.last_line(&run, summary, &sizes));
         Ok(())
     }
 
@@ -399,7 +414,7 @@ impl Work<'_> {
         Ok(start.elapsed().as_secs_f64())
     }
 
-    fn last_line(&self, run: &Run, summary: Summary, sizes: Sizes) -> String {
+    fn last_line(&self, run: &Run, summary: Summary, sizes: &Sizes) -> String {
         let Run { choices, outcome, seconds: Stages { compute, .. }, .. } = run;
         let (communities, median, largest) = (sizes.count(), sizes.median, sizes.max);
         let modularity = summary.modularity;

@@ -1,7 +1,7 @@
 //! What a batch holds: one pass over its parts.
 
 use super::Arguments;
-use crate::batch::tell_skipped;
+use crate::batch::tell_read;
 use crate::console::{Console, print};
 use crate::convert::PARTS;
 use crate::failure::{Ending, Failure};
@@ -21,6 +21,8 @@ use std::fmt::Write;
 #[derive(Debug, Default, Serialize)]
 struct BatchInfo {
     graphs: u64,
+    /// What was read, and of which columns, as a sentence.
+    input: String,
     #[serde(flatten)]
     all: Counts,
     directed: bool,
@@ -74,8 +76,9 @@ impl Arguments {
             info.add(part.slice(), &mut sizes);
             console.stage(format!("{} graphs, {:.0} %", info.graphs, 100.0 * reader.progress()));
         }
-        let ending = tell_skipped(&reader, console);
+        let ending = tell_read(&reader, console);
         info.skipped = reader.skipped().len();
+        info.input = reader.summary().to_string();
         let of_size = |(size, graphs): (u32, u64)| Size { vertices: bounds(size), graphs };
         let some = |&(_, graphs): &(u32, u64)| graphs > 0;
         info.sizes = (0..).zip(sizes).filter(some).map(of_size).collect();
@@ -168,6 +171,7 @@ impl BatchInfo {
             let noun = if *graphs == 1 { "graph" } else { "graphs" };
             let _ = writeln!(text, "  {range:<18}{graphs:>12} {noun}");
         }
+        let _ = writeln!(text, "{:<12}{}", "input", self.input);
         text
     }
 }

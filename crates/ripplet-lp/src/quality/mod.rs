@@ -34,6 +34,7 @@ use partition::Partition;
 use rayon::prelude::*;
 use ripplet_graph::{GraphView, OutOfMemory, memory};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Figures of communities by the graph alone. Serialized, its names are those of `ripplet quality`.
@@ -75,6 +76,10 @@ pub struct Sizes {
     /// Entry i: the number of communities of 2^i to 2^(i+1) − 1 vertices.
     pub histogram: Vec<u64>,
 }
+
+/// Sizes of communities that are not all in memory at once: how many there are of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SizeCounts(BTreeMap<u32, u64>);
 
 /// The reason why labels cannot be measured.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -225,6 +230,44 @@ impl Sizes {
     /// The number of communities.
     pub fn count(&self) -> u64 {
         self.histogram.iter().sum()
+    }
+}
+
+impl SizeCounts {
+    /// Counts a community; one of no vertices is none.
+    pub fn add(&mut self, size: u32) {
+        if size > 0 {
+            *self.0.entry(size).or_default() += 1;
+        }
+    }
+
+    /// The sizes counted so far, as [`Sizes::of`] has them.
+    pub fn sizes(&self) -> Sizes {
+        let (Some(&min), Some(&max)) = (self.0.keys().next(), self.0.keys().next_back()) else {
+            return Sizes::default();
+        };
+        let mut histogram = vec![0; max.ilog2() as usize + 1];
+        self.0.iter().for_each(|(size, count)| histogram[size.ilog2() as usize] += count);
+        let count: u64 = histogram.iter().sum();
+        let sum: u128 = self.0.iter().map(|(&size, &n)| u128::from(size) * u128::from(n)).sum();
+        let (lower, upper) = (self.at((count - 1) / 2), self.at(count / 2));
+        Sizes {
+            min: u64::from(min),
+            median: (f64::from(lower) + f64::from(upper)) / 2.0,
+            mean: sum as f64 / count as f64,
+            max: u64::from(max),
+            histogram,
+        }
+    }
+
+    /// The size at a place, from 0, in ascending order.
+    fn at(&self, place: u64) -> u32 {
+        let mut before = 0;
+        let reaches = |(_, count): &(&u32, &u64)| {
+            before += **count;
+            before > place
+        };
+        self.0.iter().find(reaches).map_or(0, |(&size, _)| size)
     }
 }
 

@@ -4,7 +4,7 @@ use ripplet_graph::{
     Buffer, Direction, EdgeTable, Graph, GraphBuilder, SelfLoops, VertexId, VertexIds,
 };
 use ripplet_lp::NO_LABEL;
-use ripplet_lp::quality::{Agreement, Quality, QualityError, Sizes, Summary, agreement};
+use ripplet_lp::quality::{Agreement, Quality, QualityError, SizeCounts, Sizes, Summary, agreement};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -207,6 +207,11 @@ fn sizes_are_summed_up() {
     assert_eq!(Sizes::of(vec![0, 4, 1, 0, 2, 1]), *sizes);
     assert_eq!(Sizes::of(vec![7, 0, 3, 5]).median, 5.0);
     assert_eq!(Sizes::of(vec![0]), Sizes::default());
+    for sizes in [vec![0], vec![3], vec![7, 0, 3, 5], vec![0, 4, 1, 0, 2, 1], vec![2, 2, 9, 9, 9]] {
+        let mut counts = SizeCounts::default();
+        sizes.iter().for_each(|&size| counts.add(size));
+        assert_eq!(counts.sizes(), Sizes::of(sizes));
+    }
 }
 
 #[test]
