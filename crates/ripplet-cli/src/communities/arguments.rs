@@ -56,7 +56,7 @@ pub struct Arguments {
     pub batch: BatchArguments,
     /// Labels to begin with: a file as OUT is, with one community a vertex.
     ///
-    /// Vertices without a row begin without a label. If a label is no vertex of the graph, as with --names number, all
+    /// It is .txt, .tsv, .csv, .parquet or .arrow. Vertices without a row begin without a label. If a label is no vertex of the graph, as with --names number, all
     /// are names, and each is a community.
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,

@@ -56,7 +56,7 @@ fn one_community_is_said_in_the_singular() {
     let said = sandbox.run("communities g.txt -o c.csv --iterations 1");
     assert!(said.error.contains(", after 1 round ("), "{said:?}");
     let said = sandbox.run("communities all.csv --batch -o b.csv");
-    assert!(said.error.contains("1 graph, 3 vertices; 1 community, in "), "{said:?}");
+    assert!(said.error.contains("1 graph, 3 vertices; 1 community, median size 3, largest 3, in "), "{said:?}");
 }
 
 #[test]
@@ -196,4 +196,46 @@ fn a_resolution_is_refused_with_what_helps() {
     let sandbox = Sandbox::with([("g.txt", "1 2\n")]);
     let parts = ["no resolution", "--join-small", "--gamma", "--guard"];
     sandbox.fails("communities g.txt -o c.txt --resolution 0.5", 2, &parts);
+}
+
+/// What a run writes is what another begins with, whatever communities are called and whoever is left out.
+#[test]
+fn an_output_is_labels_to_begin_with() {
+    let sandbox = Sandbox::new();
+    for name in GRAPHS {
+        for flags in ["", "--names hub", "--names number", "--min-size 9", "--min-size 9 --names number"]
+        {
+            for file in ["l.csv", "l.parquet"] {
+                let first = found(&sandbox, name, flags);
+                let graph = graph(name);
+                sandbox.ok(&format!("communities {graph} -o {file} --quiet {flags}"));
+                let run = format!("communities {graph} --labels {file} -o c.csv --iterations 0");
+                let said = sandbox.run(&run);
+                assert_eq!(said.code, Some(0), "{said:?}");
+                let groups = |named: BTreeMap<String, BTreeSet<String>>| -> BTreeSet<_> {
+                    named.into_values().collect()
+                };
+                let count = first.len();
+                let again = groups(communities(&sandbox.read("c.csv")));
+                assert_eq!(again, groups(first), "{name} {flags} {file}");
+                assert!(said.error.contains(&format!("{file}: {count} communities")), "{said:?}");
+                let lacks = said.error.contains("without one");
+                assert_eq!(lacks, flags.contains("--min-size"), "{said:?}");
+                // Whoever has no label takes one of a neighbour.
+                let run = format!("communities {graph} --labels {file} -o c.csv --quiet");
+                sandbox.ok(&run);
+                let all = communities(&sandbox.read("c.csv")).values().map(BTreeSet::len).sum();
+                let labelled: usize = again.iter().map(BTreeSet::len).sum();
+                assert!(labelled <= all, "{name} {flags}: {labelled} at first, {all} then");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_sizes_are_in_the_figures_of_a_run() {
+    let sandbox = Sandbox::with([("g.txt", "1 2\n2 3\n3 1\n4 5\n")]);
+    sandbox.ok("communities g.txt -o c.csv --stats s.json");
+    let stats = sandbox.json("s.json");
+    assert_eq!((&stats["median_size"], &stats["largest_size"]), (&2.5.into(), &3.into()));
 }

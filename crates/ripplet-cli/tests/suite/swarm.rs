@@ -314,7 +314,7 @@ fn what_is_wrong_with_a_batch_is_said() {
     let said = sandbox.run("apsp data -o out.txt");
     assert!(!said.error.contains("--on-error"), "{said:?}");
     let one = sandbox.ok("info small");
-    assert!(one.ends_with(" 1 graph\n"), "{one}");
+    assert!(one.contains(" 1 graph\n"), "{one}");
     let table: String = (0..20_000).fold("graph,source,target\n".into(), |text, edge| {
         format!("{text}{},{edge},{}\n", edge / 100, edge + 1)
     });
@@ -479,6 +479,9 @@ fn what_is_about_one_graph_is_refused_for_a_batch() {
             ["--vertex-table", "one graph"],
         ),
         ("--counter auto", ["--counter auto", "one graph"]),
+        ("--min-size 3", ["--min-size", "leave --min-size out"]),
+        ("--min-size 3 --join-small", ["--min-size", "leave --min-size out"]),
+        ("--top 3", ["--top", "leave --top out"]),
         ("--device cuda", ["for the CPU so far", "use --device cpu"]),
         ("--device cuda:0,1", ["for the CPU so far", "use --device cpu"]),
     ] {
@@ -493,4 +496,46 @@ fn what_is_about_one_graph_is_refused_for_a_batch() {
     sandbox.write("large.csv", rows);
     let parts = ["--host-memory allows", "allow more --host-memory"];
     sandbox.fails("communities large.csv --batch -o out.txt --host-memory 1MiB", 2, &parts);
+}
+
+#[test]
+fn a_batch_says_what_was_read_and_how_large_communities_are() {
+    let table = "a,Graph_ID,b,amount\n1,x,2,9\n2,x,3,9\n3,x,1,9\n1,y,2,9\n2,y,1,9\n7,y,8,9\n";
+    let sandbox = Sandbox::with([("t.csv", table), ("bare.csv", "1,1,2\n1,2,3\n")]);
+    let sentence = "read 2 graphs, 7 vertices, 6 edges: graph = \"Graph_ID\", source = \"a\", target = \"b\"; \"amount\" \
+                    ignored (--weighted reads it)";
+    for names in ["vertex", "hub", "number"] {
+        let run = "communities t.csv --batch --columns 1,3 -o c.csv --stats s.json --names";
+        let said = sandbox.run(&format!("{run} {names}"));
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(said.error.matches("read 2 graphs").count(), 1, "{said:?}");
+        assert!(said.error.contains(sentence), "{said:?}");
+        let line = "2 graphs, 7 vertices; 3 communities, median size 2, largest 3, in ";
+        assert!(said.error.contains(line), "{said:?}");
+        let stats = sandbox.json("s.json");
+        assert_eq!(stats["input"], sentence);
+        assert_eq!((&stats["communities"], &stats["median_size"]), (&3.into(), &2.0.into()));
+        assert_eq!(stats["largest_size"], 3);
+    }
+    for (command, input) in [
+        ("info", ""),
+        ("components", "-o o.csv --stats s.json"),
+        ("convert", "o.swarm"),
+        ("apsp", "-o o.csv --rows graphs --stats s.json"),
+    ] {
+        let said = sandbox.run(&format!("{command} t.csv {input} --batch --columns a,b"));
+        assert_eq!((said.code, said.error.matches(sentence).count()), (Some(0), 1), "{said:?}");
+    }
+    assert_eq!(sandbox.json("s.json")["input"], sentence);
+    assert!(sandbox.ok("info t.csv --batch --columns 1,3").contains(sentence));
+    let told = sandbox.ok("info t.csv --batch --columns 1,3 --json");
+    assert!(told.contains("\"input\": \"read 2 graphs"), "{told}");
+    assert!(sandbox.ok("info o.swarm").contains("read 2 graphs, 7 vertices, 5 edges\n"));
+    let quiet = sandbox.run("components t.csv --batch --columns 1,3 -o o.csv --quiet");
+    assert_eq!((quiet.code, &*quiet.error), (Some(0), ""));
+    let bare = "components bare.csv --batch --no-header -o o.csv";
+    sandbox.fails(bare, 2, &["no header", "--graph-column 1"]);
+    let said = sandbox.run(&format!("{bare} --graph-column 1"));
+    let expected = "graph = column 1, source = column 2, target = column 3; no header\n";
+    assert!(said.error.contains(expected), "{said:?}");
 }

@@ -46,8 +46,8 @@ impl BatchSummary {
             self.without_columns += 1;
             return;
         };
-        match self.ways.iter_mut().find(|way| way.columns == columns) {
-            Some(way) => way.files += 1,
+        match self.ways.iter().position(|way| way.columns == columns) {
+            Some(way) => self.ways[way].files += 1,
             None if self.ways.len() < MOST_WAYS => self.ways.push(Way { columns, files: 1 }),
             None => self.others += 1,
         }

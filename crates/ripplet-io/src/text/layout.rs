@@ -181,20 +181,24 @@ impl Layout {
         }
         let first = rows.first().copied().unwrap_or_default();
         let mut separator = separator(first, format);
-        let mut sample = Sample::of(rows, separator)?;
-        if separator == BLANKS && first.contains(&b'\t') {
-            let by_tabs = Sample::of(rows, TABS)?;
-            if by_tabs.is_table_of_words() {
-                (sample, separator) = (by_tabs, TABS);
-            }
+        if separator == BLANKS
+            && first.contains(&b'\t')
+            && Sample::of(rows, TABS)?.is_table_of_words()
+        {
+            separator = TABS;
         }
+        let sample = Sample::of(rows, separator)?;
         let (graph, header) = sample.graph_column(options)?;
         sample.check_apart(graph, options)?;
+        // What the column is, without a header and with one.
+        let kind = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
+        let ids = [false, true].map(|header| ids_of(&sample, header, [graph, graph], kind));
+        let called = [false, true].map(|header| sample.read_column(graph, header));
         let others = sample.without(graph);
         let of_edges = ReadOptions { header, ..options.clone() };
         let found = Layout::of_sample(&others, separator, &of_edges);
         let (edges, columns) = found.map_err(|why| {
-            let graph = sample.read_column(graph, header == Header::Present);
+            let graph = &called[usize::from(header == Header::Present)];
             format!("{why} (beside {graph}, the column of graphs)")
         })?;
         let place = |column| others.place_in_table(column);
@@ -204,9 +208,9 @@ impl Layout {
             weight: edges.weight.map(place),
             ..edges
         };
-        let kind = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
+        let header = usize::from(edges.header);
         let graphs = Layout {
-            ids: ids_of(&sample, edges.header, [graph, graph], kind),
+            ids: ids[header],
             source: graph,
             target: graph,
             weight: None,
@@ -214,7 +218,7 @@ impl Layout {
             exact: kind == IdKind::Auto,
             ..edges.clone()
         };
-        let graph = sample.read_column(graph, edges.header);
+        let graph = called[header].clone();
         Ok(([edges, graphs], ReadGraphColumns { graph, edges: columns }))
     }
 
@@ -339,6 +343,7 @@ fn quoted_field(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Columns;
 
     fn split(line: &str, separator: Separator) -> Result<Vec<String>, String> {
         let text = |field: Cow<'_, [u8]>| String::from_utf8(field.into_owned()).unwrap();

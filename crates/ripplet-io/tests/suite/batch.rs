@@ -11,7 +11,7 @@ use ripplet_io::batch::{
     BatchOptions, BatchPart, BatchReader, OnError, Skipped, is_batch, parse_table,
 };
 use ripplet_io::swarm_file::SwarmWriter;
-use ripplet_io::{Columns, Format, IdKind, ReadError, ReadOptions, parse_edges};
+use ripplet_io::{Columns, Format, Header, IdKind, ReadError, ReadOptions, parse_edges};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -548,6 +548,115 @@ fn a_table_has_the_graphs_of_its_column() {
     assert_eq!(batch.graph(0).id(), ripplet_graph::ExternalId::Name("10"));
 }
 
+/// Options with such `--columns` (none where empty), `--graph-column` and header.
+fn asked(columns: &str, graph: &str, header: Header) -> BatchOptions {
+    let mut read = ReadOptions { header, ..ReadOptions::default() };
+    if let Some((source, target)) = columns.split_once(',') {
+        (read.columns.source, read.columns.target) = (source.into(), target.into());
+    }
+    if !graph.is_empty() {
+        read.columns.graph = graph.into();
+    }
+    BatchOptions { read, ..BatchOptions::default() }
+}
+
+#[test]
+fn the_ends_in_a_table_of_graphs_are_found_as_those_in_a_table_of_one() {
+    use Header::{Absent, Auto, Present};
+    let expected = table("graph,source,target\n5,1,2\n6,2,3\n", Format::Csv, &asked("", "", Auto));
+    for (text, columns, graph, header) in [
+        ("graph,from,to\n5,1,2\n6,2,3\n", "", "", Auto),
+        ("graph,a,b\n5,1,2\n6,2,3\n", "", "", Auto),
+        ("graph,a,b\n5,1,2\n6,2,3\n", "2,3", "", Auto),
+        ("graph,a,b\n5,1,2\n6,2,3\n", "a,b", "", Auto),
+        ("a,graph,b\n1,5,2\n2,6,3\n", "1,3", "", Auto),
+        ("a,b,graph\n1,2,5\n2,3,6\n", "1,2", "", Present),
+        ("graph,source,target,note,note\n5,1,2,x,y\n6,2,3,x,y\n", "2,3", "", Auto),
+        ("amount,nameOrig,nameDest,Graph_ID\n9.5,1,2,5\n8,2,3,6\n", "", "", Auto),
+        ("GRAPH,from,to\n5,1,2\n6,2,3\n", "", "", Auto),
+        ("graphId,from,to\n5,1,2\n6,2,3\n", "", "", Auto),
+        ("molecule,from,to\n5,1,2\n6,2,3\n", "", "molecule", Auto),
+        ("molecule,from,to\n5,1,2\n6,2,3\n", "", "1", Auto),
+        ("molecule,from,to\n5,1,2\n6,2,3\n", "", "1", Present),
+        ("5,1,2\n6,2,3\n", "", "1", Absent),
+        ("5,1,2\n6,2,3\n", "", "1", Auto),
+        ("1,2,5\n2,3,6\n", "", "3", Auto),
+        ("1,x,5,2\n2,y,6,3\n", "1,4", "3", Absent),
+    ] {
+        let options = asked(columns, graph, header);
+        for (separator, format) in [(",", Format::Csv), ("\t", Format::Tsv), (" ", Format::EdgeList)] {
+            let text = text.replace(',', separator);
+            assert_eq!(table(&text, format, &options), expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_a_table_of_graphs_does_not_tell_is_refused_with_the_option_to_use() {
+    use Header::{Absent, Auto};
+    for (text, columns, graph, header, parts) in [
+        ("graph,Graph_id,from,to\n1,1,2,3\n", "", "g", Auto, &["no column `g`", "--graph-column"][..]),
+        ("Graph,graph_id,from,to\n1,1,2,3\n", "", "", Auto, &["`Graph` and `graph_id`", "--graph-column 1"]),
+        ("graph,graph,from,to\n1,1,2,3\n", "", "", Auto, &["`graph` and `graph`", "--graph-column 1"]),
+        ("1,2,3\n", "", "", Absent, &["no header", "--graph-column 1"]),
+        ("1,2,3\n", "", "4", Auto, &["--graph-column asks for column 4", "has 3"]),
+        ("1,2,3\n", "", "0", Auto, &["no column `0`"]),
+        ("graph,a,b\n1,2,3\n", "1,2", "", Auto, &["`1`, which is the column of graphs"]),
+        ("graph,a,b\n1,2,3\n", "a,graph", "", Auto, &["`graph`, which is the column of graphs"]),
+        ("graph,a,b\n1,2,3\n", "2,2", "", Auto, &["both ends"]),
+        ("graph,a,b\n1,2,3\n", "2,9", "", Auto, &["column 9, but the first row has 3"]),
+        ("graph,a\n1,2\n", "", "", Auto, &["found only `a`", "beside \"graph\""]),
+        ("graph\n1\n", "", "", Auto, &["found only `graph`"]),
+        ("graph,x,y,z,q\na,u,v,w,w\n", "", "", Auto, &["--columns x,y", "beside \"graph\""]),
+        ("1,a,b,c,d\n1,b,c,d,e\n", "", "1", Absent, &[]),
+        ("graph,from,to,buyer,seller\n1,2,3,4,5\n", "", "", Auto, &["more than one pair", "--columns from,to"]),
+    ] {
+        let options = asked(columns, graph, header);
+        let found = parse_table(text.into(), Format::Csv, &options);
+        if parts.is_empty() {
+            found.unwrap();
+            continue;
+        }
+        let error = found.unwrap_err().to_string();
+        assert!(parts.iter().all(|part| error.contains(part)), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn a_reader_says_what_it_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |name: &str| {
+        let mut reader = BatchReader::open(&folder.path().join(name), &small(1)).unwrap();
+        while reader.next_part().unwrap().is_some() {}
+        reader.summary().to_string()
+    };
+    let csv = "graph,from,to,amount\n5,1,2,9\n6,2,3,9\n6,3,2,1\n";
+    fs::write(folder.path().join("t.csv"), csv).unwrap();
+    assert_eq!(
+        said("t.csv"),
+        "read 2 graphs, 4 vertices, 3 edges: graph = \"graph\", source = \"from\", target = \"to\"; \"amount\" ignored \
+         (--weighted reads it)"
+    );
+    let files = [("a.csv", "from,to\n1,2\n1,2\n"), ("b.csv", "from,to\n1,2\n")];
+    let alike = "read 2 graphs, 4 vertices, 3 edges: source = \"from\", target = \"to\"";
+    fs::create_dir(folder.path().join("alike")).unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join("alike").join(name), text).unwrap();
+    }
+    fs::write(folder.path().join("alike.zip"), zip(&entries(&files))).unwrap();
+    fs::write(folder.path().join("alike.tar"), tar(&entries(&files))).unwrap();
+    for name in ["alike", "alike.zip", "alike.tar"] {
+        assert_eq!(said(name), alike, "{name}");
+    }
+    let files = [files[0], ("b.txt", "1 2\n"), ("c.csv", files[1].1), ("d.graph", "2 1\n2\n1\n")];
+    fs::write(folder.path().join("many.zip"), zip(&entries(&files))).unwrap();
+    assert_eq!(
+        said("many.zip"),
+        "read 4 graphs, 8 vertices, 5 edges: 2 files (source = \"from\", target = \"to\"), 1 file (source = column 1, \
+         target = column 2; no header), 1 file without columns"
+    );
+}
+
 #[test]
 fn a_table_on_disk_is_read_in_parts() {
     let folder = tempfile::tempdir().unwrap();
@@ -569,7 +678,7 @@ fn what_is_wrong_with_a_table_has_its_line() {
         ("", Format::Csv, "has no edges"),
         ("graph,source,target,weight\n", Format::Csv, "has no edges"),
         ("1,2,3\n", Format::Csv, "(bytes):1: there is no column `graph`"),
-        ("graph,source,weight\n1,2,3\n", Format::Csv, "(bytes):1: there is no column `target`"),
+        ("graph,source,weight\n1,2,3\n", Format::Csv, "(bytes):1: there is no column `weight`"),
         ("graph,source,target\n1,2,3\n", Format::Csv, "(bytes):1: there is no column `weight`"),
         ("source,target,weight\n1,2,3\n", Format::Csv, "there is no column `graph`"),
         ("1 2 3\n", Format::EdgeList, "there is no column `graph`"),
@@ -629,6 +738,21 @@ fn columns_of_parquet_and_arrow_are_those_of_a_text() {
     for (format, bytes) in all(column(Float32Array::from(vec![1.0; 5]))) {
         let error = parse_table(bytes, format, &options).unwrap_err().to_string();
         assert!(error.contains("the column `graph` is Float32"), "{error}");
+    }
+    let graphs = column(Int16Array::from(vec![7, 3, 7, 7, 3]));
+    let mut renamed = columns(graphs.clone());
+    for (column, name) in renamed.iter_mut().zip(["amount", "Graph_ID", "to", "from"]) {
+        column.0 = name;
+    }
+    for (format, bytes) in columnar_files(renamed) {
+        assert_eq!(parse_table(bytes, format, &options).unwrap(), expected);
+    }
+    let mut numbered = options.clone();
+    numbered.read.columns.graph = "2".into();
+    let mut renamed = columns(graphs);
+    renamed[1].0 = "molecule";
+    for (format, bytes) in columnar_files(renamed) {
+        assert_eq!(parse_table(bytes, format, &numbered).unwrap(), expected);
     }
     let mut lacking = columns(column(Int16Array::from(vec![1; 5])));
     lacking.remove(1);

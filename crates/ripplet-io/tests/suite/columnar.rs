@@ -8,7 +8,9 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use ripplet_graph::{EdgeTable, Names, VertexIds};
-use ripplet_io::{Columns, Format, IdKind, ReadError, ReadOptions, columnar};
+use ripplet_io::{
+    Columns, Format, IdKind, ReadError, ReadOptions, columnar, read_edges_with_summary,
+};
 use std::sync::Arc;
 
 /// Files with a table in them: Parquet and Arrow, of several batches, in several compressions.
@@ -192,9 +194,13 @@ fn columns_are_found_by_name_in_any_order() {
             ("from", column(vec![1, 2, 3])),
         ])
     };
-    let error = error_of(table(), &auto());
-    assert!(error.contains("no column `source`; the columns are w, to, note, from"), "{error}");
+    let unknown = files(vec![("w", column(vec![1])), ("a", column(vec![2])), ("b", column(vec![3]))]);
+    let error = error_of(unknown, &auto());
+    assert!(error.contains("no column `source`; the columns are w, a, b"), "{error}");
     assert!(error.contains("--columns"), "{error}");
+    let known = read_all(table(), &ReadOptions { weighted: true, ..auto() });
+    assert_eq!((known.sources(), known.targets()), (&[0, 1, 2][..], &[1, 2, 0][..]));
+    assert_eq!(known.weights(), Some(&[0.5, 2.0, 0.0][..]));
     let [source, target, weight] = ["from", "to", "w"].map(String::from);
     let columns = Columns { source, target, weight, ..Columns::default() };
     let options = ReadOptions { columns: columns.clone(), ..auto() };
@@ -207,6 +213,53 @@ fn columns_are_found_by_name_in_any_order() {
     let note = Columns { source: "note".into(), ..columns };
     let error = error_of(table(), &ReadOptions { columns: note, ..auto() });
     assert!(error.contains("`note` is Boolean, but ids are integers or strings"), "{error}");
+}
+
+/// What was read of a table, by its file.
+fn said(columns: Vec<(&str, ArrayRef)>, options: &ReadOptions) -> Result<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, bytes) = files(columns).swap_remove(0);
+    let path = folder.path().join("t.parquet");
+    std::fs::write(&path, bytes).unwrap();
+    let read = read_edges_with_summary(&path, options);
+    read.map(|(_, summary)| summary.to_string()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn known_names_are_those_of_text() {
+    let ids = || cast(UInt32Array::from(vec![1, 2]));
+    let weights = || cast(Float32Array::from(vec![0.5, 2.0]));
+    let table = |others: Vec<(&'static str, ArrayRef)>| {
+        let mut columns = vec![("nameOrig", ids()), ("nameDest", ids())];
+        columns.extend(others);
+        columns
+    };
+    let read = "read 2 edges: source = \"nameOrig\", target = \"nameDest\"";
+    // What the sentence promises is so.
+    let one = || table(vec![("amount", weights())]);
+    let sentence = format!("{read}; \"amount\" ignored (--weighted reads it)");
+    assert_eq!(said(one(), &auto()).unwrap(), sentence);
+    assert_eq!(said(one(), &weighted()).unwrap(), format!("{read}, weight = \"amount\""));
+    let two = || table(vec![("amount", weights()), ("count", ids())]);
+    let option = "--columns nameOrig,nameDest,amount";
+    let sentence =
+        format!("{read}; \"amount\" (--weighted {option} reads it) and 1 other column ignored");
+    assert_eq!(said(two(), &auto()).unwrap(), sentence);
+    let error = said(two(), &weighted()).unwrap_err();
+    assert!(error.contains("both `amount` and `count`") && error.ends_with(option), "{error}");
+    let [source, target, weight] = ["nameOrig", "nameDest", "amount"].map(String::from);
+    let columns = Columns { source, target, weight, ..Columns::default() };
+    said(two(), &ReadOptions { columns, ..weighted() }).unwrap();
+    // A column of text is no weight, and one of fractions no end.
+    let text = cast(StringArray::from(vec!["1", "2"]));
+    let worded = || table(vec![("amount", text.clone()), ("w", ids())]);
+    assert!(said(worded(), &weighted()).unwrap().ends_with("weight = \"w\"; 1 other column ignored"));
+    let fractions = table(vec![("from", weights()), ("to", weights())]);
+    assert_eq!(said(fractions, &auto()).unwrap(), format!("{read}; 2 other columns ignored"));
+    let pairs = table(vec![("from", ids()), ("to", ids())]);
+    let error = said(pairs, &auto()).unwrap_err();
+    assert!(error.contains("more than one pair"), "{error}");
+    assert!(error.ends_with("--columns nameOrig,nameDest"), "{error}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use ripplet_graph::{Names, VertexIds};
 use ripplet_io::write::{Communities, Naming, write_communities};
 use ripplet_io::{
-    Format, MembershipForm, Memberships, ReadOptions, parse_labels, parse_memberships, read_labels,
-    read_memberships,
+    Format, InitialLabels, MembershipForm, Memberships, ReadOptions, parse_initial_labels, parse_labels,
+    parse_memberships, read_initial_labels, read_labels, read_memberships,
 };
 
 fn four() -> VertexIds {
@@ -36,6 +36,44 @@ fn communities_are_called_anything() {
     let text = "a\tthe south\nNew York\tthe north\n";
     for format in [Format::EdgeList, Format::Tsv] {
         assert_eq!(groups(text, format, &names), [(1, 0), (0, 1)]);
+    }
+}
+
+#[test]
+fn a_run_may_begin_with_names_and_without_some_labels() {
+    const NONE: u32 = u32::MAX;
+    for (text, labels, communities, are_named) in [
+        ("30 1\n1 1\n40 40\n2 30\n", [0, 2, 0, 3], 3, false),
+        // A vertex may be called by one that has no label.
+        ("30 1\n2 1\n", [NONE, 0, 0, NONE], 1, false),
+        // `--names number`: not all numbers are vertices, so none stands for one.
+        ("1 1\n2 0\n30 0\n40 1\n", [0, 1, 1, 0], 2, true),
+        ("40 red\n30 2\n", [NONE, NONE, 2, 3], 2, true),
+    ] {
+        let read = parse_initial_labels(text.as_bytes(), Format::EdgeList, &four()).unwrap();
+        let unlabelled = labels.iter().filter(|&&label| label == NONE).count() as u64;
+        let labels = labels.to_vec();
+        assert_eq!(read, InitialLabels { labels, communities, unlabelled, are_named }, "{text}");
+    }
+    let error = |text: &str| {
+        let read = parse_initial_labels(text.as_bytes(), Format::Csv, &four());
+        read.unwrap_err().to_string()
+    };
+    for (text, part) in [
+        ("1,red\n1,blue\n", "(bytes):2: vertex 1 has a second label"),
+        ("1,red\n9,red\n", "(bytes):2: `9` is no vertex of the graph"),
+        ("1,red\n2,\n", "(bytes):2: the label is empty"),
+        ("id,community\n", "the file has no labels"),
+    ] {
+        assert!(error(text).contains(part), "{}", error(text));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["c.parquet", "c.arrow", "c.tsv", "c.csv.gz"] {
+        let path = folder.path().join(name);
+        let communities = Communities::of_all(&[3, 0, 0, 0]);
+        write_communities(&path, &four(), &communities, Naming::BySize).unwrap();
+        let read = read_initial_labels(&path, &ReadOptions::default(), &four()).unwrap();
+        assert_eq!((read.labels, read.are_named), (vec![0, 1, 1, 1], true), "{name}");
     }
 }
 
