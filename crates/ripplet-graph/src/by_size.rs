@@ -54,8 +54,7 @@ pub fn ranked_by_size(
     let count = sizes.iter().filter(|&&size| size > 0).count();
     let mut ranked = memory::with_room(count)?;
     ranked.extend((0..labels as u32).filter(|&label| sizes[label as usize] > 0));
-    let order =
-        |&label: &u32| (Reverse(sizes[label as usize]), first_rows[label as usize], label);
+    let order = |&label: &u32| (Reverse(sizes[label as usize]), first_rows[label as usize], label);
     if most < ranked.len() {
         if most > 0 {
             ranked.select_nth_unstable_by_key(most - 1, order);

@@ -116,7 +116,9 @@ fn initial_labels(source: Source<'_>, ids: &VertexIds) -> Result<InitialLabels, 
         })
     })?;
     if names.len() == 0 && ids.len() > 0 {
-        return Err(Fault::whole("the file has no labels: expected a vertex id and a label a line"));
+        return Err(Fault::whole(
+            "the file has no labels: expected a vertex id and a label a line",
+        ));
     }
     stand_for(labels, &names, ids)
 }

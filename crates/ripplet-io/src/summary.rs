@@ -208,8 +208,7 @@ mod tests {
         let columns = summary.columns.as_mut().unwrap();
         (columns.ignored, columns.weights_ignored) = (2, 2);
         columns.target = name("name dest");
-        let expected =
-            "; \"amount\" (--weighted --columns 'nameOrig,name dest,amount' reads it) and 1 other column ignored";
+        let expected = "; \"amount\" (--weighted --columns 'nameOrig,name dest,amount' reads it) and 1 other column ignored";
         assert!(summary.to_string().ends_with(expected), "{summary}");
         summary.columns = Some(ReadColumns {
             source: ReadColumn::Number(1),

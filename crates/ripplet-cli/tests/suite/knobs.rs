@@ -56,7 +56,10 @@ fn one_community_is_said_in_the_singular() {
     let said = sandbox.run("communities g.txt -o c.csv --iterations 1");
     assert!(said.error.contains(", after 1 round ("), "{said:?}");
     let said = sandbox.run("communities all.csv --batch -o b.csv");
-    assert!(said.error.contains("1 graph, 3 vertices; 1 community, median size 3, largest 3, in "), "{said:?}");
+    assert!(
+        said.error.contains("1 graph, 3 vertices; 1 community, median size 3, largest 3, in "),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -203,7 +206,8 @@ fn a_resolution_is_refused_with_what_helps() {
 fn an_output_is_labels_to_begin_with() {
     let sandbox = Sandbox::new();
     for name in GRAPHS {
-        for flags in ["", "--names hub", "--names number", "--min-size 9", "--min-size 9 --names number"]
+        for flags in
+            ["", "--names hub", "--names number", "--min-size 9", "--min-size 9 --names number"]
         {
             for file in ["l.csv", "l.parquet"] {
                 let first = found(&sandbox, name, flags);

@@ -84,7 +84,8 @@ pub(super) fn batch<S: Sync>(
         }
         Ok((table, summary))
     };
-    let read: Vec<Result<(EdgeTable, ReadSummary), ReadError>> = members.par_iter().map(one).collect();
+    let read: Vec<Result<(EdgeTable, ReadSummary), ReadError>> =
+        members.par_iter().map(one).collect();
     let refused = |refused| ReadError {
         path: whole.into(),
         place: Place::File,

@@ -73,7 +73,8 @@ impl BatchSummary {
             write!(f, "{before}{} ({columns})", Counted(*files, "file", "files"))?;
             before = ", ";
         }
-        for (files, how) in [(self.others, "otherwise"), (self.without_columns, "without columns")] {
+        for (files, how) in [(self.others, "otherwise"), (self.without_columns, "without columns")]
+        {
             if files > 0 {
                 write!(f, "{before}{} {how}", Counted(files, "file", "files"))?;
                 before = ", ";

@@ -114,10 +114,8 @@ impl Source for Tar {
                 Content::Unread(why) => Err(ReadError::content(path, Place::File, why.clone())),
             }
         };
-        let (batch, ahead) = rayon::join(
-            || batch(&some, &whole, &options, told, read, path),
-            || self.stream.some(),
-        );
+        let (batch, ahead) =
+            rayon::join(|| batch(&some, &whole, &options, told, read, path), || self.stream.some());
         self.ahead = Some(ahead);
         batch.map(Some)
     }

@@ -174,7 +174,9 @@ impl Layout {
         let weight = options.weighted.then(|| weight(schema, &options.columns, ends, &apart));
         let weight = weight.transpose()?;
         if graph.is_some_and(|graph| ends.contains(&graph) || weight == Some(graph)) {
-            return Err("--columns names the column of graphs: expected those with an edge's ends".into());
+            return Err(
+                "--columns names the column of graphs: expected those with an edge's ends".into()
+            );
         }
         Layout::new(schema, ends, weight, options.ids)
     }
@@ -226,20 +228,15 @@ impl Layout {
 
 /// The columns of an edge's ends: those that are asked for, else `source` and `target`, else the only known pair of names
 /// beside the column of graphs.
-fn ends(
-    schema: &Schema,
-    columns: &Columns,
-    graph: Option<usize>,
-) -> Result<[usize; 2], String> {
+fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usize; 2], String> {
     let default = Columns::default();
     let is_asked = columns.source != default.source || columns.target != default.target;
     let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
     if is_asked || is_there(&default.source) && is_there(&default.target) {
         return Ok([find(schema, &columns.source)?, find(schema, &columns.target)?]);
     }
-    let may_be_end = |at: usize| {
-        graph != Some(at) && values::id_kind(schema.field(at).data_type()).is_some()
-    };
+    let may_be_end =
+        |at: usize| graph != Some(at) && values::id_kind(schema.field(at).data_type()).is_some();
     let name = |at: usize| if may_be_end(at) { schema.field(at).name().as_str() } else { "" };
     match known_ends(&(0..schema.fields().len()).map(name).collect::<Vec<_>>()) {
         KnownEnds::Pair(ends) => Ok(ends),
@@ -288,9 +285,8 @@ fn weight(
 /// The columns of numbers that could be weights by their names, apart from some; `weight` alone where there is one.
 fn weight_candidates(schema: &Schema, apart: &[usize]) -> Vec<usize> {
     let name = |at: usize| schema.field(at).name();
-    let is_free = |at: &usize| {
-        !apart.contains(at) && values::is_number(schema.field(*at).data_type())
-    };
+    let is_free =
+        |at: &usize| !apart.contains(at) && values::is_number(schema.field(*at).data_type());
     let free = || (0..schema.fields().len()).filter(is_free);
     match free().find(|&at| name(at) == "weight") {
         Some(exact) => vec![exact],

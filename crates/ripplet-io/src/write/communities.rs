@@ -164,7 +164,8 @@ impl<'a> Called<'a> {
             Naming::VertexId => Called::Ids(ids),
             Naming::Consecutive => Called::Numbers(numbered(communities.communities, ids.len())),
             Naming::BySize => Called::Numbers(
-                numbered_by_size(communities.communities, ids.len()).map_err(|refused| io::Error::new(io::ErrorKind::OutOfMemory, refused))?,
+                numbered_by_size(communities.communities, ids.len())
+                    .map_err(|refused| io::Error::new(io::ErrorKind::OutOfMemory, refused))?,
             ),
             Naming::Given { names, of } => {
                 let known = |&label: &VertexId| {
@@ -276,10 +277,7 @@ fn numbered(communities: &[VertexId], vertices: usize) -> Vec<u32> {
 }
 
 /// Communities as integers from 0, in the order of size.
-fn numbered_by_size(
-    communities: &[VertexId],
-    vertices: usize,
-) -> Result<Vec<u32>, OutOfMemory> {
+fn numbered_by_size(communities: &[VertexId], vertices: usize) -> Result<Vec<u32>, OutOfMemory> {
     let ranked = ranked_by_size(communities, vertices, usize::MAX)?;
     let mut place = memory::zeros::<u32>(vertices)?;
     (0..).zip(ranked.largest).for_each(|(at, community)| place[community.label as usize] = at);

@@ -584,7 +584,9 @@ fn the_ends_in_a_table_of_graphs_are_found_as_those_in_a_table_of_one() {
         ("1,x,5,2\n2,y,6,3\n", "1,4", "3", Absent),
     ] {
         let options = asked(columns, graph, header);
-        for (separator, format) in [(",", Format::Csv), ("\t", Format::Tsv), (" ", Format::EdgeList)] {
+        for (separator, format) in
+            [(",", Format::Csv), ("\t", Format::Tsv), (" ", Format::EdgeList)]
+        {
             let text = text.replace(',', separator);
             assert_eq!(table(&text, format, &options), expected, "{text}");
         }
@@ -595,9 +597,27 @@ fn the_ends_in_a_table_of_graphs_are_found_as_those_in_a_table_of_one() {
 fn what_a_table_of_graphs_does_not_tell_is_refused_with_the_option_to_use() {
     use Header::{Absent, Auto};
     for (text, columns, graph, header, parts) in [
-        ("graph,Graph_id,from,to\n1,1,2,3\n", "", "g", Auto, &["no column `g`", "--graph-column"][..]),
-        ("Graph,graph_id,from,to\n1,1,2,3\n", "", "", Auto, &["`Graph` and `graph_id`", "--graph-column 1"]),
-        ("graph,graph,from,to\n1,1,2,3\n", "", "", Auto, &["`graph` and `graph`", "--graph-column 1"]),
+        (
+            "graph,Graph_id,from,to\n1,1,2,3\n",
+            "",
+            "g",
+            Auto,
+            &["no column `g`", "--graph-column"][..],
+        ),
+        (
+            "Graph,graph_id,from,to\n1,1,2,3\n",
+            "",
+            "",
+            Auto,
+            &["`Graph` and `graph_id`", "--graph-column 1"],
+        ),
+        (
+            "graph,graph,from,to\n1,1,2,3\n",
+            "",
+            "",
+            Auto,
+            &["`graph` and `graph`", "--graph-column 1"],
+        ),
         ("1,2,3\n", "", "", Absent, &["no header", "--graph-column 1"]),
         ("1,2,3\n", "", "4", Auto, &["--graph-column asks for column 4", "has 3"]),
         ("1,2,3\n", "", "0", Auto, &["no column `0`"]),
@@ -609,7 +629,13 @@ fn what_a_table_of_graphs_does_not_tell_is_refused_with_the_option_to_use() {
         ("graph\n1\n", "", "", Auto, &["found only `graph`"]),
         ("graph,x,y,z,q\na,u,v,w,w\n", "", "", Auto, &["--columns x,y", "beside \"graph\""]),
         ("1,a,b,c,d\n1,b,c,d,e\n", "", "1", Absent, &[]),
-        ("graph,from,to,buyer,seller\n1,2,3,4,5\n", "", "", Auto, &["more than one pair", "--columns from,to"]),
+        (
+            "graph,from,to,buyer,seller\n1,2,3,4,5\n",
+            "",
+            "",
+            Auto,
+            &["more than one pair", "--columns from,to"],
+        ),
     ] {
         let options = asked(columns, graph, header);
         let found = parse_table(text.into(), Format::Csv, &options);

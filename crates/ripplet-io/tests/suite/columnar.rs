@@ -194,7 +194,8 @@ fn columns_are_found_by_name_in_any_order() {
             ("from", column(vec![1, 2, 3])),
         ])
     };
-    let unknown = files(vec![("w", column(vec![1])), ("a", column(vec![2])), ("b", column(vec![3]))]);
+    let unknown =
+        files(vec![("w", column(vec![1])), ("a", column(vec![2])), ("b", column(vec![3]))]);
     let error = error_of(unknown, &auto());
     assert!(error.contains("no column `source`; the columns are w, a, b"), "{error}");
     assert!(error.contains("--columns"), "{error}");
@@ -253,7 +254,9 @@ fn known_names_are_those_of_text() {
     // A column of text is no weight, and one of fractions no end.
     let text = cast(StringArray::from(vec!["1", "2"]));
     let worded = || table(vec![("amount", text.clone()), ("w", ids())]);
-    assert!(said(worded(), &weighted()).unwrap().ends_with("weight = \"w\"; 1 other column ignored"));
+    assert!(
+        said(worded(), &weighted()).unwrap().ends_with("weight = \"w\"; 1 other column ignored")
+    );
     let fractions = table(vec![("from", weights()), ("to", weights())]);
     assert_eq!(said(fractions, &auto()).unwrap(), format!("{read}; 2 other columns ignored"));
     let pairs = table(vec![("from", ids()), ("to", ids())]);

@@ -3,8 +3,8 @@
 use ripplet_graph::{Names, VertexIds};
 use ripplet_io::write::{Communities, Naming, write_communities};
 use ripplet_io::{
-    Format, InitialLabels, MembershipForm, Memberships, ReadOptions, parse_initial_labels, parse_labels,
-    parse_memberships, read_initial_labels, read_labels, read_memberships,
+    Format, InitialLabels, MembershipForm, Memberships, ReadOptions, parse_initial_labels,
+    parse_labels, parse_memberships, read_initial_labels, read_labels, read_memberships,
 };
 
 fn four() -> VertexIds {

@@ -4,7 +4,9 @@ use ripplet_graph::{
     Buffer, Direction, EdgeTable, Graph, GraphBuilder, SelfLoops, VertexId, VertexIds,
 };
 use ripplet_lp::NO_LABEL;
-use ripplet_lp::quality::{Agreement, Quality, QualityError, SizeCounts, Sizes, Summary, agreement};
+use ripplet_lp::quality::{
+    Agreement, Quality, QualityError, SizeCounts, Sizes, Summary, agreement,
+};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -253,7 +253,8 @@ impl Sample<'_> {
         let default = columns.weight == Columns::default().weight;
         if !default {
             let named = if header { self.position(&columns.weight) } else { None };
-            let place = named.or(self.numbered(&columns.weight)).filter(|&place| place < self.first.len());
+            let place =
+                named.or(self.numbered(&columns.weight)).filter(|&place| place < self.first.len());
             return place.ok_or_else(|| self.no_column(&columns.weight));
         }
         if !header {

@@ -84,7 +84,8 @@ impl<'a> Sample<'a> {
             let named = self.position(name).filter(|_| options.header != Header::Absent);
             named.or(number(name)) == Some(graph)
         };
-        match [source, target].into_iter().chain(options.weighted.then_some(weight)).find(is_graph) {
+        match [source, target].into_iter().chain(options.weighted.then_some(weight)).find(is_graph)
+        {
             None => Ok(()),
             Some(name) => Err(format!(
                 "--columns names `{}`, which is the column of graphs: expected the columns with an edge's ends{}",
