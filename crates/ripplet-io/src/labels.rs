@@ -115,7 +115,7 @@ fn initial_labels(source: Source<'_>, ids: &VertexIds) -> Result<InitialLabels, 
             set_label(&mut labels, ids, Row { label: numbers[row.label as usize], ..row }, place_of)
         })
     })?;
-    if names.len() == 0 && ids.len() > 0 {
+    if names.len() == 0 && !ids.is_empty() {
         return Err(Fault::whole(
             "the file has no labels: expected a vertex id and a label a line",
         ));

@@ -41,7 +41,8 @@ pub struct Columns {
     pub target: String,
     /// The weight.
     pub weight: String,
-    /// The graph that the edge is of, where a table has many graphs.
+    /// The graph that the edge is of, where a table has many graphs. The default means: `graph`, else the only column that
+    /// has that name in another case or as an id (`Graph`, `graph_id`).
     pub graph: String,
 }
 

@@ -630,6 +630,14 @@ fn what_a_table_of_graphs_does_not_tell_is_refused_with_the_option_to_use() {
         ("graph,x,y,z,q\na,u,v,w,w\n", "", "", Auto, &["--columns x,y", "beside \"graph\""]),
         ("1,a,b,c,d\n1,b,c,d,e\n", "", "1", Absent, &[]),
         (
+            "graph,source,target,note,note\n1,2,3,x,y\n",
+            "",
+            "",
+            Auto,
+            &["`note` twice", "--columns 2,3"],
+        ),
+        ("1,a,b\n", "x,y", "1", Absent, &["no header", "--columns 2,3"]),
+        (
             "graph,from,to,buyer,seller\n1,2,3,4,5\n",
             "",
             "",

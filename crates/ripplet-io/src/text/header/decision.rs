@@ -168,7 +168,8 @@ impl Sample<'_> {
                 None if header => Err(self.no_column(name)),
                 None => Err(format!(
                     "--columns names the column {name}, but there is no header: use numbers of columns, such as \
-                     --columns 1,2"
+                     --columns {}",
+                    self.first_numbers()
                 )),
             }
         };
@@ -225,8 +226,9 @@ impl Sample<'_> {
         }
         Err(format!(
             "rows have {shortest} to {longest} integers, as lists of neighbours have, and an edge list has one edge a row; the \
-             first rows are {}: write one edge a row, or read the first two of each with --columns 1,2",
-            self.first_rows()
+             first rows are {}: write one edge a row, or read the first two of each with --columns {}",
+            self.first_rows(),
+            self.first_numbers()
         ))
     }
 
@@ -294,8 +296,9 @@ impl Sample<'_> {
         match filled.into_iter().find(|name| !seen.insert(name.trim_ascii())) {
             None => Ok(()),
             Some(twice) => Err(format!(
-                "the header has the column `{}` twice: name the columns by number, such as --columns 1,2",
-                token::show(twice)
+                "the header has the column `{}` twice: name the columns by number, such as --columns {}",
+                token::show(twice),
+                self.first_numbers()
             )),
         }
     }

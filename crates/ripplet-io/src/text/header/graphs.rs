@@ -110,6 +110,12 @@ impl<'a> Sample<'a> {
         column + usize::from(self.left_out.is_some_and(|left_out| column >= left_out))
     }
 
+    /// The numbers of the first two columns in the whole table, for an example.
+    pub(super) fn first_numbers(&self) -> String {
+        let [first, second] = [0, 1].map(|column| self.place_in_table(column) + 1);
+        format!("{first},{second}")
+    }
+
     /// The column of this sample that is called by its number in the whole table, which counts from 1.
     pub(super) fn numbered(&self, name: &str) -> Option<usize> {
         let place = number(name)?;

@@ -207,13 +207,11 @@ pub(crate) fn is_weight_name(name: &[u8]) -> bool {
     matches!(&*words(name), [word] if KNOWN_WEIGHT_NAMES.contains(&word.as_str()))
 }
 
-/// Whether a name is that of a column of graphs: `graph`, `Graph`, `graph_id`.
+/// Whether a name is that of a column of graphs: `graph`, `Graph`, `graph_id`, `graph no`.
 pub(crate) fn is_graph_name(name: &[u8]) -> bool {
     let words = words(name);
-    let (Some(first), rest) = (words.first(), words.get(1..).unwrap_or_default()) else {
-        return false;
-    };
-    first == "graph" && (rest.is_empty() || rest == ["id"])
+    let of_ids = |word: &String| ["id", "no", "number", "index", "name"].contains(&word.as_str());
+    words.split_first().is_some_and(|(first, others)| first == "graph" && others.iter().all(of_ids))
 }
 
 /// What the names of a table's columns say of an edge's ends, whatever is below them.

@@ -29,7 +29,8 @@ impl Sample<'_> {
         match self.first.iter().any(|field| Kind::of(field) == Kind::Number) {
             true => format!(
                 "--columns names the column {missing}, but no row of the file does: expected a header row, or \
-                 numbers of columns, such as --columns 1,2"
+                 numbers of columns, such as --columns {}",
+                self.first_numbers()
             ),
             false => self.no_column(missing),
         }
