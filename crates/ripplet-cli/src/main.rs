@@ -32,6 +32,7 @@ mod output;
 mod pagerank;
 mod quality;
 mod reading;
+mod seed;
 mod size;
 mod standard_streams;
 mod stats;

@@ -1,6 +1,7 @@
 //! `ripplet bench lp`: full iterations of label propagation, degree class by degree class, beside what
 //! no iteration can beat.
 
+use crate::seed::seed;
 use super::report::{Report, Variant};
 use crate::communities::{FileArguments, ProgramName};
 use crate::console::{Console, print};
@@ -51,7 +52,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// The seed of all random draws.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     file: FileArguments,

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
+use crate::seed::seed;
 use ripplet::fraud::detect::Detection;
 use ripplet::fraud::feed::FeedOptions;
 use ripplet::fraud::source::postgres::with_password;
@@ -108,7 +109,7 @@ pub struct DetectionArguments {
     #[arg(long)]
     no_closure: bool,
     /// Draws orders and ties.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
 }
 

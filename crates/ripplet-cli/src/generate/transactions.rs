@@ -1,5 +1,6 @@
 //! `ripplet generate transactions`: buyers, items and days, drawn and written shard by shard.
 
+use crate::seed::seed;
 use super::{BYTES_PER_VERTEX, NO_IDS, check_fits, replace};
 use crate::console::Console;
 use crate::convert::{check_graph_place, write_graph};
@@ -66,7 +67,7 @@ pub struct TransactionsArguments {
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, requires = "seeds")]
     known: f64,
     /// Draws the graph.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     threads: ThreadArguments,

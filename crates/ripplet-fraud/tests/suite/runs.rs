@@ -377,7 +377,7 @@ fn lists_that_are_wrong_are_told() {
     };
     assert!(
         refuses("user\nring0\n").contains(
-            "known.csv: there is no column `id` to tell who is meant; the columns are user"
+            "known.csv: there is no column `id`, which names the entities; the columns are user"
         )
     );
     assert!(refuses("").contains("known.csv: the file is empty"));
