@@ -140,6 +140,8 @@ pub enum Failure {
     Memory {
         /// Bytes of the last request.
         bytes: usize,
+        /// Whether a limit that the user set refused it.
+        by_user: bool,
     },
     /// A panic.
     #[error("something went wrong inside ripplet")]
@@ -237,6 +239,7 @@ impl Failure {
         let status = match self {
             Failure::Interrupted(_) => interrupt::status(),
             _ if self.is_end_of_reader() => ExitStatus::Unread,
+            Failure::Memory { by_user: true, .. } => ExitStatus::Wrong,
             _ if self.is_out_of_memory() => ExitStatus::Failed,
             Failure::Refused { .. } | Failure::Text { .. } => ExitStatus::Wrong,
             Failure::Read(error) if is_of_system(error) => ExitStatus::Failed,

@@ -376,9 +376,10 @@ impl Machine {
     /// What GPUs sent to one another in the last run; none if there are not several.
     pub fn exchange(&self) -> Option<ExchangeFigures> {
         match self {
-            Machine::Cudas { executor, .. } => {
-                Some(ExchangeFigures { transport: executor.way().name(), bytes: executor.exchanged() })
-            }
+            Machine::Cudas { executor, .. } => Some(ExchangeFigures {
+                transport: executor.way().name(),
+                bytes: executor.exchanged(),
+            }),
             Machine::Cpu(_) | Machine::Cuda { .. } => None,
         }
     }

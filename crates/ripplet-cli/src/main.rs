@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     let ended = catch_unwind(AssertUnwindSafe(|| run(arguments.command, &console)));
     let ended = ended.unwrap_or_else(|_| {
         Err(match memory::refused() {
-            Some(bytes) => Failure::Memory { bytes },
+            Some(bytes) => Failure::Memory { bytes, by_user: memory::is_refused_by_user() },
             None => Failure::Defect,
         })
     });

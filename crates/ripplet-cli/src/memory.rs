@@ -3,7 +3,7 @@
 //! Whatever grows with the input asks for memory in a way that can be answered with an error. What
 //! is left (small things, and what other crates do: decoding Parquet and Arrow) ends the process in
 //! Rust's way, by `abort`; from there this module removes unfinished outputs, says a sentence and
-//! ends with code 1.
+//! ends with code 1, or with 2 if a limit that the user set refused the memory.
 //!
 //! The allocator is the system's. While [`within`] runs, it also counts, and refuses what would
 //! exceed the limit. What is counted is what was asked for: room that is set aside and never
@@ -26,6 +26,8 @@ const LARGE: usize = 64 << 10;
 const LEAST: u64 = 1 << 20;
 
 static LIMITED: AtomicBool = AtomicBool::new(false);
+/// Whether the limit that holds is one that the user set.
+static GIVEN: AtomicBool = AtomicBool::new(false);
 static LIMIT: AtomicI64 = AtomicI64::new(0);
 /// Bytes since the limit began; below 0 where older ones were given back.
 static USED: AtomicI64 = AtomicI64::new(0);
@@ -192,6 +194,7 @@ pub fn within<T>(
     LIMIT.store(i64::try_from(limit.size.0.max(LEAST)).unwrap_or(i64::MAX), Relaxed);
     USED.store(0, Relaxed);
     BY_LIMIT.store(false, Relaxed);
+    GIVEN.store(limit.is_given(), Relaxed);
     LIMITED.store(true, Relaxed);
     let done = work();
     LIMITED.store(false, Relaxed);
@@ -241,13 +244,18 @@ fn check_against(plan: &Plan, limit: Limit, less: &str) -> Result<(), Failure> {
     ))
 }
 
+/// Whether the last request was refused by a limit that the user set.
+pub fn is_refused_by_user() -> bool {
+    BY_LIMIT.load(Relaxed) && GIVEN.load(Relaxed)
+}
+
 /// The size of the last request that was refused, if one was.
 pub fn refused() -> Option<usize> {
     Some(REFUSED.load(Relaxed)).filter(|&bytes| bytes > 0)
 }
 
 /// Sees to it that a process which is refused memory where no error can say so ends with a sentence
-/// and code 1, and leaves no unfinished output.
+/// and a code of [`ExitStatus`], and leaves no unfinished output.
 #[cfg(unix)]
 pub fn speak_before_aborting() {
     let handler = last_words as extern "C" fn(libc::c_int);
@@ -294,12 +302,19 @@ extern "C" fn last_words(signal: libc::c_int) {
         return;
     }
     ripplet::io::write::try_remove_unfinished();
-    let mut text = [0u8; 160];
+    let (status, by) = match is_refused_by_user() {
+        true => (ExitStatus::Wrong, " by --host-memory or RIPPLET_HOST_MEMORY"),
+        false => (ExitStatus::Failed, ""),
+    };
+    let mut text = [0u8; 240];
     let mut rest = &mut text[..];
     let _ = match refused {
         0 => writeln!(rest, "error: the memory does not suffice to start a thread"),
         _ => {
-            writeln!(rest, "error: the memory does not suffice: {refused} bytes more were refused")
+            writeln!(
+                rest,
+                "error: the memory does not suffice: {refused} bytes more were refused{by}"
+            )
         }
     };
     let _ = writeln!(rest, "help: allow more memory, use fewer --threads, or use a larger machine");
@@ -307,7 +322,7 @@ extern "C" fn last_words(signal: libc::c_int) {
     // SAFETY: the bytes are those of the array; nobody is left to hear of a failure.
     unsafe {
         libc::write(2, text.as_ptr().cast(), text.len() - left);
-        libc::_exit(i32::from(ExitStatus::Failed.code()));
+        libc::_exit(i32::from(status.code()));
     }
 }
 

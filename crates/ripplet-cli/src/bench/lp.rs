@@ -1,7 +1,6 @@
 //! `ripplet bench lp`: full iterations of label propagation, degree class by degree class, beside what
 //! no iteration can beat.
 
-use crate::seed::seed;
 use super::report::{Report, Variant};
 use crate::communities::{FileArguments, ProgramName};
 use crate::console::{Console, print};
@@ -10,6 +9,7 @@ use crate::interrupt;
 use crate::machine::{OneDevice, name_of_gpu, one_device};
 use crate::output::{check_place, is_standard, json, write_json};
 use crate::reading::{BuildArguments, ReadArguments, load};
+use crate::seed::seed;
 use crate::stats::Shape;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};

@@ -1,11 +1,11 @@
 //! The flags of `ripplet communities`.
 
-use crate::seed::seed;
 use super::checkpoint::CheckpointArguments;
 use crate::batch::BatchArguments;
 use crate::estimate::EstimateArguments;
 use crate::machine::DeviceArguments;
 use crate::reading::{BuildArguments, ReadArguments, output_format};
+use crate::seed::seed;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};

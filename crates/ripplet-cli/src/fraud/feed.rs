@@ -1,8 +1,8 @@
 //! Where windows come from, and how long they are: arguments that the commands share.
 
 use crate::failure::Failure;
-use clap::{Args, ValueEnum};
 use crate::seed::seed;
+use clap::{Args, ValueEnum};
 use ripplet::fraud::detect::Detection;
 use ripplet::fraud::feed::FeedOptions;
 use ripplet::fraud::source::postgres::with_password;

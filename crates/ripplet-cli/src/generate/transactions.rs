@@ -1,6 +1,5 @@
 //! `ripplet generate transactions`: buyers, items and days, drawn and written shard by shard.
 
-use crate::seed::seed;
 use super::{BYTES_PER_VERTEX, NO_IDS, check_fits, replace};
 use crate::console::Console;
 use crate::convert::{check_graph_place, write_graph};
@@ -9,6 +8,7 @@ use crate::interrupt;
 use crate::machine::{DeviceArguments, Machine, Opened};
 use crate::message::counted;
 use crate::output::{check_place, is_standard, written};
+use crate::seed::seed;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::cuda::generate::DeviceMarket;

@@ -38,7 +38,12 @@ fn files_that_cannot_be_read() {
     // Folders are batches to those commands that take them.
     all_refuse(&sandbox, "folder.txt", "", &["folder.txt"]);
     all_refuse(&sandbox, "folder.rg", "", &["folder.rg"]);
-    all_refuse(&sandbox, "graph.dat", "", &["graph.dat: no format that is read has this extension"]);
+    all_refuse(
+        &sandbox,
+        "graph.dat",
+        "",
+        &["graph.dat: no format that is read has this extension"],
+    );
     all_refuse(&sandbox, "graph.ods", "", &["graph.ods: a spreadsheet is not read"]);
     for (run, help) in [
         ("info missing.txt", "help: check the path"),

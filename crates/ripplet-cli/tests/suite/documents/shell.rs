@@ -238,8 +238,8 @@ fn try_python(clone: &Clone, code: &str) -> Result<(), String> {
         return Ok(());
     }
     if printed.contains("ModuleNotFoundError") {
-        fs::write(clone.root().join("page.py"), code).unwrap();
-        let parse = "import ast; ast.parse(open('page.py').read())";
+        fs::write(clone.folder.path().join("page.py"), code).unwrap();
+        let parse = "import ast; ast.parse(open('../page.py').read())";
         let (parsed, printed) = clone.run("python3", parse);
         return (parsed == Some(0)).then_some(()).ok_or(printed);
     }
