@@ -1,6 +1,6 @@
-//! Arcs of weight 0, where weights are lengths and shortest ways are counted.
+//! Arcs of weight 0, if weights are lengths and shortest paths are counted.
 //!
-//! What counts ways by weights refuses them before it begins; whoever counts them elsewhere asks the same.
+//! Every function that counts weighted shortest paths refuses them before it begins, on a GPU too.
 
 use crate::RunError;
 use crate::lists::{Along, Lists, Over, Sides, of_member, over};
@@ -9,7 +9,7 @@ use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Graph, VertexId};
 use std::fmt;
 
-/// An edge of weight 0 where weights are lengths: ways may go along it as often as they like, so their number
+/// An edge of weight 0 if weights are lengths: a shortest path could use it any number of times, so their number
 /// is not defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoLength {
@@ -28,8 +28,8 @@ impl fmt::Display for NoLength {
         }
         write!(
             f,
-            " has weight 0, and ways without length cannot be counted; remove the edge or make its weight \
-             positive"
+            " has weight 0: a shortest path could use it any number of times, so the number of shortest paths is \
+             not defined; remove the edge or make its weight positive"
         )
     }
 }
@@ -63,7 +63,7 @@ pub fn refuse_weightless_in(graphs: BatchSlice<'_>) -> Result<(), RunError> {
     found.map_or(Ok(()), |found| Err(found.into()))
 }
 
-/// Looks for the first arc that weighs nothing, but loops, which no shortest way takes.
+/// Finds the first arc of weight 0 that is no loop: no shortest path uses a loop.
 struct Look;
 
 impl Over for Look {

@@ -6,15 +6,14 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::memory::{Limit, MemoryArguments, OF_A_GRAPH, within};
 use crate::output::{check_place, is_standard, written};
-use crate::reading::{BuildArguments, ReadArguments, format, load};
+use crate::reading::{BuildArguments, ReadArguments, load, output_format};
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::LoadOptions;
 use ripplet::graph::Graph;
 use ripplet::io::batch::BatchReader;
 use ripplet::io::swarm_file::SwarmWriter;
-use ripplet::io::{Format, WriteError, write};
-use std::io::{Error, ErrorKind};
+use ripplet::io::{Format, write};
 use std::path::{Path, PathBuf};
 
 /// Convert a graph from one format into another; .rg opens in milliseconds, .rgz is smaller.
@@ -36,7 +35,7 @@ pub struct Arguments {
     #[command(flatten)]
     building: BuildArguments,
     /// The output's format, if its name does not show it.
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    #[arg(long, value_name = "FORMAT", value_parser = output_format)]
     to: Option<Format>,
     #[command(flatten)]
     batch: BatchArguments,
@@ -131,10 +130,10 @@ pub fn check_graph_place(
     others: &[&Path],
 ) -> Result<(), Failure> {
     if format.is_none() && Format::of_path(path).is_none() && !is_standard(path) {
-        let names = Format::names();
-        let sentence = format!("the name does not tell the format, one of: {names}");
-        let source = Error::new(ErrorKind::InvalidInput, sentence);
-        return Err(Failure::Place(WriteError { path: path.into(), source }));
+        return Err(Failure::refused(
+            format!("the name of the output {} does not show its format", path.display()),
+            format!("name the format with --to: {}", Format::names_written()),
+        ));
     }
     check_place(path, others)
 }

@@ -78,8 +78,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let Arguments { input, communities, output, .. } = arguments;
     let kind = arguments.kind.or_else(|| Kind::of_path(output)).ok_or_else(|| {
         Failure::refused(
-            format!("{} does not tell what to draw", output.display()),
-            "name the output .html or .svg, or say --to html or --to svg",
+            format!("the name of the output {} does not show its format", output.display()),
+            "name it .html or .svg, or add --to html or --to svg",
         )
     })?;
     check_standard_input(&[input, communities])?;

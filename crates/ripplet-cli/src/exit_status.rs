@@ -48,7 +48,7 @@ impl ExitStatus {
             ExitStatus::Done => "Done. All outputs are written.",
             ExitStatus::Failed => {
                 "The run failed: memory, a disk, a GPU or a server, or a result that differs from \
-                 its reference."
+                 its reference. The same command may succeed later."
             }
             ExitStatus::Wrong => "The arguments or the input are wrong. Nothing was computed.",
             ExitStatus::Skipped => {

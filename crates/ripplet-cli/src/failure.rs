@@ -12,7 +12,7 @@ use ripplet::cuda::DeviceError;
 use ripplet::cuda::generate::DrawError as DeviceDrawError;
 use ripplet::draw::DrawError;
 use ripplet::graph::{BuildError, OutOfMemory, generate::GenerateError};
-use ripplet::io::{ReadError, ReadErrorKind, WriteError};
+use ripplet::io::{Format, ReadError, ReadErrorKind, WriteError};
 use ripplet::jit::JitError;
 use ripplet::lp::{ColumnError, RunError, SettingsError, cpu::ThreadError, quality::QualityError};
 use ripplet::swarm::SwarmError;
@@ -32,8 +32,18 @@ pub enum Failure {
         /// What to do.
         help: String,
     },
+    /// What needs more memory than is free at this moment: the same command may do later.
+    #[error("{sentence}")]
+    #[diagnostic(help("{help}"))]
+    TooLarge {
+        /// What is needed and what there is.
+        sentence: String,
+        /// What to do.
+        help: String,
+    },
     /// An input that cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
+    #[diagnostic(help("{}", read_help(.0)))]
     Read(#[from] ReadError),
     /// Edges that are no graph.
     #[error(transparent)]
@@ -130,6 +140,8 @@ pub enum Failure {
     Memory {
         /// Bytes of the last request.
         bytes: usize,
+        /// Whether a limit that the user set refused it.
+        by_user: bool,
     },
     /// A panic.
     #[error("something went wrong inside ripplet")]
@@ -227,6 +239,7 @@ impl Failure {
         let status = match self {
             Failure::Interrupted(_) => interrupt::status(),
             _ if self.is_end_of_reader() => ExitStatus::Unread,
+            Failure::Memory { by_user: true, .. } => ExitStatus::Wrong,
             _ if self.is_out_of_memory() => ExitStatus::Failed,
             Failure::Refused { .. } | Failure::Text { .. } => ExitStatus::Wrong,
             Failure::Read(error) if is_of_system(error) => ExitStatus::Failed,
@@ -248,6 +261,7 @@ impl Failure {
             }
             Failure::Quality(_) | Failure::Draw(_) => ExitStatus::Wrong,
             Failure::Write(_)
+            | Failure::TooLarge { .. }
             | Failure::Memory { .. }
             | Failure::Defect
             | Failure::Print(_)
@@ -299,6 +313,23 @@ fn is_of_system(error: &ReadError) -> bool {
             error.raw_os_error().is_some_and(|code| OF_SYSTEM.contains(&code))
         }
         _ => false,
+    }
+}
+
+/// What to do about an input that cannot be read; nothing where the sentence says it.
+fn read_help(error: &ReadError) -> String {
+    match &error.kind {
+        ReadErrorKind::Io(error) => match error.kind() {
+            ErrorKind::NotFound => "check the path and the current folder".into(),
+            ErrorKind::PermissionDenied => "allow this user to read it".into(),
+            _ => String::new(),
+        },
+        ReadErrorKind::UnknownFormat => {
+            format!("name the format with --from: {}", Format::names_read())
+        }
+        ReadErrorKind::Spreadsheet => "save it as CSV, and read that file".into(),
+        ReadErrorKind::OutOfMemory(_) => "allow more memory, or use a larger machine".into(),
+        ReadErrorKind::Content(_) => String::new(),
     }
 }
 

@@ -373,12 +373,13 @@ impl Machine {
         }
     }
 
-    /// What GPUs told one another in the last run; none where there are not several.
+    /// What GPUs sent to one another in the last run; none if there are not several.
     pub fn exchange(&self) -> Option<ExchangeFigures> {
         match self {
-            Machine::Cudas { executor, .. } => {
-                Some(ExchangeFigures { way: executor.way().name(), bytes: executor.exchanged() })
-            }
+            Machine::Cudas { executor, .. } => Some(ExchangeFigures {
+                transport: executor.way().name(),
+                bytes: executor.exchanged(),
+            }),
             Machine::Cpu(_) | Machine::Cuda { .. } => None,
         }
     }

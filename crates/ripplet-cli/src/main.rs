@@ -32,6 +32,7 @@ mod output;
 mod pagerank;
 mod quality;
 mod reading;
+mod seed;
 mod size;
 mod standard_streams;
 mod stats;
@@ -91,7 +92,7 @@ fn main() -> ExitCode {
     let ended = catch_unwind(AssertUnwindSafe(|| run(arguments.command, &console)));
     let ended = ended.unwrap_or_else(|_| {
         Err(match memory::refused() {
-            Some(bytes) => Failure::Memory { bytes },
+            Some(bytes) => Failure::Memory { bytes, by_user: memory::is_refused_by_user() },
             None => Failure::Defect,
         })
     });

@@ -3,7 +3,7 @@
 //! Whatever grows with the input asks for memory in a way that can be answered with an error. What
 //! is left (small things, and what other crates do: decoding Parquet and Arrow) ends the process in
 //! Rust's way, by `abort`; from there this module removes unfinished outputs, says a sentence and
-//! ends with code 1.
+//! ends with code 1, or with 2 if a limit that the user set refused the memory.
 //!
 //! The allocator is the system's. While [`within`] runs, it also counts, and refuses what would
 //! exceed the limit. What is counted is what was asked for: room that is set aside and never
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::free_memory::available_memory;
 use crate::size::Size;
 use clap::Args;
-use ripplet::lp::Plan;
+use ripplet::lp::{Item, Plan};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize};
@@ -26,6 +26,8 @@ const LARGE: usize = 64 << 10;
 const LEAST: u64 = 1 << 20;
 
 static LIMITED: AtomicBool = AtomicBool::new(false);
+/// Whether the limit that holds is one that the user set.
+static GIVEN: AtomicBool = AtomicBool::new(false);
 static LIMIT: AtomicI64 = AtomicI64::new(0);
 /// Bytes since the limit began; below 0 where older ones were given back.
 static USED: AtomicI64 = AtomicI64::new(0);
@@ -122,8 +124,18 @@ pub struct MemoryArguments {
 pub struct Limit {
     /// Bytes.
     pub size: Size,
-    /// What said so.
-    whence: &'static str,
+    source: LimitSource,
+}
+
+/// Where a limit comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LimitSource {
+    /// `--host-memory`.
+    Option,
+    /// The environment.
+    Variable,
+    /// A share of what is free at this moment.
+    Free,
 }
 
 impl Limit {
@@ -131,17 +143,39 @@ impl Limit {
     /// system does not tell that.
     pub fn of(asked: Option<Size>) -> Result<Option<Limit>, Failure> {
         if let Some(size) = asked {
-            return Ok(Some(Limit { size, whence: "is what --host-memory allows" }));
+            return Ok(Some(Limit { size, source: LimitSource::Option }));
         }
         if let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
             let size = text.to_string_lossy().parse();
             let size = size.map_err(|why: String| {
                 Failure::refused(format!("{VARIABLE}: {why}"), "set it otherwise, or not at all")
             })?;
-            return Ok(Some(Limit { size, whence: "is what RIPPLET_HOST_MEMORY allows" }));
+            return Ok(Some(Limit { size, source: LimitSource::Variable }));
         }
         let share = available_memory().map(|free| Size(free / 100 * SHARE));
-        Ok(share.map(|size| Limit { size, whence: "is 80 % of what is free here" }))
+        Ok(share.map(|size| Limit { size, source: LimitSource::Free }))
+    }
+
+    /// Whether the user set the limit: then the same command fails again, whatever else the machine does.
+    pub fn is_given(self) -> bool {
+        self.source != LimitSource::Free
+    }
+
+    /// The end of a sentence about the limit's size.
+    fn meaning(self) -> &'static str {
+        match self.source {
+            LimitSource::Option => "is what --host-memory allows",
+            LimitSource::Variable => "is what RIPPLET_HOST_MEMORY allows",
+            LimitSource::Free => "is 80 % of what is free here",
+        }
+    }
+
+    /// The failure of a run that does not keep to the limit.
+    fn failure(self, sentence: String, help: String) -> Failure {
+        match self.is_given() {
+            true => Failure::Refused { sentence, help },
+            false => Failure::TooLarge { sentence, help },
+        }
     }
 }
 
@@ -160,20 +194,18 @@ pub fn within<T>(
     LIMIT.store(i64::try_from(limit.size.0.max(LEAST)).unwrap_or(i64::MAX), Relaxed);
     USED.store(0, Relaxed);
     BY_LIMIT.store(false, Relaxed);
+    GIVEN.store(limit.is_given(), Relaxed);
     LIMITED.store(true, Relaxed);
     let done = work();
     LIMITED.store(false, Relaxed);
     match done {
         Err(failure) if failure.is_out_of_memory() && BY_LIMIT.load(Relaxed) => {
-            let Limit { size: Size(size), whence } = limit;
-            let size = Size(size.max(LEAST));
-            Err(Failure::refused(
-                format!(
-                    "{what} needs more memory than {size}, which {whence}: it asked for {} more",
-                    Size(REFUSED.load(Relaxed) as u64)
-                ),
-                way_out,
-            ))
+            let (size, meaning) = (Size(limit.size.0.max(LEAST)), limit.meaning());
+            let asked = Size(REFUSED.load(Relaxed) as u64);
+            let sentence = format!(
+                "{what} needs more memory than {size}, which {meaning}: it asked for {asked} more"
+            );
+            Err(limit.failure(sentence, way_out.into()))
         }
         done => done,
     }
@@ -181,31 +213,40 @@ pub fn within<T>(
 
 /// Refuses a run that will not fit; `less` is what else would make it need less.
 ///
-/// `limit` is for everything; without it, what comes beside the graph, which is in memory already,
-/// must fit the default limit.
-pub fn check_plan(plan: &Plan, limit: Option<Size>, less: &str) -> Result<(), Failure> {
-    let (needed, allowed) = match limit {
-        Some(_) => (plan.total_host(), Limit::of(limit)?),
-        None => (plan.algorithm_host(), Limit::of(None)?),
+/// A limit that the user set is for everything; without one, what comes beside the graph, which is in
+/// memory already, must fit the default limit.
+pub fn check_plan(plan: &Plan, asked: Option<Size>, less: &str) -> Result<(), Failure> {
+    let Some(limit) = Limit::of(asked)? else { return Ok(()) };
+    check_against(plan, limit, less)
+}
+
+fn check_against(plan: &Plan, limit: Limit, less: &str) -> Result<(), Failure> {
+    let graph = Item { purpose: "the graph", bytes: plan.graph_host };
+    let (needed, counted, beside) = match limit.is_given() {
+        true => (plan.total_host(), Some(graph), ""),
+        false => (plan.algorithm_host(), None, " beside the graph"),
     };
-    let Some(Limit { size: Size(room), whence: of }) =
-        allowed.filter(|limit| needed > limit.size.0)
-    else {
+    if needed <= limit.size.0 {
         return Ok(());
-    };
-    let largest = plan.items.iter().max_by_key(|item| item.bytes);
+    }
+    let largest = plan.items.iter().copied().chain(counted).max_by_key(|item| item.bytes);
     let largest = largest.map_or_else(String::new, |item| {
         format!(" (the largest part of it is {}: {})", item.purpose, Size(item.bytes))
     });
-    let (needed, room) = (Size(needed), Size(room));
-    let way_out = match limit {
-        Some(_) => format!("allow --host-memory {}", needed.0),
-        None => "end other programs, allow more --host-memory, or use a larger machine".into(),
+    let (needed, meaning) = (Size(needed), limit.meaning());
+    let way_out = match limit.is_given() {
+        true => format!("allow --host-memory {}", needed.0),
+        false => "end other programs, allow more --host-memory, or use a larger machine".into(),
     };
-    Err(Failure::refused(
-        format!("the run needs {needed}{largest}, but {room} {of}"),
+    Err(limit.failure(
+        format!("the run needs {needed}{beside}{largest}, but {} {meaning}", limit.size),
         format!("{way_out}{less}"),
     ))
+}
+
+/// Whether the last request was refused by a limit that the user set.
+pub fn is_refused_by_user() -> bool {
+    BY_LIMIT.load(Relaxed) && GIVEN.load(Relaxed)
 }
 
 /// The size of the last request that was refused, if one was.
@@ -214,7 +255,7 @@ pub fn refused() -> Option<usize> {
 }
 
 /// Sees to it that a process which is refused memory where no error can say so ends with a sentence
-/// and code 1, and leaves no unfinished output.
+/// and a code of [`ExitStatus`], and leaves no unfinished output.
 #[cfg(unix)]
 pub fn speak_before_aborting() {
     let handler = last_words as extern "C" fn(libc::c_int);
@@ -261,12 +302,19 @@ extern "C" fn last_words(signal: libc::c_int) {
         return;
     }
     ripplet::io::write::try_remove_unfinished();
-    let mut text = [0u8; 160];
+    let (status, by) = match is_refused_by_user() {
+        true => (ExitStatus::Wrong, " by --host-memory or RIPPLET_HOST_MEMORY"),
+        false => (ExitStatus::Failed, ""),
+    };
+    let mut text = [0u8; 240];
     let mut rest = &mut text[..];
     let _ = match refused {
         0 => writeln!(rest, "error: the memory does not suffice to start a thread"),
         _ => {
-            writeln!(rest, "error: the memory does not suffice: {refused} bytes more were refused")
+            writeln!(
+                rest,
+                "error: the memory does not suffice: {refused} bytes more were refused{by}"
+            )
         }
     };
     let _ = writeln!(rest, "help: allow more memory, use fewer --threads, or use a larger machine");
@@ -274,6 +322,47 @@ extern "C" fn last_words(signal: libc::c_int) {
     // SAFETY: the bytes are those of the array; nobody is left to hear of a failure.
     unsafe {
         libc::write(2, text.as_ptr().cast(), text.len() - left);
-        libc::_exit(i32::from(ExitStatus::Failed.code()));
+        libc::_exit(i32::from(status.code()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::ExitCode;
+
+    const SOURCES: [LimitSource; 3] =
+        [LimitSource::Option, LimitSource::Variable, LimitSource::Free];
+
+    /// What is said of a plan of 100 KiB for the graph and 20 KiB beside it, within a number of bytes.
+    fn said(room: u64, source: LimitSource) -> Option<(String, ExitCode)> {
+        let plan = Plan { graph_host: 100 << 10, ..Plan::default() };
+        let plan = plan.with("labels", 12 << 10).with("label totals", 8 << 10);
+        let failure = check_against(&plan, Limit { size: Size(room), source }, "").err()?;
+        Some((failure.to_string(), failure.exit_code()))
+    }
+
+    #[test]
+    fn a_limit_that_was_set_is_wrong_and_what_is_free_may_change() {
+        let codes = SOURCES.map(|source| said(1 << 10, source).unwrap().1);
+        let [wrong, failed] = [ExitStatus::Wrong, ExitStatus::Failed].map(ExitCode::from);
+        assert_eq!(codes, [wrong, wrong, failed]);
+        assert!(SOURCES.iter().all(|&source| said(1 << 20, source).is_none()));
+        // The graph is in memory already where the limit is what is free.
+        assert!(said(50 << 10, LimitSource::Option).is_some());
+        assert!(said(50 << 10, LimitSource::Free).is_none());
+    }
+
+    #[test]
+    fn the_largest_part_is_the_graph_where_that_counts() {
+        let [option, variable, free] = SOURCES.map(|source| said(1 << 10, source).unwrap().0);
+        let largest = "the run needs 120.0 KiB (the largest part of it is the graph: 100.0 KiB), but 1.0 KiB is what";
+        assert_eq!(option, format!("{largest} --host-memory allows"));
+        assert_eq!(variable, format!("{largest} RIPPLET_HOST_MEMORY allows"));
+        assert_eq!(
+            free,
+            "the run needs 20.0 KiB beside the graph (the largest part of it is labels: 12.0 KiB), but 1.0 KiB is 80 % \
+             of what is free here"
+        );
     }
 }

@@ -19,7 +19,7 @@ use std::time::Instant;
 #[command(next_help_heading = "Reading")]
 pub struct ReadArguments {
     /// The input's format, if its name does not show it.
-    #[arg(long, alias = "format", value_name = "FORMAT", value_parser = format)]
+    #[arg(long, alias = "format", value_name = "FORMAT", value_parser = input_format)]
     from: Option<Format>,
     /// Edges have a direction (an .rg or .rgz knows).
     #[arg(long)]
@@ -27,8 +27,10 @@ pub struct ReadArguments {
     /// Edges have no direction, as is usual.
     #[arg(long, conflicts_with = "directed")]
     undirected: bool,
-    /// Edges have weights: the third field of a line, the column `weight` of a table (an .rg or .rgz
-    /// knows).
+    /// Edges have weights (an .rg or .rgz knows).
+    ///
+    /// The weight is the third name of --columns; else the column `weight`; else the only column with another
+    /// known name, such as `amount` or `value`; else the third of three columns. docs/tables.md has the names.
     #[arg(long)]
     pub weighted: bool,
     /// What the ids of a text are.
@@ -104,9 +106,14 @@ impl<G> Loaded<G> {
     }
 }
 
-/// The parser of a `--from` or `--to` value.
-pub fn format(name: &str) -> Result<Format, String> {
-    Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names()))
+/// The parser of a `--from` value.
+fn input_format(name: &str) -> Result<Format, String> {
+    Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names_read()))
+}
+
+/// The parser of a `--to` value.
+pub fn output_format(name: &str) -> Result<Format, String> {
+    Format::of_name(name).ok_or_else(|| format!("expected one of: {}", Format::names_written()))
 }
 
 /// Checks that at most one of a command's inputs comes from standard input.

@@ -121,12 +121,12 @@ pub struct CheckpointFigures {
     pub resumed_after: Option<usize>,
 }
 
-/// What GPUs that share a run told one another.
+/// What GPUs that share a run sent to one another.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ExchangeFigures {
-    /// How: `direct`, `nccl` or `copies`.
-    pub way: &'static str,
-    /// Bytes that each heard of each other, together.
+    /// `direct`, `nccl` or `copies`.
+    pub transport: &'static str,
+    /// Bytes that all of them received, together.
     pub bytes: u64,
 }
 

@@ -755,8 +755,8 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
                 " and {rest} others; the windows’ known_bad.parquet have all of the known bad"
             ),
         };
-        let entries = ["entry of the lists names", "entries of the lists name"];
-        let who = format!("nobody who was seen: {named}{rest}");
+        let entries = ["entry of the lists is", "entries of the lists are"];
+        let who = format!("in no transaction: {named}{rest}");
         say(&mut notes, manifest.unseen, entries, &who);
     }
     say(
@@ -782,14 +782,14 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         &mut notes,
         warm as u64,
         ["window", "windows"],
-        "began with the labels of the window before: a run with --exact may find others at ties",
+        "started from the labels of the previous window: with --exact, ties may be broken otherwise",
     );
     let alone = windows.iter().filter(|window| window.known_bad == 0).count();
     if manifest.options.get("known bad").is_some_and(|list| list == NO_LIST) {
         notes.push("there is no list of known bad: all clusters were found without seeds".into());
     } else {
-        let without = "had nobody known to be bad: what was found there was found without seeds";
-        say(&mut notes, alone as u64, ["window", "windows"], without);
+        let without = "no entity that is known to be bad: their clusters were found without seeds";
+        say(&mut notes, alone as u64, ["window has", "windows have"], without);
     }
     if !["finished", "running"].contains(&&*manifest.state) {
         notes.push(format!("The run ended early: {}", manifest.state));

@@ -48,7 +48,7 @@ pub enum ListError {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// It has no column of ids.
-    #[error("{}: there is no column `id` to tell who is meant; the columns are {}", path.display(), known.join(", "))]
+    #[error("{}: there is no column `id`, which names the entities; the columns are {}", path.display(), known.join(", "))]
     NoIds {
         /// The file.
         path: std::path::PathBuf,

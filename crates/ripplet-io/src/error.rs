@@ -46,12 +46,12 @@ pub enum ReadErrorKind {
     /// Memory was refused, here or by a limit that the process was given.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// The extension says no format that is known.
-    #[error(
-        "the name does not tell the format; use --from with one of: {}",
-        crate::Format::names()
-    )]
+    /// No format that is read has this extension.
+    #[error("no format that is read has this extension")]
     UnknownFormat,
+    /// A spreadsheet: `.xlsx`, `.xls`, `.ods`.
+    #[error("a spreadsheet is not read")]
+    Spreadsheet,
 }
 
 /// An output that could not be written; nothing of it is left behind.
@@ -122,7 +122,9 @@ impl ReadError {
         match &self.kind {
             ReadErrorKind::OutOfMemory(_) => true,
             ReadErrorKind::Io(error) => error.kind() == io::ErrorKind::OutOfMemory,
-            ReadErrorKind::Content(_) | ReadErrorKind::UnknownFormat => false,
+            ReadErrorKind::Content(_)
+            | ReadErrorKind::UnknownFormat
+            | ReadErrorKind::Spreadsheet => false,
         }
     }
 

@@ -104,9 +104,26 @@ impl Format {
         NAMES.iter().find(|(format, ..)| *format == self).map_or("", |&(_, name, _)| name)
     }
 
-    /// All `--from` values, for a message.
-    pub fn names() -> String {
-        NAMES.map(|(_, name, _)| name).join(", ")
+    /// The `--from` values of the formats that are read, for a message.
+    pub fn names_read() -> String {
+        Format::names_where(|format| format != Format::Dot)
+    }
+
+    /// The `--to` values of the formats that are written, for a message.
+    pub fn names_written() -> String {
+        Format::names_where(|format| format != Format::Bv)
+    }
+
+    fn names_where(is_listed: impl Fn(Format) -> bool) -> String {
+        let listed = NAMES.iter().filter(|(format, ..)| is_listed(*format));
+        listed.map(|&(_, name, _)| name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether a file's name is that of a spreadsheet, which is neither read nor written.
+    pub fn is_spreadsheet(path: &Path) -> bool {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let known = ["xlsx", "xls", "xlsm", "xlsb", "ods"];
+        extension.is_some_and(|found| known.iter().any(|known| found.eq_ignore_ascii_case(known)))
     }
 
     /// Whether the format is text, which may be compressed or come from standard input.

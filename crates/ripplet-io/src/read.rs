@@ -308,5 +308,9 @@ pub(crate) fn open(path: &Path) -> Result<Text<'static>, Fault> {
 }
 
 fn unknown_format(path: &Path) -> ReadError {
-    ReadError { path: path.into(), place: Place::File, kind: ReadErrorKind::UnknownFormat }
+    let kind = match Format::is_spreadsheet(path) {
+        true => ReadErrorKind::Spreadsheet,
+        false => ReadErrorKind::UnknownFormat,
+    };
+    ReadError { path: path.into(), place: Place::File, kind }
 }

@@ -287,7 +287,10 @@ fn edges_without_length_are_refused_where_ways_are_counted() {
     let edges = Edges { weights, ..Edges::undirected(4, pairs) };
     for graph in [edges.graph(), edges.graph_of(1 << 20, true)] {
         let error = betweenness(&graph, false, Lengths::Weights, &mut ()).unwrap_err();
-        assert!(error.to_string().starts_with("the edge from 2 to 3 has weight 0, "), "{error}");
+        assert!(
+            error.to_string().starts_with("the edge from 2 to 3 has weight 0: a shortest path "),
+            "{error}"
+        );
         assert!(betweenness(&graph, false, Lengths::Hops, &mut ()).is_ok());
         // Distances are defined.
         let harmonic = closeness(&graph, Closeness::Harmonic, false, Lengths::Weights, &mut ());

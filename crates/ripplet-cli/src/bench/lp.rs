@@ -9,6 +9,7 @@ use crate::interrupt;
 use crate::machine::{OneDevice, name_of_gpu, one_device};
 use crate::output::{check_place, is_standard, json, write_json};
 use crate::reading::{BuildArguments, ReadArguments, load};
+use crate::seed::seed;
 use crate::stats::Shape;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
@@ -51,7 +52,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// The seed of all random draws.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     file: FileArguments,

@@ -4,7 +4,8 @@ use super::checkpoint::CheckpointArguments;
 use crate::batch::BatchArguments;
 use crate::estimate::EstimateArguments;
 use crate::machine::DeviceArguments;
-use crate::reading::{BuildArguments, ReadArguments, format};
+use crate::reading::{BuildArguments, ReadArguments, output_format};
+use crate::seed::seed;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
@@ -38,7 +39,7 @@ pub struct Arguments {
     pub output: Option<PathBuf>,
     /// OUT's format, if its name does not show it: edgelist (.txt), csv, tsv, jsonl, parquet, arrow, graphml, gexf, gml,
     /// json, dot.
-    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = output_format, help_heading = "Output")]
     pub to: Option<Format>,
     #[command(flatten)]
     pub choices: ChoiceArguments,
@@ -147,7 +148,7 @@ pub struct ChoiceArguments {
     #[arg(long)]
     pub keep_disconnected: bool,
     /// The seed of all random draws.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
 }
 

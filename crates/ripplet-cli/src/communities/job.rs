@@ -111,8 +111,15 @@ impl Arguments {
         })
     }
 
-    /// Refuses what is told of communities that the program does not find.
+    /// Refuses an output that is not there, or that the program does not have.
     fn check_output(&self, program: &Program) -> Result<(), Failure> {
+        if self.output.is_none() && self.to.is_some() {
+            return Err(Failure::refused(
+                "--to is the format of OUT, but without -o no communities are written",
+                "add -o OUT, or leave --to out; --top prints a table for people, and `ripplet quality \
+                 --per-community FILE` writes one for programs",
+            ));
+        }
         let of_one = |flag: &str, sentence: &str| {
             Err(Failure::refused(
                 format!(

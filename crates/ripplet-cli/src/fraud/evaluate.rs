@@ -6,7 +6,7 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::machine::{DeviceArguments, Machine};
 use crate::output::{check_place, is_standard, written};
-use crate::reading::format;
+use crate::reading::output_format;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::fraud::KnownBad;
@@ -51,7 +51,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE", help_heading = "Evaluation")]
     output: Option<PathBuf>,
     /// FILE's format, if its name does not show it: csv, tsv, jsonl, parquet, arrow. Without FILE, standard output has it.
-    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Evaluation")]
+    #[arg(long, value_name = "FORMAT", value_parser = output_format, help_heading = "Evaluation")]
     to: Option<Format>,
     #[command(flatten)]
     detection: DetectionArguments,

@@ -1,6 +1,7 @@
 //! Where windows come from, and how long they are: arguments that the commands share.
 
 use crate::failure::Failure;
+use crate::seed::seed;
 use clap::{Args, ValueEnum};
 use ripplet::fraud::detect::Detection;
 use ripplet::fraud::feed::FeedOptions;
@@ -108,7 +109,7 @@ pub struct DetectionArguments {
     #[arg(long)]
     no_closure: bool,
     /// Draws orders and ties.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
 }
 

@@ -5,7 +5,7 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::message::one_line;
 use crate::output::{check_place, is_standard, written};
-use crate::reading::format;
+use crate::reading::output_format;
 use clap::Args;
 use ripplet::fraud::find::{FindError, FoundEntities, FoundEntity, Query, find, write_found};
 use ripplet::fraud::folder::RunFolder;
@@ -41,7 +41,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// FILE's format, if its name does not show it: csv, tsv, parquet, arrow. Without FILE, standard output has it.
-    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = output_format, help_heading = "Output")]
     to: Option<Format>,
 }
 

@@ -15,7 +15,7 @@ use ripplet::fraud::chance::NOISE;
 use ripplet::fraud::folder::{Manifest, WindowRecord};
 use ripplet::fraud::output::GnnScope;
 use ripplet::fraud::report::ReportLimits;
-use ripplet::fraud::run::{self, RunObserver, RunOptions, notes};
+use ripplet::fraud::run::{self, RunError, RunObserver, RunOptions, notes};
 use ripplet::fraud::source::reader::Input;
 use ripplet::lp::{Observer, Round};
 use std::cell::Cell;
@@ -101,13 +101,14 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     arguments.threads.start()?;
     let machine = opened.start(&arguments.threads, console)?;
     let memory = arguments.host_memory;
+    let limit = Limit::of(memory)?;
     let options = RunOptions {
         feed,
         known_bad: arguments.known_bad.clone(),
         trusted: arguments.trusted.clone(),
         detection: arguments.detection.detection(),
         exact: arguments.exact,
-        memory: Limit::of(memory)?.map(|limit| limit.size.0),
+        memory: limit.map(|limit| limit.size.0),
         arrays: match arguments.arrays {
             Arrays::Clusters => Some(GnnScope::Clusters),
             Arrays::Window => Some(GnnScope::Window),
@@ -125,10 +126,20 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         let mut watch = Watch { console, windows: 0 };
         within(memory, "the run", WAY_OUT, || {
             run::run(machine, &options, &arguments.output, resume, &mut watch)
-                .map_err(Failure::from)
+                .map_err(|error| failure(error, limit))
         })
     })?;
     tell(&manifest, arguments, console)
+}
+
+/// Where the user set the limit, the same command is refused again.
+fn failure(error: RunError, limit: Option<Limit>) -> Failure {
+    match error {
+        RunError::Memory { .. } if limit.is_some_and(Limit::is_given) => {
+            Failure::refused(error.to_string(), WAY_OUT)
+        }
+        error => error.into(),
+    }
 }
 
 /// The last words.

@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::free_memory::available_memory;
 use crate::interrupt;
 use crate::output::{check_place, is_standard, written};
-use crate::reading::format;
+use crate::reading::output_format;
+use crate::seed::seed;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, Subcommand};
@@ -53,10 +54,10 @@ struct OutputArguments {
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// The output's format, if its name does not show it.
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    #[arg(long, value_name = "FORMAT", value_parser = output_format)]
     to: Option<Format>,
     /// Draws the graph.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     threads: ThreadArguments,
@@ -322,10 +323,14 @@ impl RmatArguments {
 /// Refuses what will not fit: the system may promise memory that it does not have.
 fn check_fits(what: &str, needed: u64, advice: &str) -> Result<(), Failure> {
     match available_memory() {
-        Some(free) if needed > free => Err(Failure::refused(
-            format!("{what} need about {}, but {} of memory are free", Size(needed), Size(free)),
-            advice,
-        )),
+        Some(free) if needed > free => Err(Failure::TooLarge {
+            sentence: format!(
+                "{what} need about {}, but {} of memory are free",
+                Size(needed),
+                Size(free)
+            ),
+            help: advice.into(),
+        }),
         _ => Ok(()),
     }
 }

@@ -4,6 +4,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{check_place, written};
+use crate::seed::seed;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::graph::batch::GraphBatch;
@@ -23,7 +24,7 @@ pub struct SwarmArguments {
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     graphs: u64,
     /// Draws the graphs.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     threads: ThreadArguments,

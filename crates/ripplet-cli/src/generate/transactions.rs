@@ -8,6 +8,7 @@ use crate::interrupt;
 use crate::machine::{DeviceArguments, Machine, Opened};
 use crate::message::counted;
 use crate::output::{check_place, is_standard, written};
+use crate::seed::seed;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::cuda::generate::DeviceMarket;
@@ -66,7 +67,7 @@ pub struct TransactionsArguments {
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, requires = "seeds")]
     known: f64,
     /// Draws the graph.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     threads: ThreadArguments,

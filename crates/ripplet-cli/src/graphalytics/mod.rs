@@ -68,9 +68,13 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     arguments.check_output(&tasks, loaded.graph.ids())?;
     let bench = Bench { arguments, console, loaded: &loaded, machine };
     let shape = Shape::of(&loaded.graph);
+    // A reference that does not fit the graph is refused before anything is computed or written.
+    let ids = loaded.graph.ids();
+    let references = tasks.iter().map(|task| task.expected(ids, console));
+    let references = references.collect::<Result<Vec<_>, _>>()?;
     let (mut algorithms, mut failures) = (Vec::new(), Vec::new());
-    for task in &tasks {
-        let (measured, failure) = bench.measure(task, &shape)?;
+    for (task, reference) in tasks.iter().zip(references) {
+        let (measured, failure) = bench.measure(task, reference, &shape)?;
         algorithms.push(measured);
         failures.extend(failure);
     }
@@ -155,8 +159,13 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Runs a task as often as asked for; the failure is that of its validation.
-    fn measure(&self, task: &Task, shape: &Shape) -> Result<(Measured, Option<Failure>), Failure> {
+    /// Runs a task as often as asked for; the failure is that of its validation against the reference.
+    fn measure(
+        &self,
+        task: &Task,
+        reference: Option<Values>,
+        shape: &Shape,
+    ) -> Result<(Measured, Option<Failure>), Failure> {
         let ids = self.loaded.graph.ids();
         let (mut runs, mut found) = (Vec::new(), Vec::new());
         let mut device = String::new();
@@ -179,7 +188,7 @@ impl Bench<'_> {
         }
         let mut measured = Measured::new(task, device, shape, runs);
         interrupt::check()?;
-        let Some(expected) = task.expected(ids, self.console)? else { return Ok((measured, None)) };
+        let Some(expected) = reference else { return Ok((measured, None)) };
         let path = task.reference.path.as_deref().unwrap_or(Path::new(""));
         let wrong = found.iter().find_map(|values| values.difference(&expected, ids));
         let failure = wrong.map(|difference| self.failure(task, path, &difference));

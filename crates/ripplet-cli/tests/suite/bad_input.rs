@@ -38,7 +38,21 @@ fn files_that_cannot_be_read() {
     // Folders are batches to those commands that take them.
     all_refuse(&sandbox, "folder.txt", "", &["folder.txt"]);
     all_refuse(&sandbox, "folder.rg", "", &["folder.rg"]);
-    all_refuse(&sandbox, "graph.xlsx", "", &["graph.xlsx: ", "--from", "edgelist"]);
+    all_refuse(
+        &sandbox,
+        "graph.dat",
+        "",
+        &["graph.dat: no format that is read has this extension"],
+    );
+    all_refuse(&sandbox, "graph.ods", "", &["graph.ods: a spreadsheet is not read"]);
+    for (run, help) in [
+        ("info missing.txt", "help: check the path"),
+        ("info graph.dat", "help: name the format with --from: edgelist, tsv"),
+        ("info graph.xlsx", "help: save it as CSV"),
+    ] {
+        let said = sandbox.fails(run, 2, &[help]);
+        assert!(!said.error.contains("dot"), "{run} proposes what is only written: {said:?}");
+    }
     sandbox.write("lonely.e", "1 2\n");
     all_refuse(&sandbox, "lonely.e", "", &["lonely.e: ", "lonely.v is missing"]);
 }

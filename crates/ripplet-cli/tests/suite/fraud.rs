@@ -173,7 +173,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
     for part in [
         "1 row was left out: empty or null",
         "1 row was left out: too late",
-        "1 entry of the lists names",
+        "1 entry of the lists is in no transaction: ",
     ] {
         assert!(said.error.contains(part), "{part} in {said:?}");
     }

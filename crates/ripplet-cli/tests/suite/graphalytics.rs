@@ -119,6 +119,7 @@ fn a_failed_validation_is_in_all_reports() {
     let run = format!("graphalytics {name}.properties --algorithm lcc -o out.txt");
     sandbox.run(&run).must_fail(&run, 1, &["out.txt has the output as it is"]);
     assert_eq!(sandbox.read("out.txt").lines().count(), 9);
+    fs::remove_file(sandbox.path("out.txt")).unwrap();
 
     for (text, part) in [
         (changed[1..].join("\n"), "1 of 9 vertices have no number"),
@@ -127,7 +128,10 @@ fn a_failed_validation_is_in_all_reports() {
         (changed.join("\n").replace("0.123", "much"), ":1: expected a number, not `much`"),
     ] {
         sandbox.write(&reference, text);
-        sandbox.run(&run).must_fail(&run, 2, &[&reference, part]);
+        sandbox.fails(&run, 2, &[&reference, part]);
+        // Other algorithms, too, are not run.
+        let both = format!("graphalytics {name}.properties --algorithm cdlp,lcc --json both.json");
+        sandbox.fails(&both, 2, &[&reference, part]);
     }
 }
 

@@ -21,7 +21,11 @@ fn places_are_checked_first() {
         ("communities a.txt -o out.txt --stats out.txt", ["named twice", "choose another name"]),
         ("convert a.txt a.txt", ["named twice", "choose another name"]),
         ("convert a.txt no/a.rg", ["no/a.rg", "does not exist"]),
-        ("convert a.txt b.xlsx", ["b.xlsx", "does not tell the format"]),
+        ("convert a.txt b.xlsx", ["b.xlsx", "does not show its format"]),
+        (
+            "convert a.txt x.dat --from edgelist",
+            ["x.dat does not show its format", "--to: edgelist, tsv"],
+        ),
         ("generate road -o no/a.rg", ["no/a.rg", "does not exist"]),
         ("generate swarm -o no/a.swarm", ["no/a.swarm", "does not exist"]),
         ("generate planted -o a.rg --truth a.rg", ["a.rg", ""]),

@@ -154,7 +154,7 @@ fn without_the_guides_program_all_are_one_community() {
 #[test]
 fn the_variant_in_the_readme_is_short() {
     let files = files_of("README.md");
-    let (_, program) = files.iter().find(|(name, _)| name == "wary.rs").unwrap();
+    let (_, program) = files.iter().find(|(name, _)| name == "discount.rs").unwrap();
     assert!(program.lines().count() < 20);
 }
 

@@ -55,10 +55,6 @@ pub struct WindowReport {
     pub clusters: u64,
     /// Members of these.
     pub members: u64,
-    /// The lowest score of a member.
-    pub bottom: f64,
-    /// The highest score of a member.
-    pub top: f64,
     /// How often each event was.
     pub events: Vec<u64>,
     /// The kinds of entities, by number.
@@ -244,7 +240,6 @@ impl WindowReport {
         events[DIED] = findings.ended.len() as u64;
         let graph = &window.graph;
         let dealing = (0..graph.vertices()).filter(|&vertex| graph.degree(vertex) > 0).count();
-        let scores = || findings.members.iter().map(|member| member.score);
         let clusters: Vec<_> = found.clusters().take(limits.clusters).collect();
         let mut listed: Vec<ClusterReport> = Vec::with_capacity(clusters.len());
         let mut left = limits;
@@ -281,8 +276,6 @@ impl WindowReport {
             known_bad: found.known_bad.vertices.len() as u64,
             clusters: findings.clusters.len() as u64,
             members: findings.members.len() as u64,
-            bottom: scores().reduce(f64::min).unwrap_or_default(),
-            top: scores().reduce(f64::max).unwrap_or_default(),
             events,
             kinds: found.entities.kinds().to_vec(),
             noise: found.noise,

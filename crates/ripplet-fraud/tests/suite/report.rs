@@ -4,7 +4,7 @@ use crate::market::{Found, market};
 use ripplet_browser::{self as browser, Browser};
 use ripplet_fraud::chance::Why;
 use ripplet_fraud::report::{
-    Evidence, PageLimits, ReportBuilder, ReportLimits, Run, WindowReport, write_report,
+    Evidence, PageLimits, ReportBuilder, ReportLimits, Run, Standing, WindowReport, write_report,
 };
 use serde_json::json;
 use std::fs;
@@ -656,6 +656,34 @@ fn noise_is_not_coloured() {
     let odds = column(&mut page, "#ranking", 4);
     assert_eq!(odds.len(), others.len());
     assert!(odds.iter().all(|text| text.starts_with("1 in ")), "{odds:?}");
+    assert_eq!(page.complaints(), NOTHING);
+}
+
+/// A score has its colour whatever the others of its window are, and nothing is said of known bad where there are none.
+#[test]
+fn colours_mean_the_same_without_known_bad() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    let mut parts = reports(&market(5, 1));
+    parts[0].known_bad = 0;
+    parts[0].known.clear();
+    let clusters = parts[0].listed.iter_mut();
+    let members = clusters.flat_map(|cluster| cluster.evidence.members.iter_mut());
+    for (place, member) in members.enumerate() {
+        member.score = Some(-8.5 - 0.001 * (place % 7) as f64);
+        (member.standing, member.share, member.distance) = (Standing::Unknown, None, None);
+    }
+    page_of(parts, &run(), PageLimits::default(), &path);
+    let Some(mut page) = browser::start() else { return };
+    page.look(1440, 900, "light");
+    page.open(&path);
+    let heat = "[...new Set([...document.querySelectorAll('#graph .shape')]\
+                .map((shape) => shape.style.getPropertyValue('--heat')))].join()";
+    assert_eq!(page.text(heat), "23%");
+    let heads = "[...document.querySelectorAll('#members thead th')].map((head) => head.textContent.trim()).join()";
+    assert_eq!(page.text(heads), "Entity,Kind,Score");
+    let key = page.text("document.getElementById('kinds').textContent");
+    assert!(key.contains("0.00 or more") && !key.contains("known bad"), "{key}");
     assert_eq!(page.complaints(), NOTHING);
 }
 

@@ -375,11 +375,9 @@ fn lists_that_are_wrong_are_told() {
         let out = tempfile::tempdir().unwrap();
         run_into(&days.options(), out.path(), false).unwrap_err().to_string()
     };
-    assert!(
-        refuses("user\nring0\n").contains(
-            "known.csv: there is no column `id` to tell who is meant; the columns are user"
-        )
-    );
+    assert!(refuses("user\nring0\n").contains(
+        "known.csv: there is no column `id`, which names the entities; the columns are user"
+    ));
     assert!(refuses("").contains("known.csv: the file is empty"));
     assert!(refuses("id,from\nring0,soon\n").contains("known.csv:2: from: `soon` is no time"));
     assert!(

@@ -54,8 +54,10 @@ fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Forma
         (Some(format), _) | (None, Some((format, _))) => format,
         (None, None) if standard_output => Format::EdgeList,
         (None, None) => {
-            let names = Format::names();
-            return Err(refused(format!("the name does not tell the format, one of: {names}")));
+            let names = Format::names_written();
+            return Err(refused(format!(
+                "no format that is written has this extension; the formats are: {names}"
+            )));
         }
     };
     if !format.is_text() && compression != Compression::None {

@@ -398,7 +398,8 @@ fn files_are_found_or_refused() {
     let path = |name: &str| folder.path().join(name);
     let message = |path: &Path| read_edges(path, &ReadOptions::default()).unwrap_err().to_string();
     assert!(message(&path("none.txt")).contains("none.txt: No such file"));
-    assert!(message(folder.path()).contains("does not tell the format"));
+    assert!(message(folder.path()).contains("no format that is read has this extension"));
+    assert!(message(&path("graph.XLSX")).ends_with("graph.XLSX: a spreadsheet is not read"));
     fs::create_dir(path("folder.txt")).unwrap();
     assert!(message(&path("folder.txt")).contains("is a directory"));
     assert!(message(&path("graph.rg")).contains("an .rg file is a finished graph"));

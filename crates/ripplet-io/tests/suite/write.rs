@@ -353,7 +353,11 @@ fn what_a_format_cannot_hold_is_refused_before_anything_is_written() {
         (&looped, "g.graph", "no self-loops, but the graph has 1"),
         (&real, "g.graph", "whole weights only"),
         (&real, "g.parquet.gz", "only text formats"),
-        (&real, "g.unknown", "the name does not tell the format"),
+        (
+            &real,
+            "g.unknown",
+            "no format that is written has this extension; the formats are: edgelist, tsv",
+        ),
     ] {
         let error = write_graph(graph, &folder.path().join(name), None).unwrap_err().to_string();
         assert!(error.contains(sentence) && error.contains(name), "{error}");

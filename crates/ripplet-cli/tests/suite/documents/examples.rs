@@ -56,23 +56,23 @@ fn versions_are_those_of_the_manifest() {
 }
 
 #[test]
-fn the_rings_of_the_market_are_found_as_the_page_says() {
+fn the_rings_of_the_purchases_are_found_as_the_page_says() {
     let sandbox = Sandbox::new();
     let page = text("docs/transactions.md");
     let files = super::files_of("docs/transactions.md");
     let [(name, mapping)] = &files[..] else { panic!("{files:?}") };
     sandbox.write(name, mapping);
     sandbox.ok(
-        "generate transactions --days 10 --scale 0.0001 -o purchases.csv --truth rings.csv --seeds known.csv",
+        "generate transactions --days 10 --scale 0.0001 -o purchases.csv --truth rings.csv --seeds known-buyers.csv",
     );
     sandbox.ok(
-        "fraud run purchases.csv --mapping purchases.toml --known-bad known.csv --window 10d --output rings \
+        "fraud run purchases.csv --mapping purchases.toml --known-bad known-buyers.csv --window 10d --output buyers \
          --device cpu",
     );
     let truth = sandbox.read("rings.csv");
     let in_rings: Vec<_> =
         truth.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
-    let windows = std::fs::read_dir(sandbox.path("rings/windows")).unwrap();
+    let windows = std::fs::read_dir(sandbox.path("buyers/windows")).unwrap();
     let folder = windows.map(|entry| entry.unwrap().path()).next().unwrap();
     let report = std::fs::read_to_string(folder.join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();

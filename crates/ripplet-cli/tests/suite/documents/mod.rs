@@ -3,6 +3,8 @@
 //! CONTRIBUTING.md describes the conventions that the pages follow.
 
 mod examples;
+#[cfg(unix)]
+mod leftovers;
 mod links;
 mod options;
 mod page;

@@ -1,5 +1,6 @@
 //! Runs each page's commands, in their order, in a folder that has what a clone has in `examples/`.
 
+use super::leftovers::{Leftovers, collisions, not_ignored};
 use super::page::{Block, Command, Need, blocks};
 use super::{Document, root, user_pages};
 use std::fs::{self, File};
@@ -33,6 +34,18 @@ impl Clone {
 
     fn root(&self) -> PathBuf {
         self.folder.path().join("clone")
+    }
+
+    /// The names at the root but `examples`, sorted; those of folders end with `/`.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.root()).unwrap().map(Result::unwrap);
+        let name = |entry: fs::DirEntry| {
+            let end = if entry.path().is_dir() { "/" } else { "" };
+            entry.file_name().into_string().unwrap() + end
+        };
+        let mut names: Vec<_> = entries.map(name).filter(|name| name != "examples/").collect();
+        names.sort();
+        names
     }
 
     /// Runs a line of bash, or a script of another program; returns the exit code and all that is
@@ -84,14 +97,24 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What is wrong with a page, a text for each command; and how many commands were not run.
-fn check(page: &Document) -> (Vec<String>, usize) {
+/// What came of a page.
+#[derive(Default)]
+struct Checked {
+    /// What is wrong, a text for each command.
+    wrong: Vec<String>,
+    /// How many commands were not run.
+    untested: usize,
+    leftovers: Leftovers,
+}
+
+fn check(page: &Document) -> Checked {
     let clone = Clone::new();
-    let (mut wrong, mut untested) = (Vec::new(), 0);
+    let (mut wrong, mut untested, mut saved) = (Vec::new(), 0, Vec::new());
     for block in blocks(&page.text) {
         let body = block.lines.join("\n") + "\n";
         if let Some(name) = &block.file {
             fs::write(clone.root().join(name), &body).unwrap();
+            saved.push((name.clone(), body.clone()));
         }
         let at = |line: usize| format!("{}:{line}", page.name);
         match &*block.language {
@@ -113,7 +136,8 @@ fn check(page: &Document) -> (Vec<String>, usize) {
             })),
         }
     }
-    (wrong, untested)
+    let leftovers = Leftovers { page: page.name.clone(), names: clone.names(), saved };
+    Checked { wrong, untested, leftovers }
 }
 
 /// A line of a block of another language that is a command.
@@ -214,8 +238,8 @@ fn try_python(clone: &Clone, code: &str) -> Result<(), String> {
         return Ok(());
     }
     if printed.contains("ModuleNotFoundError") {
-        fs::write(clone.root().join("page.py"), code).unwrap();
-        let parse = "import ast; ast.parse(open('page.py').read())";
+        fs::write(clone.folder.path().join("page.py"), code).unwrap();
+        let parse = "import ast; ast.parse(open('../page.py').read())";
         let (parsed, printed) = clone.run("python3", parse);
         return (parsed == Some(0)).then_some(()).ok_or(printed);
     }
@@ -230,15 +254,13 @@ fn every_command_runs_as_the_page_shows_it() {
         pages.retain(|page| page.name == only);
         assert_eq!(pages.len(), 1, "{only} is no page");
     }
-    let (next, wrong, untested) =
-        (AtomicUsize::new(0), Mutex::new(Vec::new()), AtomicUsize::new(0));
+    let (next, checked) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(page) = pages.get(next.fetch_add(1, Relaxed)) {
             let begin = Instant::now();
-            let (of_page, skipped) = check(page);
+            let of_page = check(page);
             println!("{} in {:.1} s", page.name, begin.elapsed().as_secs_f64());
-            untested.fetch_add(skipped, Relaxed);
-            wrong.lock().unwrap().extend(of_page);
+            checked.lock().unwrap().push(of_page);
         }
     };
     let workers = thread::available_parallelism().map_or(1, usize::from);
@@ -247,10 +269,24 @@ fn every_command_runs_as_the_page_shows_it() {
             scope.spawn(work);
         }
     });
-    let wrong = wrong.into_inner().unwrap();
+    let checked = checked.into_inner().unwrap();
+    let wrong: Vec<_> = checked.iter().flat_map(|page| page.wrong.iter().cloned()).collect();
     assert!(wrong.is_empty(), "{} commands:\n\n{}", wrong.len(), wrong.join("\n\n"));
-    let untested = untested.into_inner();
+    let untested: usize = checked.iter().map(|page| page.untested).sum();
     assert!(untested <= MOST_UNTESTED, "{untested} commands need what no test has");
+    check_leftovers(checked.into_iter().map(|page| page.leftovers).collect());
+}
+
+/// Pages can be followed in one clone, and leave nothing there that `git status` shows.
+fn check_leftovers(mut all: Vec<Leftovers>) {
+    all.sort_by(|a, b| a.page.cmp(&b.page));
+    let together = collisions(&all);
+    assert!(together.is_empty(), "in one clone:\n{}", together.join("\n"));
+    let gitignore = fs::read_to_string(root().join(".gitignore")).unwrap();
+    for Leftovers { page, names, .. } in &all {
+        let shown = not_ignored(names, &gitignore);
+        assert!(shown.is_empty(), "{page} leaves what .gitignore lacks: {shown:?}");
+    }
 }
 
 #[test]
@@ -269,11 +305,12 @@ fn a_page_with_a_wrong_command_is_found_out() {
         ("```sh\nfor  # needs the network\n```\n", "syntax error"),
     ] {
         let page = Document { name: "p.md".into(), text: text.into() };
-        let (wrong, _) = check(&page);
+        let Checked { wrong, .. } = check(&page);
         assert_eq!(wrong.len(), 1, "{text}: {wrong:?}");
         assert!(wrong[0].contains(part), "{text}: {wrong:?}");
     }
     let right = "```sh\nripplet devices > d.txt\ncat d.txt\n```\n";
-    let (wrong, _) = check(&Document { name: "p.md".into(), text: right.into() });
-    assert!(wrong.is_empty(), "{wrong:?}");
+    let checked = check(&Document { name: "p.md".into(), text: right.into() });
+    assert!(checked.wrong.is_empty(), "{:?}", checked.wrong);
+    assert_eq!(checked.leftovers.names, ["d.txt"]);
 }

@@ -3,7 +3,18 @@
 
 const tables = {};
 
+/** Whether an entity was known bad in some window: without one, columns about them would be empty. */
+function knowsBad() {
+  return doc.windows.some(({ known_bad }) => known_bad > 0);
+}
+
+/** Whether some member has a standing to show. */
+function hasStandings() {
+  return knowsBad() || doc.details.some(({ members }) => members.standing.some((number) => number > 0));
+}
+
 function makeEvidence() {
+  const shown = { standing: hasStandings(), share: knowsBad(), distance: knowsBad() };
   tables.members = new LongTable({
     host: byId('members'),
     label: 'Members of the cluster',
@@ -29,7 +40,7 @@ function makeEvidence() {
         figure: true,
         first: 'down',
         value: ({ score }) => score,
-        cell: ({ score }) => (score === null ? EMPTY : meter(placeOfScore(score, graph.detail.window), written(score, doc.member_score.form))),
+        cell: ({ score }) => (score === null ? EMPTY : meter(placeOfScore(score), written(score, doc.member_score.form))),
       },
       {
         key: 'share',
@@ -48,7 +59,7 @@ function makeEvidence() {
         value: ({ distance }) => distance,
         cell: ({ distance }) => written(distance, 'count'),
       },
-    ],
+    ].filter(({ key }) => shown[key] !== false),
   });
   const end = (of) => (row) => {
     const vertex = of(row);

@@ -78,7 +78,7 @@ function makeElements(host) {
 }
 
 function heatOf(vertex) {
-  return vertex.standing === KNOWN_BAD ? 1 : placeOfScore(vertex.score, graph.detail.window);
+  return vertex.standing === KNOWN_BAD ? 1 : placeOfScore(vertex.score);
 }
 
 function radiusOf(vertex) {
@@ -254,11 +254,15 @@ function drawKinds() {
   const shapes = present.map(({ name, kind }) => key([drawn('path', { class: 'shape', d: shapeOf(kind, 7) })], name));
   const bad = key([drawn('path', { class: 'ring', d: shapeOf(0, 10) }), drawn('path', { class: 'shape', d: shapeOf(0, 6) })], 'known bad', 'bad');
   const outside = key([drawn('path', { class: 'shape', d: shapeOf(0, 7) })], 'not a member', 'outside');
-  const { bottom, top } = doc.windows[graph.detail ? graph.detail.window : state.window];
-  const [low, high] = [bottom, top].map((score) => written(score, doc.member_score.form));
-  const warm = make('li', {}, make('span', { class: 'ramp', 'aria-hidden': 'true' }), `score ${low} to ${high}`);
-  const hasOutside = graph.vertices.some((vertex) => vertex.outside);
-  byId('kinds').replaceChildren(...shapes, ...(graph.vertices.length ? [warm, bad] : []), ...(hasOutside ? [outside] : []));
+  const [low, high] = [LEAST_SCORE, 0].map((score) => written(score, doc.member_score.form));
+  const ramp = make('li', {}, make('span', { class: 'ramp', 'aria-hidden': 'true' }), `score ${low} to ${high} or more`);
+  const [hasBad, hasOutside] = [({ standing }) => standing === KNOWN_BAD, ({ outside }) => outside].map((is) => graph.vertices.some(is));
+  byId('kinds').replaceChildren(
+    ...shapes,
+    ...(graph.vertices.length ? [ramp] : []),
+    ...(hasBad ? [bad] : []),
+    ...(hasOutside ? [outside] : []),
+  );
 }
 
 function listenToGraph() {

@@ -67,10 +67,12 @@ function badge(event) {
   return make('span', { class: `badge event-${known.key}`, title: known.rule }, known.name);
 }
 
-/** Where a member's score lies between the lowest and the highest of its window, from 0 to 1. */
-function placeOfScore(score, window) {
-  const { bottom, top } = doc.windows[window];
-  return score === null || top <= bottom ? 0 : Math.max(0, Math.min(1, (score - bottom) / (top - bottom)));
+/** The least score that a member has: no tie beyond chance, and the least strength, 2⁻¹⁶. */
+const LEAST_SCORE = -16 * Math.LN2;
+
+/** A member's score from 0 for the least there is to 1 for that of an entity known bad (0) and above: the same in every run. */
+function placeOfScore(score) {
+  return score === null ? 0 : Math.max(0, Math.min(1, 1 - score / LEAST_SCORE));
 }
 
 /** A bar for a share of one, and its number. */
