@@ -50,6 +50,8 @@ pub struct ReadColumns {
     pub weight_ignored: Option<ReadColumn>,
     /// Whether one of those is called `graph`.
     pub graph_ignored: bool,
+    /// What else was found or left out, a clause each.
+    pub asides: Vec<String>,
 }
 
 /// A column of a table.
@@ -98,12 +100,15 @@ impl fmt::Display for ReadSummary {
             (1, None) => write!(f, "; 1 other column ignored")?,
             (ignored, None) => write!(f, "; {} other columns ignored", grouped(ignored as u64))?,
         }
-        if columns.header { Ok(()) } else { write!(f, "; no header") }
+        if !columns.header {
+            write!(f, "; no header")?;
+        }
+        columns.asides.iter().try_for_each(|aside| write!(f, "; {aside}"))
     }
 }
 
 /// A number with separators between thousands.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -130,6 +135,7 @@ mod tests {
             ignored: 9,
             weight_ignored: None,
             graph_ignored: false,
+            asides: Vec::new(),
         };
         let mut summary =
             ReadSummary { edges: 1204, columns: Some(columns), directed: false, notes: Vec::new() };
@@ -154,12 +160,15 @@ mod tests {
             ignored: 0,
             weight_ignored: None,
             graph_ignored: false,
+            asides: Vec::new(),
         });
         summary.edges = 1;
         assert_eq!(
             summary.to_string(),
             "read 1 edge: source = column 1, target = column 2, weight = column 3; no header"
         );
+        summary.columns.as_mut().unwrap().asides.push("1 row left out".into());
+        assert!(summary.to_string().ends_with("; no header; 1 row left out"), "{summary}");
         summary.columns = None;
         summary.edges = 1_234_567;
         assert_eq!(summary.to_string(), "read 1,234,567 edges");

@@ -71,7 +71,17 @@ pub(crate) fn parse_named(
     options: &ReadOptions,
     path: &Path,
 ) -> Result<EdgeTable, ReadError> {
-    Ok(edges(bytes, format, options).map_err(|fault| fault.of(path))?.0)
+    Ok(parse_with_columns(bytes, format, options, path)?.0)
+}
+
+/// [`parse_named`], and what its columns are.
+pub(crate) fn parse_with_columns(
+    bytes: Bytes,
+    format: Format,
+    options: &ReadOptions,
+    path: &Path,
+) -> Result<(EdgeTable, ReadColumns), ReadError> {
+    edges(bytes, format, options).map_err(|fault| fault.of(path))
 }
 
 impl Fault {
@@ -193,6 +203,7 @@ impl Layout {
             graph_ignored: (0..schema.fields().len())
                 .filter(is_ignored)
                 .any(|at| schema.field(at).name() == "graph"),
+            asides: Vec::new(),
         }
     }
 }

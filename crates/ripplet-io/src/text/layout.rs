@@ -2,7 +2,8 @@
 
 use super::header::{Decision, Sample, is_number_like, is_padded};
 use super::json_lines::{self, Keys};
-use super::token;
+use super::refusal::Refusal;
+use super::{delimiter, token, widths};
 use crate::intern::Sign;
 use crate::summary::ReadColumns;
 use crate::{Columns, Format, Header, IdKind, ReadOptions};
@@ -27,6 +28,12 @@ pub(super) struct Layout {
     pub(super) exact: bool,
     /// The keys of JSON lines, of which columns and separator say nothing.
     pub(super) keys: Option<Arc<Keys>>,
+    /// Whether a field behind the last one that is read is an error: all rows that decide end with that one.
+    pub(super) closed: bool,
+    /// Whether weights have a comma before their decimals.
+    pub(super) decimal_comma: bool,
+    /// A column that has this same mark in each row.
+    pub(super) mark: Option<(usize, Vec<u8>)>,
 }
 
 /// What stands between fields.
@@ -36,6 +43,8 @@ pub(super) enum Separator {
     Runs(&'static [u8]),
     /// This byte, each time; a field may stand in double quotes.
     Each(u8),
+    /// Any run of blanks and tabs; a field may stand in double quotes.
+    QuotedBlanks,
 }
 
 /// What ids are of, which is what an error calls them.
@@ -61,6 +70,9 @@ pub(super) const BLANKS: Separator = Separator::Runs(b" \t,;");
 /// What stands between fields that may have blanks inside, where the format says nothing else.
 const TABS: Separator = Separator::Runs(b"\t");
 
+/// Blanks and tabs alone, between fields that may hold commas.
+pub(super) const PLAIN_BLANKS: Separator = Separator::Runs(b" \t");
+
 /// What the first line of an edge list begins with in which fields stand as in a `.tsv` and ids are names: a comment,
 /// so that no other program takes it for an edge. The names of the columns follow, with tabs between.
 pub(crate) const NAMED_TABS: &str = "# names: ";
@@ -76,8 +88,23 @@ impl Layout {
     pub(super) fn plain(ids: Ids, weighted: bool) -> Layout {
         let weight = weighted.then_some(2);
         let (header, of) = (false, Of::Vertices);
-        let (separator, exact, keys) = (BLANKS, false, None);
-        Layout { separator, ids, source: 0, target: 1, weight, header, of, exact, keys }
+        let (separator, exact, keys, mark) = (BLANKS, false, None, None);
+        let (closed, decimal_comma) = (false, false);
+        let (source, target) = (0, 1);
+        Layout {
+            separator,
+            ids,
+            source,
+            target,
+            weight,
+            header,
+            of,
+            exact,
+            keys,
+            closed,
+            decimal_comma,
+            mark,
+        }
     }
 
     /// Rows and columns and maybe values, of a matrix.
@@ -86,30 +113,45 @@ impl Layout {
     }
 
     /// The layout of a table that starts with these rows, and what its columns are; else what is wrong with
-    /// the first row.
+    /// one of them.
     pub(super) fn of(
         rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), String> {
-        let first = rows.first().copied().unwrap_or_default();
-        let separator = separator(first, format);
-        if separator == BLANKS && first.contains(&b'\t') {
-            let sample = Sample::of(rows, TABS)?;
-            if sample.is_table_of_words() {
-                return Layout::of_sample(&sample, TABS, options);
-            }
+    ) -> Result<(Layout, ReadColumns), Refusal> {
+        let separator = delimiter::of_rows(rows, format, options)?;
+        let mut sample = Sample::of(rows, separator)?;
+        sample.ends_first |= format == Format::EdgeList;
+        let (mut layout, columns) = Layout::of_sample(&sample, separator, options)?;
+        let is_asked = sample.is_asked_by_number(options) && !layout.header;
+        if separator != BLANKS && !is_asked {
+            layout.closed = widths::check(rows, &layout, &sample)?;
         }
-        Layout::of_sample(&Sample::of(rows, separator)?, separator, options)
+        Ok((layout, columns))
+    }
+
+    /// The layout of a table whose first row has known names, if it has, and as many as the rows have fields.
+    pub(super) fn of_known_names(
+        rows: &[&[u8]],
+        format: Format,
+        options: &ReadOptions,
+    ) -> Option<(Layout, ReadColumns)> {
+        let separator = delimiter::of_rows(rows, format, options).ok()?;
+        let names = fields(rows[0], separator).collect::<Result<Vec<_>, _>>().ok()?;
+        let width = names.len();
+        let is_even = rows.iter().all(|row| fields(row, separator).count() == width);
+        let is_known = Sample::new(names, Vec::new()).has_known_names();
+        let options = ReadOptions { header: Header::Present, ..options.clone() };
+        (is_even && is_known).then(|| Layout::of(rows, format, &options).ok()).flatten()
     }
 
     /// The layout of JSON lines that start with these: as [`Layout::of`].
     pub(super) fn of_json_lines(
         lines: &[&[u8]],
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), String> {
+    ) -> Result<(Layout, ReadColumns), Refusal> {
         if options.header == Header::Absent {
-            return Err("JSON lines name their columns by keys: leave --no-header out".into());
+            return Err(Refusal::from("JSON lines name their columns by keys: leave --no-header out"));
         }
         let sample = json_lines::sample(lines)?;
         let options = ReadOptions { header: Header::Present, ..options.clone() };
@@ -131,7 +173,7 @@ impl Layout {
     pub(super) fn of_named_tabs(
         rows: &[&[u8]],
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), String> {
+    ) -> Result<(Layout, ReadColumns), Refusal> {
         let mut options = options.clone();
         if options.header == Header::Auto {
             options.header = Header::Absent;
@@ -140,7 +182,7 @@ impl Layout {
             options.ids = IdKind::Names;
         }
         let tab = Separator::Each(b'\t');
-        Layout::of_sample(&Sample::of(rows, tab)?, tab, &options)
+        Ok(Layout::of_sample(&Sample::of(rows, tab)?, tab, &options)?)
     }
 
     fn of_sample(
@@ -148,7 +190,11 @@ impl Layout {
         separator: Separator,
         options: &ReadOptions,
     ) -> Result<(Layout, ReadColumns), String> {
-        let Decision { header, source, target, weight } = sample.decide(options)?;
+        let Decision { header, source, target, weight, mark } = sample.decide(options)?;
+        let decimal_comma = options.weighted
+            && separator != Separator::Each(b',')
+            && separator != BLANKS
+            && sample.has_decimal_commas(header, weight)?;
         let layout = Layout {
             separator,
             ids: ids_of(sample, header, [source, target], options.ids),
@@ -159,8 +205,11 @@ impl Layout {
             of: Of::Vertices,
             exact: options.ids == IdKind::Auto,
             keys: None,
+            closed: false,
+            decimal_comma,
+            mark: mark.map(|column| (column, sample.first[column].to_vec())),
         };
-        let columns = sample.columns(header, [source, target], layout.weight);
+        let columns = sample.columns(header, [source, target], layout.weight, mark);
         Ok((layout, columns))
     }
 
@@ -264,6 +313,12 @@ pub(super) fn fields(
                 rest = next.as_ref().ok().and_then(|&(_, others)| others);
                 Some(next.map(|(field, _)| field))
             }
+            Separator::QuotedBlanks => {
+                let start = line.iter().position(|byte| !is_blank(*byte))?;
+                let next = quoted_or_blanks(&line[start..]);
+                rest = next.as_ref().ok().and_then(|&(_, others)| others);
+                Some(next.map(|(field, _)| field))
+            }
         }
     })
 }
@@ -288,8 +343,42 @@ fn quoted_or_plain(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, Strin
     Ok((Cow::Borrowed(field.trim_ascii()), rest))
 }
 
-/// A field after its opening quote (RFC 4180, but within one line).
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// The field at the start of a line whose fields stand between blanks, and what comes after it.
+fn quoted_or_blanks(line: &[u8]) -> Result<FieldAndRest<'_>, String> {
+    let Some(quoted) = line.strip_prefix(b"\"") else {
+        let end = line.iter().position(|byte| is_blank(*byte)).unwrap_or(line.len());
+        return Ok((Cow::Borrowed(line[..end].trim_ascii_end()), Some(&line[end..])));
+    };
+    let (field, rest) = quoted_text(quoted)?;
+    match rest.first() {
+        Some(byte) if !is_blank(*byte) => {
+            Err(format!("expected a blank after the quoted field `{}`", token::show(&field)))
+        }
+        _ => Ok((field, Some(rest))),
+    }
+}
+
+/// A field after its opening quote, and what comes after the separator behind it.
 fn quoted_field(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, String> {
+    let (field, rest) = quoted_text(line)?;
+    let after = rest.iter().position(|&byte| byte != b' ').unwrap_or(rest.len());
+    match rest[after..].split_first() {
+        None => Ok((field, None)),
+        Some((&byte, others)) if byte == separator => Ok((field, Some(others))),
+        Some(_) => Err(format!(
+            "expected `{}` after the quoted field `{}`",
+            token::show(&[separator]),
+            token::show(&field)
+        )),
+    }
+}
+
+/// The text up to the closing quote, and what comes after that (RFC 4180, but within one line).
+fn quoted_text(line: &[u8]) -> Result<(Cow<'_, [u8]>, &[u8]), String> {
     let mut field = Cow::Borrowed(&line[..0]);
     let mut rest = line;
     loop {
@@ -305,20 +394,10 @@ fn quoted_field(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, String> 
             field.to_mut().extend_from_slice(part);
         }
         if !doubled {
-            break;
+            return Ok((field, rest));
         }
         field.to_mut().push(b'"');
         rest = &rest[1..];
-    }
-    let after = rest.iter().position(|&byte| byte != b' ').unwrap_or(rest.len());
-    match rest[after..].split_first() {
-        None => Ok((field, None)),
-        Some((&byte, others)) if byte == separator => Ok((field, Some(others))),
-        Some(_) => Err(format!(
-            "expected `{}` after the quoted field `{}`",
-            token::show(&[separator]),
-            token::show(&field)
-        )),
     }
 }
 
@@ -364,10 +443,10 @@ mod tests {
         let unsigned = Ids::Integers(Sign::Unsigned);
         assert_eq!(of("1 2", Format::Csv).separator, BLANKS);
         assert_eq!(of("1;2", Format::Csv).separator, Separator::Each(b';'));
-        assert_eq!(of("\"a;b\",2", Format::Csv).separator, Separator::Each(b','));
+        assert_eq!(of("\"a;b\",c", Format::Csv).separator, Separator::Each(b','));
         assert_eq!(of("1,2", Format::Tsv).separator, Separator::Each(b','));
-        assert_eq!(of("a b\tc", Format::EdgeList).separator, Separator::Runs(b"\t"));
-        assert_eq!(of("1 b", Format::EdgeList).ids, Ids::Names);
+        assert_eq!(of("a b\tc\nc\ta b", Format::EdgeList).separator, Separator::Each(b'\t'));
+        assert_eq!(of("a b", Format::EdgeList).ids, Ids::Names);
         for numbers in ["1 2", "-1 2", "1 99999999999999999999", "1.5 2"] {
             assert_eq!(of(numbers, Format::EdgeList).ids, unsigned, "{numbers}");
         }

@@ -401,7 +401,7 @@ fn what_is_wrong_has_its_line_and_what_to_do() {
         (
             Format::NodeLink,
             "[]".into(),
-            ":1: invalid type: sequence, expected an object with `nodes` and `edges`",
+            ":1: the file is a list of records",
         ),
         (Format::NodeLink, "{}".into(), "the file has no `nodes`"),
         (

@@ -21,10 +21,13 @@ mod decision;
 mod names;
 mod sample;
 mod sentences;
+mod times;
 
 pub use names::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
 pub(super) use decision::Decision;
 pub(crate) use decision::number;
 pub(crate) use names::is_weight_name;
-pub(super) use sample::{MOST_ROWS, Sample, is_number_like, is_padded};
+pub(super) use sample::{
+    MOST_ROWS, Sample, is_decimal_comma, is_number_like, is_padded, is_several,
+};
