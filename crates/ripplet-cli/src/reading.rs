@@ -9,7 +9,9 @@ use clap::{Args, ValueEnum};
 use ripplet::graph::{
     BuildError, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,
 };
-use ripplet::io::{Columns, Delimiter, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary};
+use ripplet::io::{
+    Columns, Delimiter, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary,
+};
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
 use std::time::Instant;

@@ -71,7 +71,8 @@ impl<'a> Cut<'a> {
 
     /// Whether fields hold commas, and all of these stand before decimals.
     fn has_decimal_commas(&self) -> bool {
-        let mut with_comma = self.data().iter().flatten().filter(|field| field.contains(&b',')).peekable();
+        let mut with_comma =
+            self.data().iter().flatten().filter(|field| field.contains(&b',')).peekable();
         with_comma.peek().is_some() && with_comma.all(|field| is_decimal_comma(field))
     }
 
@@ -87,7 +88,8 @@ impl<'a> Cut<'a> {
             let ends = [field.first(), field.last()];
             ends.iter().flatten().any(|byte| b",;|".contains(byte))
         };
-        let is_decimal = |row: &Vec<Cow<'_, [u8]>>| row.iter().take(2).any(|field| is_decimal_comma(field));
+        let is_decimal =
+            |row: &Vec<Cow<'_, [u8]>>| row.iter().take(2).any(|field| is_decimal_comma(field));
         self.rows.iter().flatten().any(is_loose) || self.data().iter().any(is_decimal)
     }
 
@@ -120,12 +122,18 @@ const COMMA: Separator = Separator::Each(b',');
 
 /// The separator of an edge list, which has none of its own.
 fn of_edge_list(rows: &[&[u8]]) -> Result<Separator, String> {
+    if rows.iter().all(|row| row.iter().all(|byte| b"0123456789 \t.+-eE".contains(byte))) {
+        // The usual case, at once: numbers between blanks.
+        return Ok(BLANKS);
+    }
     let each = b"\t|;,".map(Separator::Each);
-    let mut cuts: Vec<Cut<'_>> = each.iter().filter_map(|&separator| Cut::of(rows, separator)).collect();
+    let mut cuts: Vec<Cut<'_>> =
+        each.iter().filter_map(|&separator| Cut::of(rows, separator)).collect();
     cuts.extend(Cut::of(rows, blanks(rows)).filter(|cut| !cut.has_loose_ends()));
     cuts.retain(|cut| !cut.has_lists());
     // No text has tabs within, and hardly any has bars.
-    if matches!(cuts.first(), Some(cut) if [b'\t', b'|'].map(Separator::Each).contains(&cut.separator)) {
+    if matches!(cuts.first(), Some(cut) if [b'\t', b'|'].map(Separator::Each).contains(&cut.separator))
+    {
         cuts.truncate(1);
     }
     let is_decimal = cuts.iter().any(|cut| cut.separator != COMMA && cut.has_decimal_commas());
@@ -189,7 +197,8 @@ fn uneven(rows: &[&[u8]]) -> Separator {
 
 /// Blanks, within which fields may stand in quotes if some do.
 fn blanks(rows: &[&[u8]]) -> Separator {
-    let is_quoted = |row: &&[u8]| fields(row, PLAIN_BLANKS).flatten().any(|field| field.starts_with(b"\""));
+    let is_quoted =
+        |row: &&[u8]| fields(row, PLAIN_BLANKS).flatten().any(|field| field.starts_with(b"\""));
     if rows.iter().any(is_quoted) { Separator::QuotedBlanks } else { PLAIN_BLANKS }
 }
 
@@ -197,7 +206,8 @@ fn blanks(rows: &[&[u8]]) -> Separator {
 fn two_ways(one: &Cut<'_>, other: &Cut<'_>) -> String {
     let row = one.rows.iter().zip(&other.rows).position(|(a, b)| a != b).unwrap_or(0);
     let shown = |cut: &Cut<'_>| {
-        let fields: Vec<String> = cut.rows[row].iter().take(4).map(|field| format!("`{}`", show(field))).collect();
+        let fields: Vec<String> =
+            cut.rows[row].iter().take(4).map(|field| format!("`{}`", show(field))).collect();
         format!("{} (--delimiter {})", fields.join(" "), name(cut.separator))
     };
     format!(

@@ -122,6 +122,9 @@ impl Layout {
         let separator = delimiter::of_rows(rows, format, options)?;
         let mut sample = Sample::of(rows, separator)?;
         sample.ends_first |= format == Format::EdgeList;
+        if options.header == Header::Absent {
+            sample = sample.without_row_names();
+        }
         let (mut layout, columns) = Layout::of_sample(&sample, separator, options)?;
         let is_asked = sample.is_asked_by_number(options) && !layout.header;
         if separator != BLANKS && !is_asked {
@@ -151,9 +154,12 @@ impl Layout {
         options: &ReadOptions,
     ) -> Result<(Layout, ReadColumns), Refusal> {
         if options.header == Header::Absent {
-            return Err(Refusal::from("JSON lines name their columns by keys: leave --no-header out"));
+            return Err(Refusal::from(
+                "JSON lines name their columns by keys: leave --no-header out",
+            ));
         }
-        let sample = json_lines::sample(lines)?;
+        let mut sample = json_lines::sample(lines)?;
+        sample.raw = lines.iter().take(2).copied().collect();
         let options = ReadOptions { header: Header::Present, ..options.clone() };
         let (layout, columns) = Layout::of_sample(&sample, BLANKS, &options)?;
         let key = |column| sample.name(column).filter(|_| layout.header);

@@ -4,7 +4,7 @@
 //! (LDBC Graphalytics specification 1.0.5, section 2.2.1). Vertices without edges count.
 
 use super::layout::{BLANKS, Ids, Layout, fields, is_row};
-use super::rows::{NameRows, NamesOfChunk, Row, Edges, integers, line_of_row, not_an_id};
+use super::rows::{Edges, NameRows, NamesOfChunk, Row, integers, line_of_row, not_an_id};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, show};
 use super::{Fault, Text};

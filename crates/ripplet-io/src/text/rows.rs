@@ -19,11 +19,7 @@ use std::borrow::Cow;
 type Sentence = String;
 
 /// The edges of a chunk whose ids are integers, and their weights where they are read.
-pub(super) fn integers(
-    chunk: Chunk<'_>,
-    layout: &Layout,
-    sign: Sign,
-) -> Result<Edges, LineFault> {
+pub(super) fn integers(chunk: Chunk<'_>, layout: &Layout, sign: Sign) -> Result<Edges, LineFault> {
     let mut edges = Edges::with_room(chunk.lines as usize, layout)?;
     let quick = Quick::of(layout, sign);
     let mut rest = chunk.bytes;
@@ -91,7 +87,9 @@ impl Quick {
             Separator::Each(one) => [one; 3],
             Separator::QuotedBlanks => [b' ', b'\t', b'\t'],
             // A blank at the ends of a field is none that stands between fields.
-            Separator::Runs(set) => [b'\t', b' ', b','].map(|byte| if set.contains(&byte) { byte } else { b'\t' }),
+            Separator::Runs(set) => {
+                [b' ', b'\t', b','].map(|byte| if set.contains(&byte) { byte } else { b'\t' })
+            }
         };
         let is_plain = layout.mark.is_none() && !layout.decimal_comma;
         let closed = layout.closed;

@@ -73,7 +73,10 @@ fn layout_of(
         }
         Format::JsonLines => Layout::of_json_lines(head.rows, &options)?,
         _ if head.is_matrix_market() => {
-            return Err("this is a MatrixMarket file, whose ids are rows and columns: use --from mtx".into());
+            return Err(
+                "this is a MatrixMarket file, whose ids are rows and columns: use --from mtx"
+                    .into(),
+            );
         }
         _ => {
             let header = head.header.filter(|_| format.is_delimited());

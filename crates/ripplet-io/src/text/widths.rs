@@ -11,11 +11,7 @@ use std::borrow::Cow;
 /// # Errors
 /// The first row that has more, unless they are integers without a header, which may have some; between blanks, also
 /// the first that has fewer.
-pub(super) fn check(
-    rows: &[&[u8]],
-    layout: &Layout,
-    sample: &Sample<'_>,
-) -> Result<bool, Refusal> {
+pub(super) fn check(rows: &[&[u8]], layout: &Layout, sample: &Sample<'_>) -> Result<bool, Refusal> {
     let width = sample.first.len();
     let is_each = matches!(layout.separator, Separator::Each(_));
     let may_vary = matches!(layout.ids, Ids::Integers(_)) && !(is_each && layout.header);
@@ -25,7 +21,10 @@ pub(super) fn check(
         is_closed &= count == width;
         let is_wrong = filled > width || !is_each && count < width;
         if is_wrong && !may_vary {
-            return Err(Refusal { row: at, why: sentence(row, filled.max(count.min(width)), layout, sample) });
+            return Err(Refusal {
+                row: at,
+                why: sentence(row, filled.max(count.min(width)), layout, sample),
+            });
         }
     }
     Ok(is_closed)

@@ -41,17 +41,33 @@ use Format::{Csv, EdgeList, Tsv};
 fn text_of_several_words_is_not_cut_at_its_blanks() {
     check(&[
         (EdgeList, "source,target\nAnn Lee,Bob Ray\n", Ok(&["Ann Lee>Bob Ray"])),
-        (EdgeList, "user;item;rating\nann;The Matrix;5\nbob;Up;4\n", Ok(&["ann>The Matrix", "bob>Up"])),
+        (
+            EdgeList,
+            "user;item;rating\nann;The Matrix;5\nbob;Up;4\n",
+            Ok(&["ann>The Matrix", "bob>Up"]),
+        ),
         (EdgeList, "Ann Lee,Bob Ray\nBob Ray,Cyd\n", Ok(&["Ann Lee>Bob Ray", "Bob Ray>Cyd"])),
         (EdgeList, "Ann Lee|Bob Ray\nBob Ray|Cyd\n", Ok(&["Ann Lee>Bob Ray", "Bob Ray>Cyd"])),
-        (EdgeList, "New York\tBoston\nBoston\tNew York\n", Ok(&["New York>Boston", "Boston>New York"])),
+        (
+            EdgeList,
+            "New York\tBoston\nBoston\tNew York\n",
+            Ok(&["New York>Boston", "Boston>New York"]),
+        ),
         (EdgeList, "1,New York\n2,Boston\n", Err("--columns 1,2")),
         (
             EdgeList,
             "http://a.org/x http://b.org/y;z\nhttp://b.org/y;z http://c.org\nhttp://c.org http://a.org\n",
-            Ok(&["http://a.org/x>http://b.org/y;z", "http://b.org/y;z>http://c.org", "http://c.org>http://a.org"]),
+            Ok(&[
+                "http://a.org/x>http://b.org/y;z",
+                "http://b.org/y;z>http://c.org",
+                "http://c.org>http://a.org",
+            ]),
         ),
-        (EdgeList, "ann bob\nbob cyd\ncyd Dee Roe\n", Err(":3: the row has 3 fields, and the first row 2")),
+        (
+            EdgeList,
+            "ann bob\nbob cyd\ncyd Dee Roe\n",
+            Err(":3: the row has 3 fields, and the first row 2"),
+        ),
         (EdgeList, "ann, bob\nbob, cyd\n", Ok(&["ann>bob", "bob>cyd"])),
         (Csv, "Source|Target\nAnn Lee|Bob, Ray\n", Ok(&["Ann Lee>Bob, Ray"])),
     ]);
@@ -71,7 +87,9 @@ fn integers_stand_between_whatever_they_did() {
 #[test]
 fn two_ways_to_cut_are_refused_with_both() {
     let error = read("Ann Lee,Bob Ray\nBob Ray,Cyd Dee\n", EdgeList).unwrap_err();
-    for part in ["`Ann Lee` `Bob Ray` (--delimiter ,)", "`Ann` `Lee,Bob` `Ray` (--delimiter blanks)"] {
+    for part in
+        ["`Ann Lee` `Bob Ray` (--delimiter ,)", "`Ann` `Lee,Bob` `Ray` (--delimiter blanks)"]
+    {
         assert!(error.contains(part), "{error}");
     }
     let by = |delimiter: &str| {
@@ -134,15 +152,25 @@ fn commas_before_decimals_separate_nothing() {
 fn row_names_are_no_ids() {
     check(&[
         (Csv, "from,to\n1,ann,bob\n2,bob,cyd\n", Ok(&["ann>bob", "bob>cyd"])),
-        (EdgeList, "\"from\" \"to\"\n\"1\" \"ann\" \"bob\"\n\"2\" \"bob\" \"cyd\"\n", Ok(&["ann>bob", "bob>cyd"])),
+        (
+            EdgeList,
+            "\"from\" \"to\"\n\"1\" \"ann\" \"bob\"\n\"2\" \"bob\" \"cyd\"\n",
+            Ok(&["ann>bob", "bob>cyd"]),
+        ),
         (EdgeList, "from to\n1 7 8\n2 8 9\n", Ok(&["7>8", "8>9"])),
         (Csv, "from,to\nann,1,bob\nbob,2,cyd\n", Err(":2: the row has 3 fields, and the header 2")),
         (Csv, "x,y\n1,ann,bob\n2,bob,cyd\n", Err("--columns x,y")),
     ]);
-    let columns = Columns { source: "x".into(), target: "y".into(), ..Columns::default() };
-    let options = ReadOptions { columns, ..ReadOptions::default() };
-    let found = read_with("x,y\n1,ann,bob\n2,bob,cyd\n", Csv, &options);
-    assert_eq!(found.unwrap(), ["ann>bob", "bob>cyd"]);
+    for [source, target] in [["x", "y"], ["2", "3"]] {
+        let columns =
+            Columns { source: source.into(), target: target.into(), ..Columns::default() };
+        let options = ReadOptions { columns, ..ReadOptions::default() };
+        let found = read_with("x,y\n1,ann,bob\n2,bob,cyd\n", Csv, &options);
+        assert_eq!(found.unwrap(), ["ann>bob", "bob>cyd"]);
+    }
+    let absent = ReadOptions { header: Header::Absent, ..ReadOptions::default() };
+    let error = read_with("x,y\n1,ann,bob\n2,bob,cyd\n", Csv, &absent).unwrap_err();
+    assert!(error.contains(":2: the row has 3 fields"), "{error}");
 }
 
 #[test]
@@ -154,7 +182,11 @@ fn rows_wider_than_the_header_are_refused_with_their_line() {
         (Csv, "source,target\n\n# c\n1,2\n3,4,5\n", Err(&format!(":5: {wide}"))),
         (Csv, "source,target\nann,bob,\nbob,cyd,,\n", Ok(&["ann>bob", "bob>cyd"])),
         (Csv, "source,target\n\"Miller, Ann\",bob\n", Ok(&["Miller, Ann>bob"])),
-        (Csv, "ann,bob\nbob,cyd\nMiller, Ann,bob\n", Err(":3: the row has 3 fields, and the first row 2")),
+        (
+            Csv,
+            "ann,bob\nbob,cyd\nMiller, Ann,bob\n",
+            Err(":3: the row has 3 fields, and the first row 2"),
+        ),
         (Csv, "1,2\n2,3,5\n", Ok(&["1>2", "2>3"])),
     ]);
     for (first, row, last) in [
@@ -183,10 +215,18 @@ fn rows_wider_than_the_header_are_refused_with_their_line() {
 #[test]
 fn quotes_hold_fields_between_blanks() {
     check(&[
-        (EdgeList, "Ann Bob\nBob \"Cyd Roe\"\n\"Cyd Roe\" Ann\n", Ok(&["Ann>Bob", "Bob>Cyd Roe", "Cyd Roe>Ann"])),
+        (
+            EdgeList,
+            "Ann Bob\nBob \"Cyd Roe\"\n\"Cyd Roe\" Ann\n",
+            Ok(&["Ann>Bob", "Bob>Cyd Roe", "Cyd Roe>Ann"]),
+        ),
         (Csv, "\"1\" \"2\"\n\"2\" \"3\"\n", Ok(&["1>2", "2>3"])),
         (EdgeList, "bo\"b ann\nann bo\"b\n", Ok(&["bo\"b>ann", "ann>bo\"b"])),
-        (EdgeList, "\"Ann Lee\"\t\"Bob\"\n\"Bob\"\t\"Ann Lee\"\n", Ok(&["Ann Lee>Bob", "Bob>Ann Lee"])),
+        (
+            EdgeList,
+            "\"Ann Lee\"\t\"Bob\"\n\"Bob\"\t\"Ann Lee\"\n",
+            Ok(&["Ann Lee>Bob", "Bob>Ann Lee"]),
+        ),
         (EdgeList, "\"ann\" bob\nbob \"cyd\n", Err(":2: a quoted field does not end")),
     ]);
 }
@@ -203,7 +243,11 @@ fn excel_says_what_stands_between_fields() {
 fn a_header_may_stand_in_a_comment() {
     check(&[
         (Csv, "#source,target\nann,bob\ncyd,dan\n", Ok(&["ann>bob", "cyd>dan"])),
-        (Csv, "# made by hand\n# when,sender,receiver\n7,ann,bob\n8,bob,cyd\n", Ok(&["ann>bob", "bob>cyd"])),
+        (
+            Csv,
+            "# made by hand\n# when,sender,receiver\n7,ann,bob\n8,bob,cyd\n",
+            Ok(&["ann>bob", "bob>cyd"]),
+        ),
         (EdgeList, "# FromNodeId\tToNodeId\n1\t2\n", Ok(&["1>2"])),
     ]);
 }

@@ -577,10 +577,17 @@ fn a_mark_between_two_ids_is_no_id() {
         ("ann \u{2192} bob\nbob \u{2192} cyd\n", ["ann>bob", "bob>cyd"]),
         ("2 <- 1\n3 <- 2\n", ["1>2", "2>3"]),
     ] {
-        assert_eq!(edges(text, Format::EdgeList), Ok(expected.map(String::from).to_vec()), "{text}");
+        assert_eq!(
+            edges(text, Format::EdgeList),
+            Ok(expected.map(String::from).to_vec()),
+            "{text}"
+        );
     }
     let mixed = read("ann -> bob\nbob -- cyd\n", Format::EdgeList).unwrap_err();
-    assert!(mixed.contains("neither letters nor digits") && mixed.contains("--columns 1,3"), "{mixed}");
+    assert!(
+        mixed.contains("neither letters nor digits") && mixed.contains("--columns 1,3"),
+        "{mixed}"
+    );
     let later = format!("{}ann bob cyd\n", "ann -> bob\n".repeat(5000));
     let later = read(&later, Format::EdgeList).unwrap_err();
     assert!(later.contains(":5001: expected `->`"), "{later}");
@@ -626,7 +633,11 @@ fn pandas_counts_columns_without_names() {
         "0,1,2\nann,bob,0.5\nbob,cyd,4\n",
         ",0,1,2\n0,ann,bob,0.5\n1,bob,cyd,4\n",
     ] {
-        assert_eq!(edges(text, Format::Csv), Ok(vec!["ann>bob".into(), "bob>cyd".into()]), "{text}");
+        assert_eq!(
+            edges(text, Format::Csv),
+            Ok(vec!["ann>bob".into(), "bob>cyd".into()]),
+            "{text}"
+        );
     }
     assert_eq!(edges(",0,1\n0,5,7\n1,7,9\n", Format::Csv).unwrap(), ["5>7", "7>9"]);
     for text in ["5,7\nann,bob\nbob,cyd\n", "1,2\nann,bob\n"] {
@@ -638,7 +649,10 @@ fn pandas_counts_columns_without_names() {
 #[test]
 fn adjacency_matrices_are_no_edges() {
     let wide: String = (0..40)
-        .map(|row| (0..400).map(|column| if row == column { "0 " } else { "1 " }).collect::<String>() + "\n")
+        .map(|row| {
+            (0..400).map(|column| if row == column { "0 " } else { "1 " }).collect::<String>()
+                + "\n"
+        })
         .collect();
     for text in [
         "0 1 1\n1 0 0\n1 0 0\n",
@@ -667,15 +681,22 @@ fn adjacency_matrices_are_no_edges() {
 #[test]
 fn what_is_advised_is_exact_and_quoted() {
     for (text, advice) in [
-        ("day,Bought At,Sold At,sum\nmon,ann,bob,3\ntue,bob,ann,4\n", "--columns 'Bought At,Sold At'"),
+        (
+            "day,Bought At,Sold At,sum\nmon,ann,bob,3\ntue,bob,ann,4\n",
+            "--columns 'Bought At,Sold At'",
+        ),
         ("day,\"buys, at\",sells,sum\nmon,ann,bob,3\ntue,bob,ann,4\n", "--columns 2,3"),
         ("day,bob's,sells,sum\nmon,ann,bob,3\ntue,bob,ann,4\n", "--columns 2,3"),
-        ("Timestamp,From Bank,Account,To Bank,Account,Paid\nx,10,8A,20,8B,1\ny,10,8B,20,8C,1\n", "--columns 3,5"),
+        (
+            "Timestamp,From Bank,Account,To Bank,Account,Paid\nx,10,8A,20,8B,1\ny,10,8B,20,8C,1\n",
+            "--columns 3,5",
+        ),
     ] {
         let error = read(text, Format::Csv).expect_err(text);
         assert!(error.contains(advice), "{error}");
     }
-    let doubled = "Timestamp,From Bank,Account,To Bank,Account,Paid\nx,10,8A,20,8B,1\ny,10,8B,20,8C,1\n";
+    let doubled =
+        "Timestamp,From Bank,Account,To Bank,Account,Paid\nx,10,8A,20,8B,1\ny,10,8B,20,8C,1\n";
     assert!(read(doubled, Format::Csv).unwrap_err().contains("--columns 3,5"));
     let quoted = "day,buys,sells,sum\n\"mon\",\"a,n\",bob,3\n";
     let error = read(quoted, Format::Csv).unwrap_err();
@@ -689,7 +710,8 @@ fn what_is_advised_is_exact_and_quoted() {
 fn names_count_in_any_case() {
     let gephi = "Source,Target,Source Label,Target Label\n1,2,ann,bob\n2,3,bob,cyd\n";
     assert_eq!(edges(gephi, Format::Csv).unwrap(), ["1>2", "2>3"]);
-    let found = read_with("x,sender,receiver\n7,ann,bob\n", Format::Csv, &by_columns("Sender", "RECEIVER"));
+    let found =
+        read_with("x,sender,receiver\n7,ann,bob\n", Format::Csv, &by_columns("Sender", "RECEIVER"));
     assert_eq!(found, Ok(owned(&[["ann", "bob"]])));
     let twice = "Sender,SENDER,to\nann,bob,cyd\n";
     let found = read_with(twice, Format::Csv, &by_columns("sender", "to"));
@@ -726,7 +748,9 @@ fn a_table_of_users_and_groups_is_refused_alike_whatever_its_ids() {
         error.split(';').next().unwrap().to_owned()
     };
     let first = said("1,2\n2,3\n");
-    for rows in ["1,9\n2,8\n", "ann,admins\nbob,users\n", "U12,G55\nU13,G56\nU14,G57\n", "ann,5\nbob,7\n"] {
+    for rows in
+        ["1,9\n2,8\n", "ann,admins\nbob,users\n", "U12,G55\nU13,G56\nU14,G57\n", "ann,5\nbob,7\n"]
+    {
         assert_eq!(said(rows), first, "{rows}");
     }
 }

@@ -1,7 +1,9 @@
 //! Whether the first row names the columns, and which of them are read.
 
 use super::names::{VERTEX_NAMES, is_circumstance, is_graph_name, is_weight_name, measures, words};
-use super::sample::{Field, Kind, Known, Sample, Values, is_code, is_digits, is_integer, is_of_signs};
+use super::sample::{
+    Field, Kind, Known, Sample, Values, is_code, is_digits, is_integer, is_of_signs,
+};
 use crate::summary::{ReadColumn, ReadColumns};
 use crate::text::token;
 use crate::{Columns, Header, ReadOptions};
@@ -85,6 +87,9 @@ impl Sample<'_> {
                 *end = number(name).unwrap_or(*end);
             }
         }
+        if self.row_names && asked.is_some() {
+            return Ok(true);
+        }
         if ends.iter().any(|&end| self.first.get(end).is_none_or(|field| field.is_empty())) {
             return self.has_unnamed_index(asked, known);
         }
@@ -130,7 +135,7 @@ impl Sample<'_> {
             && self.is_above(0, 1, is_integer);
         if !is_index || asked.is_some() {
             // What is missing is for its row to say.
-            return Ok(is_index && self.row_names);
+            return Ok(false);
         }
         match known.sure.is_empty() && known.likely.is_empty() && !are_counted(names) {
             false => Ok(true),
@@ -341,7 +346,10 @@ impl Sample<'_> {
         let integers =
             self.rows(false).all(|row| row.iter().take(2).all(|field| is_integer(field)));
         let words = self.first.iter().any(|field| Kind::of(field) == Kind::Word);
+        let is_empty = self.first.iter().take(2).any(|field| field.is_empty());
         match self.first.len() {
+            // What is missing is for its row to say.
+            _ if is_empty => Ok([0, 1]),
             0 | 1 => Ok([0, 1]),
             2 | 3 => self.check_ids(false, [0, 1]),
             // An integer in front of words counts rows, or is one of their attributes; but not in the files
@@ -380,7 +388,9 @@ impl Sample<'_> {
         match *candidates {
             [only] => Ok(only),
             [] if self.first.len() == 3 + usize::from(self.first[0].is_empty()) => {
-                let third = (0..4).filter(|&place| self.first.get(place).is_some_and(|name| !name.is_empty())).find(free);
+                let third = (0..4)
+                    .filter(|&place| self.first.get(place).is_some_and(|name| !name.is_empty()))
+                    .find(free);
                 let third = third.unwrap_or(2);
                 match self.first.get(third).is_some_and(|name| is_circumstance(name)) {
                     false => Ok(third),
@@ -416,8 +426,9 @@ impl Sample<'_> {
 
     /// The likely ends of an edge in a table with a name twice: columns that share values, else both of that name.
     fn ends_beside(&self, twice: &[u8]) -> [usize; 2] {
-        let of_name: Vec<usize> =
-            (0..self.first.len()).filter(|&at| self.first[at].trim_ascii() == twice.trim_ascii()).collect();
+        let of_name: Vec<usize> = (0..self.first.len())
+            .filter(|&at| self.first[at].trim_ascii() == twice.trim_ascii())
+            .collect();
         match *of_name {
             [a, b] if self.pairs_of_ids(true).contains(&[a, b]) => [a, b],
             _ => self.likely_ends(true),
@@ -435,14 +446,19 @@ impl Sample<'_> {
         let is_named = |at: usize| {
             // Of a name that stands twice, the number says more.
             let name = &self.first[at];
-            header && !name.is_empty() && self.first.iter().filter(|other| *other == name).count() == 1
+            header
+                && !name.is_empty()
+                && self.first.iter().filter(|other| *other == name).count() == 1
         };
-        let column = |at: usize| match self.first.get(at).filter(|_| at < self.first.len() && is_named(at)) {
+        let column = |at: usize| match self
+            .first
+            .get(at)
+            .filter(|_| at < self.first.len() && is_named(at))
+        {
             Some(name) => ReadColumn::Name(String::from_utf8_lossy(name).into_owned()),
             None => ReadColumn::Number(at + 1),
         };
-        let is_read =
-            |at: &usize| [Some(source), Some(target), weight, mark].contains(&Some(*at));
+        let is_read = |at: &usize| [Some(source), Some(target), weight, mark].contains(&Some(*at));
         let ignored = |at: &usize| !is_read(at);
         let others = (0..self.first.len()).filter(ignored);
         ReadColumns {
@@ -463,7 +479,8 @@ impl Sample<'_> {
 
 /// Whether names count columns from 0: `0,1,2`, as pandas names columns that have no names.
 fn are_counted(names: &[Field<'_>]) -> bool {
-    names.len() > 1 && (0..).zip(names).all(|(at, name)| name.as_ref() == format!("{at}").as_bytes())
+    names.len() > 1
+        && (0..).zip(names).all(|(at, name)| name.as_ref() == format!("{at}").as_bytes())
 }
 
 /// Whether rows of fields are those of a square matrix of adjacency: of numbers, nothing but 0 and 1, or symmetric with
@@ -483,7 +500,8 @@ fn is_matrix(rows: &[&[Field<'_>]]) -> bool {
     let number = |field: &Field<'_>| token::parse::<f64>(field);
     let is_symmetric = |a: usize| {
         number(&rows[a][a]) == Some(0.0)
-            && (0..a).all(|b| number(&rows[a][b]).is_some_and(|cell| number(&rows[b][a]) == Some(cell)))
+            && (0..a)
+                .all(|b| number(&rows[a][b]).is_some_and(|cell| number(&rows[b][a]) == Some(cell)))
     };
     (0..rows.len()).all(is_symmetric)
 }

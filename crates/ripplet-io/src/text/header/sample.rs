@@ -27,7 +27,7 @@ pub(in crate::text) struct Sample<'a> {
     /// empty one was put in.
     pub(in crate::text) row_names: bool,
     /// The first two rows as they stand in the file.
-    pub(super) raw: Vec<&'a [u8]>,
+    pub(in crate::text) raw: Vec<&'a [u8]>,
 }
 
 /// What the values of a column are.
@@ -119,6 +119,15 @@ impl<'a> Sample<'a> {
     /// The sample of rows as fields; there is one at least.
     pub(in crate::text) fn new(first: Vec<Field<'a>>, others: Vec<Vec<Field<'a>>>) -> Sample<'a> {
         Sample { first, others, ends_first: false, row_names: false, raw: Vec::new() }
+    }
+
+    /// The sample without a name that was put in before the first row, which is to be an edge.
+    pub(in crate::text) fn without_row_names(mut self) -> Sample<'a> {
+        if self.row_names {
+            self.first.remove(0);
+            self.row_names = false;
+        }
+        self
     }
 
     /// The name of a column, if the first row is a header that has it.
@@ -256,7 +265,9 @@ impl<'a> Sample<'a> {
         if !weights.clone().any(|field| field.contains(&b',')) {
             return Ok(false);
         }
-        let is_decimal = |field: &Field<'_>| is_decimal_comma(field) || !field.contains(&b',') && !field.contains(&b'.');
+        let is_decimal = |field: &Field<'_>| {
+            is_decimal_comma(field) || !field.contains(&b',') && !field.contains(&b'.')
+        };
         if weights.clone().all(is_decimal)
             && weights.any(|field| is_decimal_comma(field) && !may_be_thousands(field))
         {
@@ -352,9 +363,9 @@ fn is_below_row_names(first: &[Field<'_>], others: &[Vec<Field<'_>>]) -> bool {
     first.len() > 1
         && !others.is_empty()
         && first.iter().all(is_name)
-        && others.iter().all(|row| {
-            row.len() == first.len() + 1 && is_digits(&row[0]) && seen.insert(&row[0])
-        })
+        && others
+            .iter()
+            .all(|row| row.len() == first.len() + 1 && is_digits(&row[0]) && seen.insert(&row[0]))
 }
 
 /// Whether a field stands for a value that is not known.
@@ -369,7 +380,8 @@ pub(super) fn is_of_signs(field: &[u8]) -> bool {
         return false;
     }
     let text = String::from_utf8_lossy(field);
-    !text.is_empty() && !text.chars().any(|c| c.is_alphanumeric() || c == char::REPLACEMENT_CHARACTER)
+    !text.is_empty()
+        && !text.chars().any(|c| c.is_alphanumeric() || c == char::REPLACEMENT_CHARACTER)
 }
 
 pub(super) fn is_digits(field: &[u8]) -> bool {
@@ -407,7 +419,10 @@ fn is_measure(field: &[u8]) -> bool {
     if !text.contains(is_digit) {
         return false;
     }
-    let bare = text.trim_start_matches(['-', '+', '$', '€', '£']).trim_end_matches(['%', '€', '$', '£']).trim();
+    let bare = text
+        .trim_start_matches(['-', '+', '$', '€', '£'])
+        .trim_end_matches(['%', '€', '$', '£'])
+        .trim();
     let is_amount = bare.len() < text.len() || text.contains(',');
     let is_of = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
     let has_sign = text.contains(['$', '€', '£', '%']) || bare.contains(',');

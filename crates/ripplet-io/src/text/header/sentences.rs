@@ -73,16 +73,23 @@ impl Sample<'_> {
             .iter()
             .map(|&column| {
                 let name = std::str::from_utf8(self.first.get(column)?).ok()?;
-                let is_only = self.first.iter().filter(|other| other.eq_ignore_ascii_case(name.as_bytes())).count() == 1;
+                let is_only = self
+                    .first
+                    .iter()
+                    .filter(|other| other.eq_ignore_ascii_case(name.as_bytes()))
+                    .count()
+                    == 1;
                 let is_plain = !name.contains([',', '\'']) && !name.contains(char::is_control);
                 let is_short = !name.is_empty() && name.len() < 30 && !name.starts_with('-');
-                (is_only && is_plain && is_short && Kind::of(name.as_bytes()) == Kind::Word).then_some(name)
+                (is_only && is_plain && is_short && Kind::of(name.as_bytes()) == Kind::Word)
+                    .then_some(name)
             })
             .collect();
         match names.filter(|_| header) {
             Some(names) => format!("--columns {}", shell_word(&names.join(","))),
             None => {
-                let numbers: Vec<String> = columns.iter().map(|column| (column + 1).to_string()).collect();
+                let numbers: Vec<String> =
+                    columns.iter().map(|column| (column + 1).to_string()).collect();
                 format!("--columns {}", numbers.join(","))
             }
         }
@@ -95,8 +102,14 @@ impl Sample<'_> {
             fields.join(&b","[..])
         };
         let rows: Vec<String> = match &*self.raw {
-            [] => self.rows(false).take(2).map(|row| format!("`{}`", token::show_row(&fields(row)))).collect(),
-            raw => raw.iter().map(|row| format!("`{}`", token::show_row(row.trim_ascii()))).collect(),
+            [] => self
+                .rows(false)
+                .take(2)
+                .map(|row| format!("`{}`", token::show_row(&fields(row))))
+                .collect(),
+            raw => {
+                raw.iter().map(|row| format!("`{}`", token::show_row(row.trim_ascii()))).collect()
+            }
         };
         rows.join(" and ")
     }

@@ -1,7 +1,17 @@
 //! Dates and times, as far as they are told from ids.
 
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
     "december",
 ];
 
@@ -13,14 +23,21 @@ const OTHERS: [&str; 13] =
 /// with times.
 pub(super) fn is_time(text: &str) -> bool {
     let is_sign = |c: char| c.is_ascii_alphanumeric() || " -+/.:,".contains(c);
-    if text.len() > 40 || !text.starts_with(|c: char| c.is_ascii_alphanumeric()) || !text.chars().all(is_sign) {
+    if text.len() > 40
+        || !text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        || !text.chars().all(is_sign)
+    {
         return false;
     }
     let lower = text.to_ascii_lowercase();
-    let mut letters = lower.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
-    let is_month = |word: &str| word == "sept" || MONTHS.iter().any(|month| word == *month || word == &month[..3]);
+    let mut letters =
+        lower.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let is_month = |word: &str| {
+        word == "sept" || MONTHS.iter().any(|month| word == *month || word == &month[..3])
+    };
     let is_other = |word: &str| {
-        OTHERS.contains(&word) || word.ends_with("day") && word.get(..3).is_some_and(|day| OTHERS.contains(&day))
+        OTHERS.contains(&word)
+            || word.ends_with("day") && word.get(..3).is_some_and(|day| OTHERS.contains(&day))
     };
     if !letters.clone().all(|word| is_month(word) || is_other(word)) {
         return false;
@@ -28,8 +45,12 @@ pub(super) fn is_time(text: &str) -> bool {
     let has_month = letters.any(is_month);
     let begin = &lower[..lower.find([' ', 't']).filter(|_| !has_month).unwrap_or(lower.len())];
     match has_month {
-        true => lower.contains(|c: char| c.is_ascii_digit()) && lower.contains([' ', '-', '/', '.']),
-        false => is_date(begin) || is_clock(begin.trim_end_matches(|c: char| c.is_ascii_alphabetic())),
+        true => {
+            lower.contains(|c: char| c.is_ascii_digit()) && lower.contains([' ', '-', '/', '.'])
+        }
+        false => {
+            is_date(begin) || is_clock(begin.trim_end_matches(|c: char| c.is_ascii_alphabetic()))
+        }
     }
 }
 
@@ -62,9 +83,7 @@ fn is_clock(text: &str) -> bool {
         let whole = part.split('.').next().unwrap_or(part);
         whole.len() <= 2 && whole.parse::<u32>().is_ok_and(|number| number <= most)
     };
-    matches!(parts.len(), 2 | 3)
-        && parts[1].len() >= 2
-        && parts.iter().zip(most).all(is_part)
+    matches!(parts.len(), 2 | 3) && parts[1].len() >= 2 && parts.iter().zip(most).all(is_part)
 }
 
 #[cfg(test)]
