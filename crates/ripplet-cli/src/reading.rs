@@ -9,7 +9,9 @@ use clap::{Args, ValueEnum};
 use ripplet::graph::{
     BuildError, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,
 };
-use ripplet::io::{Columns, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary};
+use ripplet::io::{
+    Columns, Delimiter, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary,
+};
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
 use std::time::Instant;
@@ -46,6 +48,9 @@ pub struct ReadArguments {
     /// The first row of a text table is an edge.
     #[arg(long, conflicts_with = "header")]
     no_header: bool,
+    /// What stands between the fields of a text table: `tab`, `blanks`, or a sign such as `;`.
+    #[arg(long, value_name = "CHAR|tab|blanks", allow_hyphen_values = true)]
+    delimiter: Option<Delimiter>,
     /// Take weights that change by more than 1 % as they become integers of 32 bits, which are refused
     /// otherwise.
     ///
@@ -154,6 +159,7 @@ impl ReadArguments {
                 ids: self.ids.into(),
                 columns,
                 header: self.header(),
+                delimiter: self.delimiter,
             },
             direction: if self.directed { Direction::Directed } else { Direction::Undirected },
             self_loops: if build.keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },
@@ -181,6 +187,7 @@ impl ReadArguments {
             ("--columns", self.columns.is_some()),
             ("--header", self.header),
             ("--no-header", self.no_header),
+            ("--delimiter", self.delimiter.is_some()),
             ("--keep-loops", build.keep_loops),
             ("--keep-duplicates", build.keep_duplicates),
             ("--coarse-weights", self.coarse_weights),

@@ -94,9 +94,16 @@ impl Format {
         NAMES.iter().find(of_extension).map(|&(format, ..)| (format, compression))
     }
 
-    /// The format of a `--from` value.
+    /// The format of a `--from` value: its name, or another that is usual, in any case.
     pub fn of_name(name: &str) -> Option<Format> {
-        NAMES.iter().find(|(_, known, _)| *known == name).map(|&(format, ..)| format)
+        let name = name.to_ascii_lowercase();
+        let other = match name.as_str() {
+            "txt" | "el" | "edges" => Some(Format::EdgeList),
+            "ndjson" | "jsonlines" => Some(Format::JsonLines),
+            _ => None,
+        };
+        let of_name = NAMES.iter().find(|(_, known, _)| *known == name);
+        of_name.map(|&(format, ..)| format).or(other)
     }
 
     /// The `--from` value of this format.
@@ -124,6 +131,11 @@ impl Format {
         let extension = path.extension().and_then(|extension| extension.to_str());
         let known = ["xlsx", "xls", "xlsm", "xlsb", "ods"];
         extension.is_some_and(|found| known.iter().any(|known| found.eq_ignore_ascii_case(known)))
+    }
+
+    /// Whether the format is a table with a separator of its own: `.csv` or `.tsv`.
+    pub fn is_delimited(self) -> bool {
+        matches!(self, Format::Csv | Format::Tsv)
     }
 
     /// Whether the format is text, which may be compressed or come from standard input.

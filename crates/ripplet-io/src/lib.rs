@@ -58,7 +58,7 @@ pub use labels::{
     InitialLabels, parse_initial_labels, parse_labels, read_initial_labels, read_labels,
 };
 pub use memberships::{MembershipForm, Memberships, parse_memberships, read_memberships};
-pub use options::{Columns, Header, IdKind, ReadOptions};
+pub use options::{Columns, Delimiter, Header, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_edges_with_summary, read_ldbc};
 pub use seeds::{SeedRow, Seeds, UnknownSeeds, parse_seeds, read_seeds};
 pub use small::{LARGEST_TEXT, is_plain_file, read_small, read_small_text};

@@ -1,6 +1,7 @@
 //! What a reader may be told beside the file's name.
 
 use crate::Format;
+use std::str::FromStr;
 
 /// What a reader may be told beside the file's name.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,35 @@ pub struct ReadOptions {
     pub columns: Columns,
     /// Whether the first row of a text table names its columns.
     pub header: Header,
+    /// What stands between the fields of a text table; decided by the first rows if left open.
+    pub delimiter: Option<Delimiter>,
+}
+
+/// What stands between the fields of a text table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delimiter {
+    /// This byte, each time; a field may stand in double quotes.
+    Byte(u8),
+    /// Any run of blanks and tabs.
+    Blanks,
+}
+
+impl FromStr for Delimiter {
+    type Err = String;
+
+    /// The delimiter that `tab`, `blanks` or one sign stands for.
+    fn from_str(text: &str) -> Result<Delimiter, String> {
+        match text {
+            "tab" | "\t" | "\\t" => Ok(Delimiter::Byte(b'\t')),
+            "blanks" | " " => Ok(Delimiter::Blanks),
+            _ => match *text.as_bytes() {
+                [sign] if sign.is_ascii_punctuation() && !b"\"#%".contains(&sign) => {
+                    Ok(Delimiter::Byte(sign))
+                }
+                _ => Err("expected `tab`, `blanks`, or one sign such as `;`".into()),
+            },
+        }
+    }
 }
 
 /// Whether the first row of a text table names its columns.

@@ -43,8 +43,15 @@ pub fn read_edges_with_summary(
         Format::Metis if options.format.is_none() && bv::is_beside(path) => Format::Bv,
         format => format,
     };
+    check_delimiter(path, format, options)?;
     match format {
         Format::Bv => Ok(without_columns(bv::read(path, options)?)),
+        format @ (Format::Parquet | Format::Arrow) if standard_input => {
+            let bytes = read_standard_input().map_err(|fault| fault.of(path))?;
+            let (edges, columns) = columnar::parse_named(bytes, format, options, path)?;
+            let summary = ReadSummary::of_table(&edges, columns);
+            Ok((edges, summary))
+        }
         format @ (Format::Parquet | Format::Arrow) => {
             let (edges, columns) = columnar::read(path, format, options)?;
             let summary = ReadSummary::of_table(&edges, columns);
@@ -60,6 +67,34 @@ pub fn read_edges_with_summary(
         format => {
             let mut text = open(path).map_err(|fault| fault.of(path))?;
             text::read(&mut text, format, options).map_err(|fault| fault.of(path))
+        }
+    }
+}
+
+/// Refuses a delimiter of a format that has none.
+fn check_delimiter(path: &Path, format: Format, options: &ReadOptions) -> Result<(), ReadError> {
+    if options.delimiter.is_none() || format == Format::EdgeList || format.is_delimited() {
+        return Ok(());
+    }
+    let sentence = format!(
+        "--delimiter says what stands between the fields of a text table, and the format {} has none: leave it out, or \
+         use --from csv",
+        format.name()
+    );
+    Err(ReadError::content(path, Place::File, sentence))
+}
+
+/// All of standard input, of a format that is not read from its beginning to its end.
+fn read_standard_input() -> Result<Bytes, Fault> {
+    /// Bytes for which room is made at a time.
+    const STEP: usize = 16 << 20;
+    let (mut input, mut bytes) = (io::stdin().lock(), Vec::new());
+    loop {
+        let more = STEP.min(bytes.len().max(1 << 16));
+        memory::reserve(&mut bytes, more)?;
+        let step = bytes.capacity() - bytes.len();
+        if input.by_ref().take(step as u64).read_to_end(&mut bytes).map_err(system)? == 0 {
+            return Ok(bytes.into());
         }
     }
 }
@@ -82,7 +117,13 @@ pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format, Re
     match (options.format, Format::of_path(path)) {
         (Some(format), _) | (None, Some((format, _))) => Ok(format),
         (None, None) if path == Path::new("-") => Ok(Format::EdgeList),
-        (None, None) => Err(unknown_format(path)),
+        // Of a file that is not there, the name matters most.
+        (None, None) => match std::fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(ReadError::io(path, Place::File, error))
+            }
+            _ => Err(unknown_format(path)),
+        },
     }
 }
 
@@ -109,6 +150,7 @@ pub(crate) fn read_bytes(
         let sentence = "a BV graph is two files: expected the path of its .graph file";
         return Err(ReadError::content(path, Place::File, sentence));
     }
+    check_delimiter(path, format, options)?;
     if !format.is_text() {
         let (edges, columns) = columnar::parse_named(bytes, format, options, path)?;
         let summary = ReadSummary::of_table(&edges, columns);
@@ -221,6 +263,7 @@ pub fn parse_edges(
         let sentence = format!("the format {} is not one text", format.name());
         return Err(ReadError::content(path, Place::File, sentence));
     }
+    check_delimiter(path, format, options)?;
     let parse = || text::read(&mut in_memory(bytes)?, format, options);
     Ok(parse().map_err(|fault| fault.of(path))?.0)
 }

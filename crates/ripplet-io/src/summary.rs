@@ -52,6 +52,8 @@ pub struct ReadColumns {
     pub weights_ignored: usize,
     /// Whether one of those is called `graph`.
     pub graph_ignored: bool,
+    /// What else was found or left out, a clause each.
+    pub asides: Vec<String>,
 }
 
 /// The columns of a table of many graphs that were read.
@@ -125,7 +127,10 @@ impl fmt::Display for ReadColumns {
             (1, None) => write!(f, "; 1 other column ignored")?,
             (ignored, None) => write!(f, "; {} other columns ignored", grouped(ignored as u64))?,
         }
-        if self.header { Ok(()) } else { write!(f, "; no header") }
+        if !self.header {
+            write!(f, "; no header")?;
+        }
+        self.asides.iter().try_for_each(|aside| write!(f, "; {aside}"))
     }
 }
 
@@ -189,6 +194,7 @@ mod tests {
             weight_ignored: None,
             weights_ignored: 0,
             graph_ignored: false,
+            asides: Vec::new(),
         };
         let mut summary =
             ReadSummary { edges: 1204, columns: Some(columns), directed: false, notes: Vec::new() };
@@ -219,12 +225,15 @@ mod tests {
             weight_ignored: None,
             weights_ignored: 0,
             graph_ignored: false,
+            asides: Vec::new(),
         });
         summary.edges = 1;
         assert_eq!(
             summary.to_string(),
             "read 1 edge: source = column 1, target = column 2, weight = column 3; no header"
         );
+        summary.columns.as_mut().unwrap().asides.push("1 row left out".into());
+        assert!(summary.to_string().ends_with("; no header; 1 row left out"), "{summary}");
         summary.columns = None;
         summary.edges = 1_234_567;
         assert_eq!(summary.to_string(), "read 1,234,567 edges");

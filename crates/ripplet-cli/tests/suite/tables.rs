@@ -1,6 +1,7 @@
 //! What the command says of the tables it reads, and asks where a table may mean two things.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Said, Sandbox};
+use std::fs::File;
 
 /// The first line on standard error.
 fn said(sandbox: &Sandbox, command: &str) -> String {
@@ -112,13 +113,13 @@ fn a_wrong_weight_is_told_with_its_column() {
     let sandbox = Sandbox::with([
         ("date.csv", "from,to,when\na,b,2024-01-01\n"),
         ("none.csv", "from,to,weight\na,b,\n"),
-        ("comma.csv", "from;to;weight\na;b;3,50\n"),
+        ("comma.csv", "from;to;weight\na;b;3,500\n"),
         ("pairs.csv", "from,to,buyer,seller\n1,2,3,4\n2,3,4,5\n"),
     ]);
     for (file, parts) in [
         ("date.csv", &["`2024-01-01` is not a weight", "in column 3"][..]),
         ("none.csv", &["the weight is empty", "in column 3"]),
-        ("comma.csv", &["`3,50`", "with a decimal point"]),
+        ("comma.csv", &["in column 3", "with a decimal point"]),
         ("pairs.csv", &["more than one pair", "--columns from,to"]),
     ] {
         sandbox.fails(&format!("communities {file} -o c.tsv --weighted"), 2, parts);
@@ -143,5 +144,86 @@ fn lists_of_neighbours_are_no_edges() {
     }
     for file in ["some.txt", "times.txt"] {
         sandbox.ok(&format!("communities {file} -o c.tsv"));
+    }
+}
+
+#[test]
+fn what_was_found_beside_the_edges_is_said() {
+    let sandbox = Sandbox::with([
+        ("names.csv", "from,to\n1,ann,bob\n2,bob,cyd\n"),
+        ("arrows.txt", "1 -> 2\n2 -> 3\n"),
+        ("comments.csv", "source,target\nann,bob\n#cyd,dan\n\n%x,y\nbob,cyd\n"),
+        ("above.csv", "# made by hand\n#source,target\nann,bob\nbob,cyd\n"),
+        ("twice.csv", "who,acct,to,acct\n1,ann,2,bob\n1,bob,2,cyd\n"),
+    ]);
+    for (command, sentence) in [
+        (
+            "names.csv",
+            "read 2 edges: source = \"from\", target = \"to\"; 1 other column ignored; the first column has the names of rows",
+        ),
+        (
+            "arrows.txt",
+            "read 2 edges: source = column 1, target = column 3; no header; column 2 is the mark `->`",
+        ),
+        (
+            "comments.csv",
+            "read 2 edges: source = \"source\", target = \"target\"; 2 rows that begin with # or % left out",
+        ),
+        ("above.csv", "read 2 edges: source = \"source\", target = \"target\""),
+        (
+            "twice.csv --columns 2,4",
+            "read 2 edges: source = column 2, target = column 4; 2 other columns ignored",
+        ),
+    ] {
+        assert_eq!(said(&sandbox, &format!("communities {command} -o c.tsv")), sentence);
+    }
+}
+
+#[test]
+fn a_delimiter_says_what_stands_between_fields() {
+    let sandbox = Sandbox::with([
+        ("two.txt", "Ann Lee,Bob Ray\nBob Ray,Cyd Dee\n"),
+        ("edges.jsonl", "{\"source\": 1, \"target\": 2}\n"),
+    ]);
+    let run = |file: &str, flags: &str| format!("communities {file} -o - --quiet {flags}");
+    sandbox.fails(&run("two.txt", ""), 2, &["--delimiter ,", "--delimiter blanks"]);
+    let found = sandbox.ok(&run("two.txt", "--delimiter , --no-header"));
+    assert!(found.contains("Ann Lee"), "{found}");
+    let found = sandbox.ok(&run("two.txt", "--delimiter blanks --no-header"));
+    assert!(found.contains("Lee,Bob"), "{found}");
+    sandbox.fails(&run("two.txt", "--delimiter ab"), 2, &["`tab`", "`blanks`"]);
+    sandbox.fails(&run("edges.jsonl", "--delimiter tab"), 2, &["--delimiter", "jsonl"]);
+}
+
+#[test]
+fn tables_from_standard_input_may_be_parquet() {
+    let sandbox = Sandbox::with([("edges.csv", "source,target\nann,bob\nbob,cyd\n")]);
+    sandbox.ok("communities edges.csv -o vertices.parquet");
+    let run = |arguments: &str| {
+        let file = File::open(sandbox.path("vertices.parquet")).unwrap();
+        Said::of(sandbox.command(arguments).stdin(file).output().unwrap())
+    };
+    let refused = run("communities - -o c.tsv");
+    refused.must_fail("text", 2, &["Parquet", "--from parquet"]);
+    let said = run("communities - --from parquet --columns id,community -o c.tsv");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.error.starts_with("read 3 edges: source = \"id\""), "{said:?}");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_told_before_its_format() {
+    let sandbox = Sandbox::with([("here.xlsx", "x")]);
+    sandbox.fails("communities gone.xlsx -o c.tsv", 2, &["gone.xlsx", "No such file"]);
+    sandbox.fails("communities here.xlsx -o c.tsv", 2, &["--from with one of"]);
+}
+
+#[test]
+fn names_of_formats_are_known_in_any_case() {
+    let sandbox =
+        Sandbox::with([("a.dat", "1,2\n2,3\n"), ("b.dat", "{\"source\": 1, \"target\": 2}\n")]);
+    for command in
+        ["a.dat --from CSV", "a.dat --from txt", "a.dat --from El", "b.dat --from ndjson"]
+    {
+        sandbox.ok(&format!("communities {command} -o c.tsv"));
     }
 }

@@ -129,6 +129,7 @@ mod tests {
             weight_ignored: None,
             weights_ignored: 0,
             graph_ignored: false,
+            asides: Vec::new(),
         };
         ReadSummary { edges: 3, columns: Some(columns), directed: false, notes: Vec::new() }
     }

@@ -222,6 +222,7 @@ impl Layout {
             graph_ignored: (0..schema.fields().len())
                 .filter(is_ignored)
                 .any(|at| schema.field(at).name() == "graph"),
+            asides: Vec::new(),
         }
     }
 }

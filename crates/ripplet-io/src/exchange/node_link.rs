@@ -30,6 +30,11 @@ use std::io::Write as _;
 
 /// Reads a graph.
 pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, Fault> {
+    if text.look_ahead(64).trim_ascii_start().starts_with(b"[") {
+        let sentence = "the file is a list of records, not an object with `nodes`: make an object a line of it, such as \
+                        with jq -c '.[]', and read that with --from jsonl";
+        return Err(Fault::line(1, sentence));
+    }
     let meter = Meter::new();
     let mut stream = Stream::new(text, &meter);
     let mut reader = Reader {

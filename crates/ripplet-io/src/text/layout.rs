@@ -2,7 +2,8 @@
 
 use super::header::{Decision, Sample, is_number_like, is_padded};
 use super::json_lines::{self, Keys};
-use super::token;
+use super::refusal::Refusal;
+use super::{delimiter, token, widths};
 use crate::intern::Sign;
 use crate::summary::{ReadColumns, ReadGraphColumns};
 use crate::{Format, Header, IdKind, ReadOptions};
@@ -27,6 +28,12 @@ pub(super) struct Layout {
     pub(super) exact: bool,
     /// The keys of JSON lines, of which columns and separator say nothing.
     pub(super) keys: Option<Arc<Keys>>,
+    /// Whether a field behind the last one that is read is an error: all rows that decide end with that one.
+    pub(super) closed: bool,
+    /// Whether weights have a comma before their decimals.
+    pub(super) decimal_comma: bool,
+    /// A column that has this same mark in each row.
+    pub(super) mark: Option<(usize, Vec<u8>)>,
 }
 
 /// What stands between fields.
@@ -36,6 +43,8 @@ pub(super) enum Separator {
     Runs(&'static [u8]),
     /// This byte, each time; a field may stand in double quotes.
     Each(u8),
+    /// Any run of blanks and tabs; a field may stand in double quotes.
+    QuotedBlanks,
 }
 
 /// What ids are of, which is what an error calls them.
@@ -58,8 +67,8 @@ pub(super) enum Ids {
 /// What may stand between integers, in whatever number.
 pub(super) const BLANKS: Separator = Separator::Runs(b" \t,;");
 
-/// What stands between fields that may have blanks inside, where the format says nothing else.
-const TABS: Separator = Separator::Runs(b"\t");
+/// Blanks and tabs alone, between fields that may hold commas.
+pub(super) const PLAIN_BLANKS: Separator = Separator::Runs(b" \t");
 
 /// What the first line of an edge list begins with in which fields stand as in a `.tsv` and ids are names: a comment,
 /// so that no other program takes it for an edge. The names of the columns follow, with tabs between.
@@ -76,8 +85,23 @@ impl Layout {
     pub(super) fn plain(ids: Ids, weighted: bool) -> Layout {
         let weight = weighted.then_some(2);
         let (header, of) = (false, Of::Vertices);
-        let (separator, exact, keys) = (BLANKS, false, None);
-        Layout { separator, ids, source: 0, target: 1, weight, header, of, exact, keys }
+        let (separator, exact, keys, mark) = (BLANKS, false, None, None);
+        let (closed, decimal_comma) = (false, false);
+        let (source, target) = (0, 1);
+        Layout {
+            separator,
+            ids,
+            source,
+            target,
+            weight,
+            header,
+            of,
+            exact,
+            keys,
+            closed,
+            decimal_comma,
+            mark,
+        }
     }
 
     /// Rows and columns and maybe values, of a matrix.
@@ -86,32 +110,53 @@ impl Layout {
     }
 
     /// The layout of a table that starts with these rows, and what its columns are; else what is wrong with
-    /// the first row.
+    /// one of them.
     pub(super) fn of(
         rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), String> {
-        let first = rows.first().copied().unwrap_or_default();
-        let separator = separator(first, format);
-        if separator == BLANKS && first.contains(&b'\t') {
-            let sample = Sample::of(rows, TABS)?;
-            if sample.is_table_of_words() {
-                return Layout::of_sample(&sample, TABS, options);
-            }
+    ) -> Result<(Layout, ReadColumns), Refusal> {
+        let separator = delimiter::of_rows(rows, format, options)?;
+        let mut sample = Sample::of(rows, separator)?;
+        sample.ends_first |= format == Format::EdgeList;
+        if options.header == Header::Absent {
+            sample = sample.without_row_names();
         }
-        Layout::of_sample(&Sample::of(rows, separator)?, separator, options)
+        let (mut layout, columns) = Layout::of_sample(&sample, separator, options)?;
+        let is_asked = sample.is_asked_by_number(options) && !layout.header;
+        if separator != BLANKS && !is_asked {
+            layout.closed = widths::check(rows, &layout, &sample)?;
+        }
+        Ok((layout, columns))
+    }
+
+    /// The layout of a table whose first row has known names, if it has, and as many as the rows have fields.
+    pub(super) fn of_known_names(
+        rows: &[&[u8]],
+        format: Format,
+        options: &ReadOptions,
+    ) -> Option<(Layout, ReadColumns)> {
+        let separator = delimiter::of_rows(rows, format, options).ok()?;
+        let names = fields(rows[0], separator).collect::<Result<Vec<_>, _>>().ok()?;
+        let width = names.len();
+        let is_even = rows.iter().all(|row| fields(row, separator).count() == width);
+        let is_known = Sample::new(names, Vec::new()).has_known_names();
+        let options = ReadOptions { header: Header::Present, ..options.clone() };
+        (is_even && is_known).then(|| Layout::of(rows, format, &options).ok()).flatten()
     }
 
     /// The layout of JSON lines that start with these: as [`Layout::of`].
     pub(super) fn of_json_lines(
         lines: &[&[u8]],
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), String> {
+    ) -> Result<(Layout, ReadColumns), Refusal> {
         if options.header == Header::Absent {
-            return Err("JSON lines name their columns by keys: leave --no-header out".into());
+            return Err(Refusal::from(
+                "JSON lines name their columns by keys: leave --no-header out",
+            ));
         }
-        let sample = json_lines::sample(lines)?;
+        let mut sample = json_lines::sample(lines)?;
+        sample.raw = lines.iter().take(2).copied().collect();
         let options = ReadOptions { header: Header::Present, ..options.clone() };
         let (layout, columns) = Layout::of_sample(&sample, BLANKS, &options)?;
         let key = |column| sample.name(column).filter(|_| layout.header);
@@ -131,7 +176,7 @@ impl Layout {
     pub(super) fn of_named_tabs(
         rows: &[&[u8]],
         options: &ReadOptions,
-    ) -> Result<(Layout, ReadColumns), String> {
+    ) -> Result<(Layout, ReadColumns), Refusal> {
         let mut options = options.clone();
         if options.header == Header::Auto {
             options.header = Header::Absent;
@@ -140,7 +185,7 @@ impl Layout {
             options.ids = IdKind::Names;
         }
         let tab = Separator::Each(b'\t');
-        Layout::of_sample(&Sample::of(rows, tab)?, tab, &options)
+        Ok(Layout::of_sample(&Sample::of(rows, tab)?, tab, &options)?)
     }
 
     fn of_sample(
@@ -148,7 +193,11 @@ impl Layout {
         separator: Separator,
         options: &ReadOptions,
     ) -> Result<(Layout, ReadColumns), String> {
-        let Decision { header, source, target, weight } = sample.decide(options)?;
+        let Decision { header, source, target, weight, mark } = sample.decide(options)?;
+        let decimal_comma = options.weighted
+            && separator != Separator::Each(b',')
+            && separator != BLANKS
+            && sample.has_decimal_commas(header, weight)?;
         let layout = Layout {
             separator,
             ids: ids_of(sample, header, [source, target], options.ids),
@@ -159,8 +208,11 @@ impl Layout {
             of: Of::Vertices,
             exact: options.ids == IdKind::Auto,
             keys: None,
+            closed: false,
+            decimal_comma,
+            mark: mark.map(|column| (column, sample.first[column].to_vec())),
         };
-        let columns = sample.columns(header, [source, target], layout.weight);
+        let columns = sample.columns(header, [source, target], layout.weight, mark);
         Ok((layout, columns))
     }
 
@@ -172,29 +224,25 @@ impl Layout {
         rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
-    ) -> Result<([Layout; 2], ReadGraphColumns), String> {
+    ) -> Result<([Layout; 2], ReadGraphColumns), Refusal> {
         if format == Format::JsonLines {
             let formats = ".csv, .tsv, .parquet or .arrow";
-            return Err(format!(
+            return Err(Refusal::from(format!(
                 "a table of many graphs is read from {formats}, not from JSON lines"
-            ));
+            )));
         }
-        let first = rows.first().copied().unwrap_or_default();
-        let mut separator = separator(first, format);
-        if separator == BLANKS
-            && first.contains(&b'\t')
-            && Sample::of(rows, TABS)?.is_table_of_words()
-        {
-            separator = TABS;
+        let separator = delimiter::of_rows(rows, format, options)?;
+        let mut sample = Sample::of(rows, separator)?;
+        if options.header == Header::Absent {
+            sample = sample.without_row_names();
         }
-        let sample = Sample::of(rows, separator)?;
         let (graph, header) = sample.graph_column(options)?;
         sample.check_apart(graph, options)?;
         // What the column is, without a header and with one.
         let kind = if options.ids == IdKind::Names { IdKind::Names } else { IdKind::Auto };
         let ids = [false, true].map(|header| ids_of(&sample, header, [graph, graph], kind));
         let called = [false, true].map(|header| sample.read_column(graph, header));
-        let others = sample.without(graph);
+        let others = sample.clone().without(graph);
         let of_edges = ReadOptions { header, ..options.clone() };
         let found = Layout::of_sample(&others, separator, &of_edges);
         let (edges, columns) = found.map_err(|why| {
@@ -206,7 +254,12 @@ impl Layout {
             source: place(edges.source),
             target: place(edges.target),
             weight: edges.weight.map(place),
+            mark: edges.mark.map(|(column, sign)| (place(column), sign)),
             ..edges
+        };
+        let edges = match separator == BLANKS {
+            true => edges,
+            false => Layout { closed: widths::check(rows, &edges, &sample)?, ..edges },
         };
         let header = usize::from(edges.header);
         let graphs = Layout {
@@ -216,6 +269,8 @@ impl Layout {
             weight: None,
             of: Of::Graphs,
             exact: kind == IdKind::Auto,
+            mark: None,
+            closed: false,
             ..edges.clone()
         };
         let graph = called[header].clone();
@@ -226,19 +281,6 @@ impl Layout {
     pub(super) fn last_column(&self) -> usize {
         self.source.max(self.target).max(self.weight.unwrap_or(0))
     }
-}
-
-/// The separator that a row uses: the format's own if it occurs, else another, else blanks.
-///
-/// Files named `.csv` that are split by blanks are common enough to be read.
-fn separator(row: &[u8], format: Format) -> Separator {
-    let candidates: &[u8] = match format {
-        Format::Csv => b",;\t",
-        Format::Tsv => b"\t,;",
-        _ => return BLANKS,
-    };
-    let occurs = |&&separator: &&u8| fields(row, Separator::Each(separator)).count() > 1;
-    candidates.iter().find(occurs).map_or(BLANKS, |&separator| Separator::Each(separator))
 }
 
 /// What the ids are, by the first edge where the options leave it open: names if any that was looked at
@@ -282,6 +324,12 @@ pub(super) fn fields(
                 rest = next.as_ref().ok().and_then(|&(_, others)| others);
                 Some(next.map(|(field, _)| field))
             }
+            Separator::QuotedBlanks => {
+                let start = line.iter().position(|byte| !is_blank(*byte))?;
+                let next = quoted_or_blanks(&line[start..]);
+                rest = next.as_ref().ok().and_then(|&(_, others)| others);
+                Some(next.map(|(field, _)| field))
+            }
         }
     })
 }
@@ -306,8 +354,42 @@ fn quoted_or_plain(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, Strin
     Ok((Cow::Borrowed(field.trim_ascii()), rest))
 }
 
-/// A field after its opening quote (RFC 4180, but within one line).
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// The field at the start of a line whose fields stand between blanks, and what comes after it.
+fn quoted_or_blanks(line: &[u8]) -> Result<FieldAndRest<'_>, String> {
+    let Some(quoted) = line.strip_prefix(b"\"") else {
+        let end = line.iter().position(|byte| is_blank(*byte)).unwrap_or(line.len());
+        return Ok((Cow::Borrowed(line[..end].trim_ascii_end()), Some(&line[end..])));
+    };
+    let (field, rest) = quoted_text(quoted)?;
+    match rest.first() {
+        Some(byte) if !is_blank(*byte) => {
+            Err(format!("expected a blank after the quoted field `{}`", token::show(&field)))
+        }
+        _ => Ok((field, Some(rest))),
+    }
+}
+
+/// A field after its opening quote, and what comes after the separator behind it.
 fn quoted_field(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, String> {
+    let (field, rest) = quoted_text(line)?;
+    let after = rest.iter().position(|&byte| byte != b' ').unwrap_or(rest.len());
+    match rest[after..].split_first() {
+        None => Ok((field, None)),
+        Some((&byte, others)) if byte == separator => Ok((field, Some(others))),
+        Some(_) => Err(format!(
+            "expected `{}` after the quoted field `{}`",
+            token::show(&[separator]),
+            token::show(&field)
+        )),
+    }
+}
+
+/// The text up to the closing quote, and what comes after that (RFC 4180, but within one line).
+fn quoted_text(line: &[u8]) -> Result<(Cow<'_, [u8]>, &[u8]), String> {
     let mut field = Cow::Borrowed(&line[..0]);
     let mut rest = line;
     loop {
@@ -323,20 +405,10 @@ fn quoted_field(line: &[u8], separator: u8) -> Result<FieldAndRest<'_>, String> 
             field.to_mut().extend_from_slice(part);
         }
         if !doubled {
-            break;
+            return Ok((field, rest));
         }
         field.to_mut().push(b'"');
         rest = &rest[1..];
-    }
-    let after = rest.iter().position(|&byte| byte != b' ').unwrap_or(rest.len());
-    match rest[after..].split_first() {
-        None => Ok((field, None)),
-        Some((&byte, others)) if byte == separator => Ok((field, Some(others))),
-        Some(_) => Err(format!(
-            "expected `{}` after the quoted field `{}`",
-            token::show(&[separator]),
-            token::show(&field)
-        )),
     }
 }
 
@@ -383,10 +455,10 @@ mod tests {
         let unsigned = Ids::Integers(Sign::Unsigned);
         assert_eq!(of("1 2", Format::Csv).separator, BLANKS);
         assert_eq!(of("1;2", Format::Csv).separator, Separator::Each(b';'));
-        assert_eq!(of("\"a;b\",2", Format::Csv).separator, Separator::Each(b','));
+        assert_eq!(of("\"a;b\",c", Format::Csv).separator, Separator::Each(b','));
         assert_eq!(of("1,2", Format::Tsv).separator, Separator::Each(b','));
-        assert_eq!(of("a b\tc", Format::EdgeList).separator, Separator::Runs(b"\t"));
-        assert_eq!(of("1 b", Format::EdgeList).ids, Ids::Names);
+        assert_eq!(of("a b\tc\nc\ta b", Format::EdgeList).separator, Separator::Each(b'\t'));
+        assert_eq!(of("a b", Format::EdgeList).ids, Ids::Names);
         for numbers in ["1 2", "-1 2", "1 99999999999999999999", "1.5 2"] {
             assert_eq!(of(numbers, Format::EdgeList).ids, unsigned, "{numbers}");
         }

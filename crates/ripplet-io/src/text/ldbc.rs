@@ -4,7 +4,7 @@
 //! (LDBC Graphalytics specification 1.0.5, section 2.2.1). Vertices without edges count.
 
 use super::layout::{BLANKS, Ids, Layout, fields, is_row};
-use super::rows::{NameRows, NamesOfChunk, Row, integers, line_of_row, not_an_id};
+use super::rows::{Edges, NameRows, NamesOfChunk, Row, integers, line_of_row, not_an_id};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, show};
 use super::{Fault, Text};
@@ -144,7 +144,7 @@ fn ranked(
     sign: Sign,
     ranks: &Ranks,
 ) -> Result<Ranked, LineFault> {
-    let (ends, weights) = integers(chunk, layout, sign)?;
+    let Edges { ends, weights, .. } = integers(chunk, layout, sign)?;
     let mut edges = memory::with_room(ends.len())?;
     for (row, ends) in ends.iter().enumerate() {
         let [Some(source), Some(target)] = ends.map(|id| ranks.rank(id)) else {

@@ -15,7 +15,7 @@
 //! Reference: Boisvert, Pozo, Remington, *The Matrix Market Exchange Formats* (NISTIR 5935, 1996).
 
 use super::layout::{BLANKS, Layout, fields};
-use super::rows::{integers, line_of_row};
+use super::rows::{Edges, integers, line_of_row};
 use super::source::{Chunk, LineFault};
 use super::token::{self, show};
 use super::{Fault, Text};
@@ -78,7 +78,7 @@ type Entries = (Vec<[VertexId; 2]>, Vec<f64>);
 
 /// The entries of a chunk, from 0.
 fn entries_of(chunk: Chunk<'_>, layout: &Layout, vertices: u32) -> Result<Entries, LineFault> {
-    let (ends, weights) = integers(chunk, layout, Sign::Unsigned)?;
+    let Edges { ends, weights, .. } = integers(chunk, layout, Sign::Unsigned)?;
     let mut edges = memory::with_room(ends.len())?;
     for (row, ends) in ends.iter().enumerate() {
         if let Some(outside) = ends.iter().find(|&&end| end == 0 || end > u64::from(vertices)) {

@@ -15,6 +15,7 @@
 //! any number of threads.
 
 mod decode;
+mod delimiter;
 mod header;
 mod json_lines;
 mod layout;
@@ -23,11 +24,13 @@ mod matrix_market;
 mod metis;
 mod pairs;
 mod records;
+mod refusal;
 mod rows;
 mod source;
 mod table;
 pub(crate) mod token;
 mod tu;
+mod widths;
 
 pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 

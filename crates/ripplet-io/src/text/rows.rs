@@ -7,6 +7,7 @@
 use super::layout::{Layout, Of, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, NotAnId, show};
+use super::widths;
 use crate::ReadErrorKind;
 use crate::intern::{Ends, InternError, Sign};
 use crate::names::{Entry, NameIndex, NameList, NameListBuilder};
@@ -18,11 +19,7 @@ use std::borrow::Cow;
 type Sentence = String;
 
 /// The edges of a chunk whose ids are integers, and their weights where they are read.
-pub(super) fn integers(
-    chunk: Chunk<'_>,
-    layout: &Layout,
-    sign: Sign,
-) -> Result<(Ends, Vec<f64>), LineFault> {
+pub(super) fn integers(chunk: Chunk<'_>, layout: &Layout, sign: Sign) -> Result<Edges, LineFault> {
     let mut edges = Edges::with_room(chunk.lines as usize, layout)?;
     let quick = Quick::of(layout, sign);
     let mut rest = chunk.bytes;
@@ -42,18 +39,21 @@ pub(super) fn integers(
         }
         line += 1;
     }
-    Ok((edges.ends, edges.weights))
+    Ok(edges)
 }
 
-struct Edges {
-    ends: Ends,
-    weights: Vec<f64>,
+/// The edges of some rows whose ids are integers.
+pub(super) struct Edges {
+    pub(super) ends: Ends,
+    pub(super) weights: Vec<f64>,
+    /// Comments between them.
+    pub(super) comments: u64,
 }
 
 impl Edges {
     fn with_room(rows: usize, layout: &Layout) -> Result<Edges, OutOfMemory> {
         let weights = memory::with_room(if layout.weight.is_some() { rows } else { 0 })?;
-        Ok(Edges { ends: Ends::with_room(rows)?, weights })
+        Ok(Edges { ends: Ends::with_room(rows)?, weights, comments: 0 })
     }
 
     fn push(&mut self, ends: [u64; 2], weight: Option<f64>) -> Result<(), OutOfMemory> {
@@ -67,8 +67,11 @@ impl Edges {
 /// The quick way, for tables whose first columns are the ids.
 #[derive(Clone, Copy)]
 struct Quick {
-    separator: Separator,
+    /// The separators that are worth the quick way.
+    separators: [u8; 3],
     weighted: bool,
+    /// Whether nothing may stand behind the last field that is read.
+    closed: bool,
 }
 
 impl Quick {
@@ -80,16 +83,23 @@ impl Quick {
         let first = (layout.source, layout.target) == (0, 1) && layout.keys.is_none();
         let third = layout.weight.is_none_or(|column| column == 2);
         let weighted = layout.weight.is_some();
-        (first && third).then_some(Quick { separator: layout.separator, weighted })
+        let separators = match layout.separator {
+            Separator::Each(one) => [one; 3],
+            Separator::QuotedBlanks => [b' ', b'\t', b'\t'],
+            // A blank at the ends of a field is none that stands between fields.
+            Separator::Runs(set) => {
+                [b' ', b'\t', b','].map(|byte| if set.contains(&byte) { byte } else { b'\t' })
+            }
+        };
+        let is_plain = layout.mark.is_none() && !layout.decimal_comma;
+        let closed = layout.closed;
+        (first && third && is_plain).then_some(Quick { separators, weighted, closed })
     }
 
     #[inline]
     fn separates(self, byte: u8) -> bool {
-        match self.separator {
-            Separator::Each(one) => byte == one,
-            // Those of a run that are worth the quick way; where there is but one, it is the tab.
-            Separator::Runs(set) => byte == b'\t' || matches!(byte, b' ' | b',') && set.len() > 1,
-        }
+        let [a, b, c] = self.separators;
+        byte == a || byte == b || byte == c
     }
 
     /// Reads the first row of `bytes` and says how long it is, line end included; or does nothing.
@@ -135,7 +145,7 @@ impl Quick {
 
     /// Where a line ends whose last field that matters ends at `end` with `byte`, which is no line end.
     fn more_of_line(self, bytes: &[u8], end: usize, byte: u8) -> Option<usize> {
-        if byte != b'\r' && !self.separates(byte) {
+        if byte != b'\r' && (self.closed || !self.separates(byte)) {
             return None;
         }
         // A carriage return elsewhere than before the line end is for the slow way to refuse.
@@ -155,7 +165,10 @@ fn slow_row(
     sign: Sign,
     edges: &mut Edges,
 ) -> Result<(), ReadErrorKind> {
-    let Some(row) = Row::of(line, layout)? else { return Ok(()) };
+    let Some(row) = Row::of(line, layout)? else {
+        edges.comments += u64::from(is_comment(line));
+        return Ok(());
+    };
     let wrong = |field: &[u8], why| match layout.of {
         Of::Vertices => not_an_id(field, sign, why),
         Of::Matrix => format!("`{}` is no row or column: expected a number from 1 on", show(field)),
@@ -178,6 +191,8 @@ pub(super) struct NameRows {
     /// Names that do not stand in the text as they are (a quote in them is doubled there).
     apart: Vec<u8>,
     pub(super) weights: Vec<f64>,
+    /// Comments between them.
+    pub(super) comments: u64,
 }
 
 impl NameRows {
@@ -220,7 +235,8 @@ impl NameRows {
     ) -> Result<NameReader<'a>, OutOfMemory> {
         let list = like.list(a_line * chunk.lines as usize)?;
         let utf8 = std::str::from_utf8(chunk.bytes).is_ok();
-        Ok(NameReader { text: chunk.bytes, utf8, list, apart: Vec::new(), weights: Vec::new() })
+        let (apart, weights, comments) = (Vec::new(), Vec::new(), 0);
+        Ok(NameReader { text: chunk.bytes, utf8, list, apart, weights, comments })
     }
 
     /// The rows with the chunk that they come from.
@@ -262,11 +278,15 @@ pub(super) struct NameReader<'a> {
     list: NameListBuilder,
     apart: Vec<u8>,
     weights: Vec<f64>,
+    comments: u64,
 }
 
 impl NameReader<'_> {
     fn slow_row(&mut self, line: &[u8], layout: &Layout) -> Result<(), ReadErrorKind> {
-        let Some(row) = Row::of(line, layout)? else { return Ok(()) };
+        let Some(row) = Row::of(line, layout)? else {
+            self.comments += u64::from(is_comment(line));
+            return Ok(());
+        };
         self.push([&row.source, &row.target], row.weight)
     }
 
@@ -283,7 +303,7 @@ impl NameReader<'_> {
     #[inline]
     pub(super) fn push_name(&mut self, name: &[u8]) -> Result<(), ReadErrorKind> {
         if !self.utf8 && std::str::from_utf8(name).is_err() {
-            return Err(format!("the name `{}` is not UTF-8", show(name)).into());
+            return Err(not_utf8(name).into());
         }
         let start = match self.place_of(name) {
             Some(start) => start,
@@ -298,7 +318,8 @@ impl NameReader<'_> {
 
     /// What was appended.
     pub(super) fn finish(self) -> Result<NameRows, OutOfMemory> {
-        Ok(NameRows { list: self.list.finish()?, apart: self.apart, weights: self.weights })
+        let (apart, weights, comments) = (self.apart, self.weights, self.comments);
+        Ok(NameRows { list: self.list.finish()?, apart, weights, comments })
     }
 
     /// Where in the text a name stands, if it does.
@@ -332,6 +353,7 @@ impl QuickNames {
         let separators: &[u8] = match &layout.separator {
             Separator::Each(byte) => std::slice::from_ref(byte),
             Separator::Runs(set) => set,
+            Separator::QuotedBlanks => b" \t",
         };
         for &byte in separators.iter().chain(b"\r\n") {
             ends_field[usize::from(byte)] = true;
@@ -388,14 +410,14 @@ impl<'a> Row<'a> {
         }
         let (mut source, mut target, mut weight) = (None, None, None);
         let mut count = 0;
-        for (column, field) in
-            fields(line, layout.separator).take(layout.last_column() + 1).enumerate()
-        {
+        let mut all = fields(line, layout.separator);
+        for (column, field) in all.by_ref().take(layout.last_column() + 1).enumerate() {
             let field = field?;
             count += 1;
             if layout.weight == Some(column) {
-                let of_column = |what| format!("{what} (in column {})", column + 1);
-                weight = Some(token::weight(&field).map_err(of_column)?);
+                weight = Some(weight_of(&field, column, layout)?);
+            } else if let Some((_, mark)) = layout.mark.as_ref().filter(|mark| mark.0 == column) {
+                check_mark(&field, mark, column)?;
             } else if column == layout.source {
                 source = Some(field);
             } else if column == layout.target {
@@ -411,12 +433,71 @@ impl<'a> Row<'a> {
         if layout.weight.is_some() && weight.is_none() {
             return Err("expected a weight beside the two ids, found none".into());
         }
+        if layout.closed {
+            check_end(all, count, line, layout)?;
+        }
         if source.is_empty() || target.is_empty() {
             let what = if layout.of == Of::Graphs { "graph" } else { "vertex id" };
             return Err(format!("a {what} is empty"));
         }
         Ok(Some(Row { source, target, weight }))
     }
+}
+
+/// The weight in a column.
+fn weight_of(field: &[u8], column: usize, layout: &Layout) -> Result<f64, Sentence> {
+    let weight = match layout.decimal_comma {
+        true => token::weight_with_comma(field),
+        false => token::weight(field),
+    };
+    weight.map_err(|what| format!("{what} (in column {})", column + 1))
+}
+
+/// Refuses another mark between two ends than the first row's.
+fn check_mark(field: &[u8], mark: &[u8], column: usize) -> Result<(), Sentence> {
+    match field == mark {
+        true => Ok(()),
+        false => Err(format!(
+            "expected `{}` between the ends, as the first rows have it in column {}, found `{}`; \
+             use --columns to read ids from two columns",
+            show(mark),
+            column + 1,
+            show(field)
+        )),
+    }
+}
+
+/// Refuses fields behind the last that the first rows have, which are `count`, unless they are empty.
+fn check_end<'a>(
+    rest: impl Iterator<Item = Result<Cow<'a, [u8]>, Sentence>>,
+    count: usize,
+    line: &[u8],
+    layout: &Layout,
+) -> Result<(), Sentence> {
+    for (more, field) in (1..).zip(rest) {
+        if !field?.is_empty() {
+            return Err(format!(
+                "the row has {} fields, and the first ones {count}: `{}`; {}",
+                count + more,
+                show(line.trim_ascii()),
+                widths::what_to_do(layout.separator)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a line that is no row is a comment, and not blank.
+fn is_comment(line: &[u8]) -> bool {
+    !line.trim_ascii().is_empty()
+}
+
+/// What is wrong with a name in another encoding.
+fn not_utf8(name: &[u8]) -> Sentence {
+    format!(
+        "the name `{}` is not UTF-8: convert the file, such as with iconv -f LATIN1 -t UTF-8",
+        show(name)
+    )
 }
 
 fn too_few_fields(count: usize, line: &[u8], layout: &Layout) -> Sentence {

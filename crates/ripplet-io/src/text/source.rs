@@ -102,7 +102,14 @@ impl<'a> Text<'a> {
         let (buffer, end) = (Vec::new(), End::NotYet);
         let mut text =
             Text { reader, compression, buffer, start: 0, end, line: 0, longest: LONGEST_ROW };
-        match text.look_ahead(3) {
+        match text.look_ahead(8) {
+            // An id may begin so, but has no such sign behind it.
+            [b'P', b'A', b'R', b'1', 0..=8, ..] | [b'P', b'A', b'R', b'1', 14..=31, ..] => {
+                return Err(Fault::whole(binary("Parquet", "parquet")));
+            }
+            [b'A', b'R', b'R', b'O', b'W', b'1', 0, 0, ..] => {
+                return Err(Fault::whole(binary("Arrow", "arrow")));
+            }
             [0xef, 0xbb, 0xbf, ..] => text.start = 3,
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
                 return Err(Fault::whole("the text is UTF-16: convert it to UTF-8"));
@@ -360,6 +367,11 @@ impl<'a> Text<'a> {
             _ => Fault { place: Place::File, kind: ReadErrorKind::Io(error) },
         }
     }
+}
+
+/// The refusal of bytes that are no text.
+fn binary(what: &str, format: &str) -> String {
+    format!("this is {what}, not a text: use --from {format}, or name the file .{format}")
 }
 
 /// Whether this is zstd's word for memory that was refused (`ZSTD_error_memory_allocation`).

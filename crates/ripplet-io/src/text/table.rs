@@ -4,26 +4,28 @@
 //! target and, where weights are read, a weight; more fields are passed over. Vertices are exactly
 //! the ids that occur.
 //!
-//! - `.txt`: fields stand apart by blanks, tabs, commas or semicolons, as many as there are; where
-//!   ids are names and the first row has a tab, by tabs only, so that a name may have blanks. Under a
-//!   comment that begins with [`NAMED_TABS`], ids are names, and fields stand as in a `.tsv`.
-//! - `.tsv`, `.csv`: fields stand apart by one tab or comma. A file that has none in its first row
-//!   may use the other, or a semicolon, or blanks. A field in double quotes may hold the separator;
-//!   a doubled quote in it is one quote (RFC 4180, but a field ends on its line).
+//! - `.txt`: integers stand apart by blanks, tabs, commas or semicolons, as many as there are; text by the
+//!   separator that fits all rows: see `delimiter.rs`. Under a comment that begins with [`NAMED_TABS`], ids
+//!   are names, and fields stand as in a `.tsv`.
+//! - `.tsv`, `.csv`: fields stand apart by one tab or comma, or by another separator where that fits all rows
+//!   and the format's own does not. A field in double quotes may hold the separator; a doubled quote in it
+//!   is one quote (RFC 4180, but a field ends on its line).
 //! - `.jsonl`: an object a line: see `json_lines.rs`.
 //! - Whether the first row is a header, and which columns are read, is decided by the first rows: see
-//!   `header.rs`.
+//!   `header/mod.rs`.
 
 use super::header::MOST_ROWS;
-use super::layout::{Ids, Layout, NAMED_TABS, is_row};
-use super::rows::{self, NameRows, NamesOfChunk};
+use super::layout::{BLANKS, Ids, Layout, NAMED_TABS, fields, is_row};
+use super::refusal::Refusal;
+use super::rows::{self, Edges, NameRows, NamesOfChunk};
 use super::source::{Chunk, LineFault, lines};
-use super::{Fault, Text};
+use super::{Fault, Text, token};
 use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
 use crate::names::NameIndex;
-use crate::summary::{ReadColumns, ReadGraphColumns};
-use crate::{Format, ReadOptions};
+use crate::summary::{ReadColumns, ReadGraphColumns, grouped};
+use crate::{Delimiter, Format, Header, ReadOptions};
 use ripplet_graph::{EdgeTable, memory};
+use std::borrow::Cow;
 
 /// Reads the edges of a table.
 pub(super) fn read(
@@ -31,18 +33,9 @@ pub(super) fn read(
     format: Format,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadColumns), Fault> {
-    let (layout, columns) = first_rows(text, |rows, comment| {
-        let (layout, columns) = match format {
-            Format::EdgeList if comment.starts_with(NAMED_TABS.as_bytes()) => {
-                Layout::of_named_tabs(rows, options)?
-            }
-            Format::JsonLines => Layout::of_json_lines(rows, options)?,
-            _ => Layout::of(rows, format, options)?,
-        };
-        check_two_ends(&layout, &columns)?;
-        Ok((layout, columns))
-    })?;
-    if layout.header && layout.keys.is_none() {
+    let (layout, mut columns, has_header_row) =
+        first_rows(text, |head| layout_of(head, format, options))?;
+    if has_header_row {
         text.skip_line();
     }
     let (like, mut pairs) = Pairs::new();
@@ -50,6 +43,11 @@ pub(super) fn read(
         |chunk| Found::of(chunk, &layout, &like),
         |batch| pairs.take(batch.into_iter().map(|parsed| (parsed.outcome, parsed.chunk))),
     )?;
+    if layout.header && format.is_delimited() && pairs.comments > 0 {
+        let rows = if pairs.comments == 1 { "row" } else { "rows" };
+        let count = grouped(pairs.comments);
+        columns.asides.push(format!("{count} {rows} that begin with # or % left out"));
+    }
     let (interned, weights) = pairs.finish(&layout)?;
     let Interned { ids, sources, targets } = interned;
     let table = EdgeTable::new(ids, sources, targets)?;
@@ -70,6 +68,52 @@ fn check_two_ends(layout: &Layout, columns: &ReadColumns) -> Result<(), String> 
     }
 }
 
+/// The layout of a table, what its columns are, and whether its first row is none of an edge.
+fn layout_of(
+    head: &Head<'_>,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<(Layout, ReadColumns, bool), Refusal> {
+    let options = &*head.with_delimiter(options);
+    let (layout, columns) = match format {
+        Format::EdgeList if head.first_comment.starts_with(NAMED_TABS.as_bytes()) => {
+            Layout::of_named_tabs(head.rows, options)?
+        }
+        Format::JsonLines => Layout::of_json_lines(head.rows, options)?,
+        _ if head.is_matrix_market() => {
+            return Err(
+                "this is a MatrixMarket file, whose ids are rows and columns: use --from mtx"
+                    .into(),
+            );
+        }
+        _ => {
+            let header = head.header.filter(|_| format.is_delimited());
+            if let Some((layout, columns)) = header_in_comment(header, head, format, options) {
+                return Ok((layout, columns, false));
+            }
+            Layout::of(head.rows, format, options)?
+        }
+    };
+    check_two_ends(&layout, &columns)?;
+    let has_header_row = layout.header && layout.keys.is_none();
+    Ok((layout, columns, has_header_row))
+}
+
+/// The layout of a table whose header is a comment: known names with a `#` before them, as many as the rows have fields.
+fn header_in_comment(
+    header: Option<&[u8]>,
+    head: &Head<'_>,
+    format: Format,
+    options: &ReadOptions,
+) -> Option<(Layout, ReadColumns)> {
+    let names = header?.strip_prefix(b"#")?.trim_ascii();
+    if options.header != Header::Auto || names.is_empty() {
+        return None;
+    }
+    let rows: Vec<&[u8]> = std::iter::once(names).chain(head.rows.iter().copied()).collect();
+    Layout::of_known_names(&rows, format, options)
+}
+
 /// Edges of many graphs: a row an edge.
 pub(crate) struct GraphRows {
     /// The ends, which are vertices of all graphs together.
@@ -87,10 +131,11 @@ pub(crate) fn read_of_graphs(
     format: Format,
     options: &ReadOptions,
 ) -> Result<GraphRows, Fault> {
-    let ([edges, graphs], columns) = first_rows(text, |rows, _| {
-        let ([edges, graphs], columns) = Layout::of_graphs(rows, format, options)?;
+    let ([edges, graphs], columns) = first_rows(text, |head| {
+        let options = head.with_delimiter(options);
+        let ([edges, graphs], columns) = Layout::of_graphs(head.rows, format, &options)?;
         check_two_ends(&edges, &columns.edges)?;
-        Ok(([edges, graphs], columns))
+        Ok::<_, Refusal>(([edges, graphs], columns))
     })?;
     if edges.header {
         text.skip_line();
@@ -122,17 +167,14 @@ pub(crate) fn read_of_graphs(
 
 /// What a chunk's rows hold: two ids each, and a weight where weights are read.
 enum Found {
-    Integers(Ends, Vec<f64>),
+    Integers(Edges),
     Names(NameRows),
 }
 
 impl Found {
     fn of(chunk: Chunk<'_>, layout: &Layout, like: &NameIndex) -> Result<Found, LineFault> {
         match layout.ids {
-            Ids::Integers(sign) => {
-                let (ends, weights) = rows::integers(chunk, layout, sign)?;
-                Ok(Found::Integers(ends, weights))
-            }
+            Ids::Integers(sign) => rows::integers(chunk, layout, sign).map(Found::Integers),
             Ids::Names => NameRows::of(chunk, layout, like).map(Found::Names),
         }
     }
@@ -144,6 +186,8 @@ struct Pairs {
     names: Vec<Vec<u32>>,
     integers: Vec<Ends>,
     weights: Vec<Vec<f64>>,
+    /// Comments between rows.
+    comments: u64,
 }
 
 impl Pairs {
@@ -151,7 +195,7 @@ impl Pairs {
     fn new() -> (NameIndex, Pairs) {
         let index = NameIndex::default();
         let (names, integers, weights) = (Vec::new(), Vec::new(), Vec::new());
-        (index.clone(), Pairs { index, names, integers, weights })
+        (index.clone(), Pairs { index, names, integers, weights, comments: 0 })
     }
 
     /// Adds the rows of some chunks, in their order.
@@ -159,9 +203,10 @@ impl Pairs {
         let mut names = Vec::new();
         for (found, chunk) in chunks {
             match found {
-                Found::Integers(ends, weights) => {
-                    memory::push(&mut self.integers, ends)?;
-                    memory::push(&mut self.weights, weights)?;
+                Found::Integers(edges) => {
+                    self.comments += edges.comments;
+                    memory::push(&mut self.integers, edges.ends)?;
+                    memory::push(&mut self.weights, edges.weights)?;
                 }
                 Found::Names(rows) => names.push(rows.of_chunk(chunk)),
             }
@@ -170,6 +215,7 @@ impl Pairs {
             memory::push(&mut self.names, numbers)?;
         }
         for chunk in names {
+            self.comments += chunk.rows.comments;
             memory::push(&mut self.weights, chunk.rows.weights)?;
         }
         Ok(())
@@ -189,27 +235,93 @@ impl Pairs {
     }
 }
 
-/// Makes a layout of the first rows, which stay to be read, and of the first line if that is a comment.
-fn first_rows<T>(
+/// The first lines of a table.
+struct Head<'a> {
+    rows: &'a [&'a [u8]],
+    /// How the first line begins, if it is a comment.
+    first_comment: &'a [u8],
+    /// The last comment above the rows.
+    header: Option<&'a [u8]>,
+    /// What the first line says to stand between fields, as Excel has it: `sep=;`.
+    delimiter: Option<Delimiter>,
+}
+
+impl Head<'_> {
+    /// The options, with the separator that the first line names if they name none.
+    fn with_delimiter<'o>(&self, options: &'o ReadOptions) -> Cow<'o, ReadOptions> {
+        let mut options = Cow::Borrowed(options);
+        if options.delimiter.is_none() && self.delimiter.is_some() {
+            options.to_mut().delimiter = self.delimiter;
+        }
+        options
+    }
+
+    /// Whether the rows are those of a MatrixMarket file: below its banner, the size, and entries within that. Some edge
+    /// lists have the banner, and the size in a comment.
+    fn is_matrix_market(&self) -> bool {
+        let numbers = |row: &[u8]| -> Vec<u64> {
+            fields(row, BLANKS).flatten().map_while(|field| token::parse(&field)).collect()
+        };
+        let Some((first, entries)) = self.rows.split_first() else { return false };
+        let is_within = |rows: u64, columns: u64| {
+            entries.iter().all(|entry| {
+                let entry = numbers(entry);
+                matches!(*entry, [row, column, ..] if row <= rows && column <= columns)
+            })
+        };
+        self.first_comment.starts_with(b"%%MatrixMarket")
+            && matches!(*numbers(first), [rows, columns, _] if is_within(rows, columns))
+    }
+}
+
+/// Makes a layout of the first rows, which stay to be read, and of what stands above them.
+fn first_rows<T, E: Into<Refusal>>(
     text: &mut Text<'_>,
-    layout: impl FnOnce(&[&[u8]], &[u8]) -> Result<T, String>,
+    layout: impl FnOnce(&Head<'_>) -> Result<T, E>,
 ) -> Result<T, Fault> {
     /// Rows further from the first than this are not looked at.
     const BYTES: usize = 256 << 10;
-    /// A longer comment is none of ripplet's.
-    const COMMENT: usize = 64;
+    /// A longer comment is none of ripplet's, and no header.
+    const COMMENT: usize = 64 << 10;
     let first = text.peek_line()?.unwrap_or_default();
-    let comment = first[..first.len().min(COMMENT)].to_vec();
-    text.skip_lines(|line| !is_row(line))?;
-    let line = text.line() + 1;
+    let delimiter = excel_delimiter(first);
+    let first_comment = first[..first.len().min(64)].to_vec();
+    if delimiter.is_some() {
+        text.skip_line();
+    }
+    let mut header = None;
+    while let Some(line) = text.peek_line()?.filter(|line| !is_row(line)) {
+        let line = line.trim_ascii_start();
+        if !line.is_empty() {
+            header = (line.len() < COMMENT).then(|| line.to_vec());
+        }
+        text.skip_line();
+    }
+    let before = text.line();
     let Some(length) = text.peek_line()?.map(<[u8]>::len) else { return Err(no_edges()) };
     let ahead = text.look_ahead(length + BYTES);
-    let mut rows: Vec<&[u8]> = lines(ahead).filter(|line| is_row(line)).take(MOST_ROWS).collect();
+    let numbered = (before + 1..).zip(lines(ahead)).filter(|(_, line)| is_row(line));
+    let (mut at, mut rows): (Vec<u64>, Vec<&[u8]>) = numbered.take(MOST_ROWS).unzip();
     // A last line without its end may be but the beginning of one.
     if rows.len() > 2 && !ahead.ends_with(b"\n") {
         rows.pop();
+        at.pop();
     }
-    layout(&rows, &comment).map_err(|why| Fault::line(line, why))
+    let head =
+        Head { rows: &rows, first_comment: &first_comment, header: header.as_deref(), delimiter };
+    layout(&head).map_err(|refusal| {
+        let Refusal { row, why } = refusal.into();
+        Fault::line(at.get(row).copied().unwrap_or(before + 1), why)
+    })
+}
+
+/// The delimiter that a first line such as `sep=;` tells.
+fn excel_delimiter(line: &[u8]) -> Option<Delimiter> {
+    match *line.trim_ascii().strip_prefix(b"sep=")? {
+        [sign] if sign.is_ascii_punctuation() && sign != b'"' => Some(Delimiter::Byte(sign)),
+        [] if line.ends_with(b"\t") => Some(Delimiter::Byte(b'\t')),
+        _ => None,
+    }
 }
 
 fn no_edges() -> Fault {

@@ -86,6 +86,28 @@ pub(crate) fn weight(token: &[u8]) -> Result<f64, String> {
     Ok(weight + 0.0)
 }
 
+/// A token as a weight that has a comma before its decimals.
+pub(super) fn weight_with_comma(token: &[u8]) -> Result<f64, String> {
+    let mut with_point = token.to_vec();
+    match token.iter().position(|&byte| byte == b',') {
+        Some(comma) if !token.contains(&b'.') => with_point[comma] = b'.',
+        Some(_) => {}
+        None if token.contains(&b'.') => {
+            return Err(format!(
+                "`{}` is not a weight: expected a comma before decimals, as other rows have it, not a point",
+                show(token)
+            ));
+        }
+        None => {}
+    }
+    weight(&with_point).map_err(|_| {
+        format!(
+            "`{}` is not a weight: expected a number, 0 or above, with a comma before its decimals and no other sign",
+            show(token)
+        )
+    })
+}
+
 /// The digits at `at` as [`digits`] has them, if they print as they are written: no zero stands in front of others.
 #[inline(always)]
 pub(super) fn exact_digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
@@ -161,10 +183,18 @@ pub(super) fn decimal(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
 
 /// A token for a message: printable, and not too long.
 pub(crate) fn show(token: &[u8]) -> String {
-    const LONGEST: usize = 40;
-    let text = String::from_utf8_lossy(&token[..token.len().min(4 * LONGEST)]);
-    let mut shown: String = text.chars().take(LONGEST).flat_map(printable).collect();
-    if token.len() > 4 * LONGEST || text.chars().count() > LONGEST {
+    shortened(token, 40)
+}
+
+/// A row for a message: printable, and not too long.
+pub(super) fn show_row(row: &[u8]) -> String {
+    shortened(row, 120)
+}
+
+fn shortened(token: &[u8], longest: usize) -> String {
+    let text = String::from_utf8_lossy(&token[..token.len().min(4 * longest)]);
+    let mut shown: String = text.chars().take(longest).flat_map(printable).collect();
+    if token.len() > 4 * longest || text.chars().count() > longest {
         shown.push('…');
     }
     shown

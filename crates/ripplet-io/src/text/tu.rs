@@ -1,7 +1,7 @@
 //! The columns of a TU data set: graphs of vertices, labels of graphs, and edges.
 
 use super::layout::{BLANKS, Layout, fields, is_row};
-use super::rows::{integers, line_of_row};
+use super::rows::{Edges, integers, line_of_row};
 use super::source::{Chunk, LineFault, lines};
 use super::token::{self, show};
 use super::{Fault, Text};
@@ -136,7 +136,7 @@ impl Indicator {
 
     /// The graph and the ends of each edge of a chunk.
     fn rows_of(&self, chunk: Chunk<'_>, layout: &Layout) -> Result<Vec<[u32; 3]>, LineFault> {
-        let (ends, _) = integers(chunk, layout, Sign::Unsigned)?;
+        let Edges { ends, .. } = integers(chunk, layout, Sign::Unsigned)?;
         let mut rows = memory::with_room(ends.len())?;
         for (row, ends) in ends.iter().enumerate() {
             let edge = self.edge(ends);

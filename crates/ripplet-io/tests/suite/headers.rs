@@ -34,7 +34,7 @@ fn with_header(header: Header) -> ReadOptions {
 }
 
 /// Names of the two ends of an edge, as data sets, exports and databases have them.
-const PAIRS: [[&str; 2]; 74] = [
+const PAIRS: [[&str; 2]; 76] = [
     ["source", "target"],
     ["Source", "Target"],
     ["SOURCE", "TARGET"],
@@ -52,7 +52,9 @@ const PAIRS: [[&str; 2]; 74] = [
     ["from_address", "to_address"],
     ["_from", "_to"],
     [":START_ID", ":END_ID"],
-    ["start", "end"],
+    ["START_ID", "END_ID"],
+    ["startVertex", "endVertex"],
+    ["startNodeId", "endNodeId"],
     ["start_node", "end_node"],
     ["u", "v"],
     ["i", "j"],
@@ -525,5 +527,230 @@ fn a_weight_is_a_column_by_name() {
                 assert!(error.contains("weight"), "{text}: {error}");
             }
         }
+    }
+}
+
+/// The edges as `ann>bob`, or the refusal.
+fn edges(text: &str, format: Format) -> Result<Vec<String>, String> {
+    read(text, format).map(|rows| rows.iter().map(|[s, t]| format!("{s}>{t}")).collect())
+}
+
+#[test]
+fn columns_without_names_are_ends_only_if_both_can_be_ids_of_one_kind() {
+    for (text, columns) in [
+        ("2024-01-01,ann,bob\n2024-01-02,bob,cyd\n", "2,3"),
+        ("2024-01-01 10:35:00,ann,bob\n2024-01-02 10:36:00,bob,cyd\n", "2,3"),
+        ("31 Jan 2024,ann,bob\n1 Feb 2024,bob,cyd\n", "2,3"),
+        ("1700000000,ann,bob\n1700000001,bob,cyd\n", "2,3"),
+        ("ann,100.5,bob\nbob,7,cyd\n", "1,3"),
+        ("ann,$5,bob\nbob,$7,cyd\n", "1,3"),
+        ("0.5,1,2\n0.25,2,3\n", "2,3"),
+        ("ann,5\nbob,7\n", "1,2"),
+        ("5,ann\n7,bob\n", "1,2"),
+        ("2024-01-01,2024-01-02\n2024-01-02,2024-01-03\n", "1,2"),
+    ] {
+        let error = read(text, Format::Csv).expect_err(text);
+        assert!(error.ends_with(&format!("such as --columns {columns}")), "{text}: {error}");
+        let (source, target) = columns.split_once(',').unwrap();
+        let found = read_with(text, Format::Csv, &by_columns(source, target));
+        assert_eq!(found.map(|rows| rows.len()), Ok(2), "{text}");
+    }
+    for text in [
+        "ann,bob,2024-01-01\nbob,cyd,2024-01-02\n",
+        "10.1000/182,10.1000/183\n10.1000/183,10.1000/184\n",
+        "555-1234,555-9999\n555-9999,555-0000\n",
+        "ann,1\n1,ann\n",
+        "00123,00999\n123,555\n",
+    ] {
+        assert_eq!(read(text, Format::Csv).map(|rows| rows.len()), Ok(2), "{text}");
+    }
+}
+
+#[test]
+fn a_mark_between_two_ids_is_no_id() {
+    for (text, expected) in [
+        ("1 -> 2\n2 -> 3\n", ["1>2", "2>3"]),
+        ("ann -- bob\nbob -- cyd\n", ["ann>bob", "bob>cyd"]),
+        ("ann <-> bob\nbob <-> cyd\n", ["ann>bob", "bob>cyd"]),
+        ("ann => bob 5\nbob => cyd 7\n", ["ann>bob", "bob>cyd"]),
+        ("1 : 2\n2 : 3\n", ["1>2", "2>3"]),
+        ("ann \u{2192} bob\nbob \u{2192} cyd\n", ["ann>bob", "bob>cyd"]),
+        ("2 <- 1\n3 <- 2\n", ["1>2", "2>3"]),
+    ] {
+        assert_eq!(
+            edges(text, Format::EdgeList),
+            Ok(expected.map(String::from).to_vec()),
+            "{text}"
+        );
+    }
+    let mixed = read("ann -> bob\nbob -- cyd\n", Format::EdgeList).unwrap_err();
+    assert!(
+        mixed.contains("neither letters nor digits") && mixed.contains("--columns 1,3"),
+        "{mixed}"
+    );
+    let later = format!("{}ann bob cyd\n", "ann -> bob\n".repeat(5000));
+    let later = read(&later, Format::EdgeList).unwrap_err();
+    assert!(later.contains(":5001: expected `->`"), "{later}");
+    let weighted = ReadOptions { weighted: true, ..ReadOptions::default() };
+    let table = parse_edges(b"1 -> 2 0.5\n2 -> 3 4\n", Format::EdgeList, &weighted).unwrap();
+    assert_eq!(table.weights(), Some(&[0.5, 4.0][..]));
+}
+
+#[test]
+fn start_and_end_alone_may_be_times() {
+    let error = read("start,end,who,whom\n7,8,ann,bob\n9,11,bob,cyd\n", Format::Csv).unwrap_err();
+    assert!(error.contains("--columns who,whom"), "{error}");
+    let text = "caller,callee,start,end\nann,bob,7,8\nbob,cyd,9,11\n";
+    assert_eq!(edges(text, Format::Csv).unwrap(), ["ann>bob", "bob>cyd"]);
+}
+
+#[test]
+fn tables_of_attributes_are_refused_with_the_option_to_use() {
+    for (header, rows) in [
+        ("country,population", ["Chad,17", "Mali,22"]),
+        ("employee,salary", ["ann,100", "bob,200"]),
+        ("product,price", ["pen,1.50", "ink,3"]),
+        ("word,count", ["the,70", "of,30"]),
+        ("date,sales", ["2024-01-01,5", "2024-01-02,7"]),
+        ("city,country,population", ["Gao,Mali,90", "Sarh,Chad,100"]),
+        ("foo,bar", ["ann,1", "bob,2"]),
+        ("player,score", ["1,10", "2,20"]),
+    ] {
+        let text = format!("{header}\n{}\n{}\n", rows[0], rows[1]);
+        let error = read_with(&text, Format::Csv, &with_header(Header::Present)).expect_err(header);
+        let names: Vec<&str> = header.split(',').take(2).collect();
+        assert!(error.contains(&format!("--columns {},{}", names[0], names[1])), "{error}");
+        let error = read(&text, Format::Csv).expect_err(header);
+        assert!(error.contains("--columns ") || error.contains("--header"), "{error}");
+    }
+}
+
+#[test]
+fn pandas_counts_columns_without_names() {
+    for text in [
+        "0,1\nann,bob\nbob,cyd\n",
+        ",0,1\n0,ann,bob\n1,bob,cyd\n",
+        "0,1,2\nann,bob,0.5\nbob,cyd,4\n",
+        ",0,1,2\n0,ann,bob,0.5\n1,bob,cyd,4\n",
+    ] {
+        assert_eq!(
+            edges(text, Format::Csv),
+            Ok(vec!["ann>bob".into(), "bob>cyd".into()]),
+            "{text}"
+        );
+    }
+    assert_eq!(edges(",0,1\n0,5,7\n1,7,9\n", Format::Csv).unwrap(), ["5>7", "7>9"]);
+    for text in ["5,7\nann,bob\nbob,cyd\n", "1,2\nann,bob\n"] {
+        let error = read(text, Format::Csv).unwrap_err();
+        assert!(error.contains("--header or --no-header"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn adjacency_matrices_are_no_edges() {
+    let wide: String = (0..40)
+        .map(|row| {
+            (0..400).map(|column| if row == column { "0 " } else { "1 " }).collect::<String>()
+                + "\n"
+        })
+        .collect();
+    for text in [
+        "0 1 1\n1 0 0\n1 0 0\n",
+        "0 3 5\n3 0 2\n5 2 0\n",
+        "0,1,0,0\n1,0,1,1\n0,1,0,0\n0,1,0,0\n",
+        "a,b,c\n0,1,1\n1,0,0\n1,0,0\n",
+        ",a,b,c\na,0,1,1\nb,1,0,0\nc,1,0,0\n",
+        "a,0,2.5,1\nb,2.5,0,0\nc,1,0,0\n",
+        "a b c\n1 0 1 1\n2 1 0 0\n3 1 0 0\n",
+        &wide,
+    ] {
+        for format in [Format::EdgeList, Format::Csv] {
+            let error = read(text, format).expect_err(text);
+            assert!(error.contains("adjacency matrix"), "{text}: {error}");
+            let absent = read_with(text, format, &with_header(Header::Absent)).unwrap_err();
+            assert!(absent.contains("adjacency matrix"), "{text}: {absent}");
+        }
+    }
+    for text in ["0 1\n1 0\n", "0 1 1\n1 2 1\n2 0 1\n", "0 1 1\n1 0 1\n"] {
+        assert!(read(text, Format::EdgeList).is_ok(), "{text}");
+    }
+    let asked = read_with("0 1 1\n1 0 0\n1 0 0\n", Format::EdgeList, &by_columns("1", "2"));
+    assert_eq!(asked.map(|rows| rows.len()), Ok(3));
+}
+
+#[test]
+fn what_is_advised_is_exact_and_quoted() {
+    for (text, advice) in [
+        (
+            "day,Bought At,Sold At,sum\nmon,ann,bob,3\ntue,bob,ann,4\n",
+            "--columns 'Bought At,Sold At'",
+        ),
+        ("day,\"buys, at\",sells,sum\nmon,ann,bob,3\ntue,bob,ann,4\n", "--columns 2,3"),
+        ("day,bob's,sells,sum\nmon,ann,bob,3\ntue,bob,ann,4\n", "--columns 2,3"),
+        (
+            "Timestamp,From Bank,Account,To Bank,Account,Paid\nx,10,8A,20,8B,1\ny,10,8B,20,8C,1\n",
+            "--columns 3,5",
+        ),
+    ] {
+        let error = read(text, Format::Csv).expect_err(text);
+        assert!(error.contains(advice), "{error}");
+    }
+    let doubled =
+        "Timestamp,From Bank,Account,To Bank,Account,Paid\nx,10,8A,20,8B,1\ny,10,8B,20,8C,1\n";
+    assert!(read(doubled, Format::Csv).unwrap_err().contains("--columns 3,5"));
+    let quoted = "day,buys,sells,sum\n\"mon\",\"a,n\",bob,3\n";
+    let error = read(quoted, Format::Csv).unwrap_err();
+    assert!(error.contains("`\"mon\",\"a,n\",bob,3`"), "{error}");
+    let tabs = "day\tbuys\tsells\tsum\nmon\tann\tbob\t3\n";
+    let error = read(tabs, Format::Tsv).unwrap_err();
+    assert!(error.contains("`day\\tbuys\\tsells\\tsum`"), "{error}");
+}
+
+#[test]
+fn names_count_in_any_case() {
+    let gephi = "Source,Target,Source Label,Target Label\n1,2,ann,bob\n2,3,bob,cyd\n";
+    assert_eq!(edges(gephi, Format::Csv).unwrap(), ["1>2", "2>3"]);
+    let found =
+        read_with("x,sender,receiver\n7,ann,bob\n", Format::Csv, &by_columns("Sender", "RECEIVER"));
+    assert_eq!(found, Ok(owned(&[["ann", "bob"]])));
+    let twice = "Sender,SENDER,to\nann,bob,cyd\n";
+    let found = read_with(twice, Format::Csv, &by_columns("sender", "to"));
+    assert!(found.unwrap_err().contains("no column `sender`"));
+    let found = read_with(twice, Format::Csv, &by_columns("Sender", "to"));
+    assert_eq!(found, Ok(owned(&[["ann", "cyd"]])));
+}
+
+#[test]
+fn a_time_or_a_place_is_no_weight_unless_it_is_asked_for() {
+    let weighted = ReadOptions { weighted: true, ..ReadOptions::default() };
+    for name in ["timestamp", "Year", "season", "event_time"] {
+        let text = format!("from,to,{name}\n1,2,2020\n2,3,2021\n");
+        let error = parse_edges(text.as_bytes(), Format::Csv, &weighted).unwrap_err().to_string();
+        assert!(error.contains(&format!("--columns from,to,{name}")), "{error}");
+        let columns = Columns {
+            source: "from".into(),
+            target: "to".into(),
+            weight: name.into(),
+            ..Columns::default()
+        };
+        let asked = ReadOptions { columns, ..weighted.clone() };
+        let table = parse_edges(text.as_bytes(), Format::Csv, &asked).unwrap();
+        assert_eq!(table.weights(), Some(&[2020.0, 2021.0][..]), "{name}");
+    }
+    let miles = parse_edges(b"from,to,miles\n1,2,20\n", Format::Csv, &weighted).unwrap();
+    assert_eq!(miles.weights(), Some(&[20.0][..]));
+}
+
+#[test]
+fn a_table_of_users_and_groups_is_refused_alike_whatever_its_ids() {
+    let said = |rows: &str| {
+        let error = read(&format!("user,group\n{rows}"), Format::Csv).unwrap_err();
+        error.split(';').next().unwrap().to_owned()
+    };
+    let first = said("1,2\n2,3\n");
+    for rows in
+        ["1,9\n2,8\n", "ann,admins\nbob,users\n", "U12,G55\nU13,G56\nU14,G57\n", "ann,5\nbob,7\n"]
+    {
+        assert_eq!(said(rows), first, "{rows}");
     }
 }

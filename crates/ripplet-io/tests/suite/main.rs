@@ -5,6 +5,7 @@ mod batch;
 mod bv;
 mod checkpoint;
 mod columnar;
+mod delimiters;
 mod exchange;
 mod exchange_hostile;
 mod fuzz_corpus;

@@ -1,8 +1,10 @@
 //! Whether the first row names the columns, and which of them are read.
 
-use super::names::{VERTEX_NAMES, is_weight_name, words};
-use super::sample::{Kind, Known, Sample, is_code, is_integer};
-use crate::summary::{ReadColumns, columns_option};
+use super::names::{VERTEX_NAMES, is_circumstance, is_graph_name, is_weight_name, measures, words};
+use super::sample::{
+    Field, Kind, Known, Sample, Values, is_code, is_digits, is_integer, is_of_signs,
+};
+use crate::summary::ReadColumns;
 use crate::text::token;
 use crate::{Columns, Header, ReadOptions};
 use std::collections::{BTreeSet, HashSet};
@@ -18,6 +20,8 @@ pub(in crate::text) struct Decision {
     pub(in crate::text) target: usize,
     /// The column of weights where they are read, else the third, which nobody reads.
     pub(in crate::text) weight: usize,
+    /// The column of one same mark between the ends.
+    pub(in crate::text) mark: Option<usize>,
 }
 
 impl Sample<'_> {
@@ -26,9 +30,12 @@ impl Sample<'_> {
         // A row of separators has no field.
         if self.first.is_empty() || self.first.iter().any(|field| field.contains(&b'\r')) {
             // What is wrong with it is for its row to say.
-            return Ok(Decision { header: false, source: 0, target: 1, weight: 2 });
+            return Ok(Decision { header: false, source: 0, target: 1, weight: 2, mark: None });
         }
         let asked = asked_for(&options.columns);
+        if asked.is_none() {
+            self.check_no_matrix()?;
+        }
         let known = self.known_pairs();
         let header = match options.header {
             Header::Absent => false,
@@ -38,24 +45,35 @@ impl Sample<'_> {
         if header && !asked.is_some_and(are_numbers) {
             self.check_distinct()?;
         }
+        let mark = if asked.is_none() && !header { self.around_a_mark() } else { None };
         let [source, target] = match (asked, header) {
             (Some(columns), _) => self.asked(columns, header)?,
             (None, true) => self.named(&known)?,
             (None, false) => {
                 self.check_no_lists()?;
-                if options.header == Header::Absent { [0, 1] } else { self.first_two()? }
+                match mark {
+                    Some((ends, _)) => ends,
+                    None if options.header == Header::Absent => [0, 1],
+                    None => self.first_two()?,
+                }
             }
         };
+        let mark = mark.map(|(_, column)| column);
         let weight = match options.weighted {
-            true => self.weight(&options.columns, header, [source, target])?,
+            true => self.weight(&options.columns, header, [source, target], mark)?,
             false => 2,
         };
-        Ok(Decision { header, source, target, weight })
+        Ok(Decision { header, source, target, weight, mark })
+    }
+
+    /// Whether `--columns` has numbers of columns alone.
+    pub(in crate::text) fn is_asked_by_number(&self, options: &ReadOptions) -> bool {
+        asked_for(&options.columns).is_some_and(are_numbers)
     }
 
     /// Whether the first row names the columns.
     fn has_header(&self, asked: Option<&Columns>, known: &Known) -> Result<bool, String> {
-        let mut ends = [0, 1];
+        let mut ends = self.around_a_mark().map_or([0, 1], |(ends, _)| ends);
         if let Some(columns) = asked {
             let names = [columns.source.as_str(), &columns.target];
             let mut by_name = names.iter().filter(|name| number(name).is_none()).peekable();
@@ -69,8 +87,14 @@ impl Sample<'_> {
                 *end = self.numbered(name).unwrap_or(*end);
             }
         }
+        if self.row_names && asked.is_some() {
+            return Ok(true);
+        }
         if ends.iter().any(|&end| self.first.get(end).is_none_or(|field| field.is_empty())) {
             return self.has_unnamed_index(asked, known);
+        }
+        if self.has_numbers_above_words(ends)? {
+            return Ok(true);
         }
         let kinds: Vec<Kind> = self.first.iter().map(|field| Kind::of(field)).collect();
         if kinds.contains(&Kind::Number) {
@@ -92,7 +116,7 @@ impl Sample<'_> {
                 true => Err(self.ambiguous()),
             };
         }
-        if recurs {
+        if recurs || self.first.iter().any(|field| is_of_signs(field)) {
             return Ok(false);
         }
         self.is_header_of_words(&kinds, ends, asked.is_some())
@@ -107,18 +131,34 @@ impl Sample<'_> {
         let Some((index, names)) = self.first.split_first() else { return Ok(false) };
         let is_index = index.is_empty()
             && names.len() > 1
-            && names.iter().all(|name| Kind::of(name) == Kind::Word)
+            && (are_counted(names) || names.iter().all(|name| Kind::of(name) == Kind::Word))
             && self.is_above(0, 1, is_integer);
         if !is_index || asked.is_some() {
             // What is missing is for its row to say.
             return Ok(false);
         }
-        match known.sure.is_empty() && known.likely.is_empty() {
+        match known.sure.is_empty() && known.likely.is_empty() && !are_counted(names) {
             false => Ok(true),
             true => Err(self.unclear(
                 true,
                 "the first column has no name, and the others do not say which are the edge's ends",
             )),
+        }
+    }
+
+    /// Whether the first row counts the columns from 0, as pandas does, above nothing but words.
+    ///
+    /// # Errors
+    /// The ends are other numbers above nothing but words: an edge, or names.
+    fn has_numbers_above_words(&self, ends: [usize; 2]) -> Result<bool, String> {
+        let is_above_words = |end: usize| {
+            is_integer(&self.first[end])
+                && self.is_above(end, 1, |field| Kind::of(field) == Kind::Word)
+        };
+        match ends.into_iter().all(is_above_words) {
+            false => Ok(false),
+            true if are_counted(&self.first) => Ok(true),
+            true => Err(self.ambiguous()),
         }
     }
 
@@ -129,9 +169,9 @@ impl Sample<'_> {
         ends: [usize; 2],
         is_asked: bool,
     ) -> Result<bool, String> {
-        let mut words = (0..kinds.len()).filter(|&column| kinds[column] == Kind::Word);
+        let mut of_words = (0..kinds.len()).filter(|&column| kinds[column] == Kind::Word);
         let is_number = |field: &[u8]| Kind::of(field) == Kind::Number;
-        if words.any(|column| self.is_above(column, 1, is_number)) {
+        if of_words.any(|column| self.is_above(column, 1, is_number)) {
             return Ok(true);
         }
         let firsts: Vec<&[u8]> =
@@ -141,6 +181,12 @@ impl Sample<'_> {
             return Ok(false);
         }
         let has_digit = |field: &&[u8]| field.iter().any(u8::is_ascii_digit);
+        let of_first = words(&self.first[0]);
+        let is_of_vertices = of_first.iter().all(|word| VERTEX_NAMES.contains(&word.as_str()));
+        if is_of_vertices && !is_asked && !firsts.iter().any(has_digit) {
+            // Whatever the ids are, which columns are meant is asked below.
+            return Ok(true);
+        }
         if !firsts.iter().any(has_digit)
             && ends.iter().all(|&end| self.is_above(end, CODES, is_code))
         {
@@ -190,24 +236,90 @@ impl Sample<'_> {
                 return Err(self.unclear_between(true, why, *pair));
             }
         }
+        // Before the columns that pandas counts there may be its index.
+        let start = usize::from(self.first[0].is_empty() && are_counted(&self.first[1..]));
         let of_first = words(&self.first[0]);
-        let is_of_vertices = of_first.iter().all(|word| VERTEX_NAMES.contains(&word.as_str()));
-        let seems_of_vertices = is_of_vertices && self.shared_ends(true).is_none();
-        match self.first.len() {
+        let is_of_vertices = start == 0
+            && !of_first.is_empty()
+            && of_first.iter().all(|word| VERTEX_NAMES.contains(&word.as_str()));
+        match self.first.len() - start {
             0 | 1 => {
-                Err(format!("expected two vertex ids in a row, found only `{}`", self.shown(0)))
+                Err(format!("expected two vertex ids in a row, found only `{}`", self.shown(start)))
             }
-            2 if !is_of_vertices => Ok([0, 1]),
-            3 if !is_of_vertices && self.is_weight_like(2) && self.are_of_one_kind() => Ok([0, 1]),
-            _ if seems_of_vertices => Err(format!(
-                "the header seems that of a table of vertices, not of edges; the first rows are {}: give the \
-                 table of edges, or if this is it, the two columns with an edge's ends as --columns SOURCE,TARGET",
-                self.first_rows()
-            )),
-            2 => Err(self.unclear(true, "the header is that of a table of vertices, not of edges")),
+            _ if is_of_vertices => Err(self.of_vertices()),
+            width @ (2 | 3) if width == 2 || self.is_weight_like(start + 2) => {
+                self.check_names([start, start + 1])?;
+                self.check_ids(true, [start, start + 1])
+            }
             _ => {
                 Err(self.unclear(true, "the header does not say which columns are the edge's ends"))
             }
+        }
+    }
+
+    /// Refuses two names of which one says that its column measures something.
+    fn check_names(&self, ends: [usize; 2]) -> Result<(), String> {
+        match ends.into_iter().find(|&end| measures(&self.first[end])) {
+            None => Ok(()),
+            Some(end) => Err(self.unclear(
+                true,
+                &format!(
+                    "the column `{}` seems to measure or describe something, not to hold an edge's end",
+                    self.shown(end)
+                ),
+            )),
+        }
+    }
+
+    /// The two columns, if their values can be ids and are of one kind.
+    fn check_ids(&self, header: bool, ends: [usize; 2]) -> Result<[usize; 2], String> {
+        if ends.iter().all(|&end| self.data(header).get(end).is_some_and(|id| is_digits(id))) {
+            // Numbers are read, and what is none is told with its line.
+            return Ok(ends);
+        }
+        let values = ends.map(|end| self.values(header, end));
+        let column = |at: usize| ends[at] + 1;
+        let why = match values {
+            [Values::Measures, _] | [_, Values::Measures] => {
+                let at = usize::from(values[0] != Values::Measures);
+                format!("the values in column {} are dates, times or amounts, not ids", column(at))
+            }
+            [Values::Marks, _] | [_, Values::Marks] => {
+                let at = usize::from(values[0] != Values::Marks);
+                format!("the values in column {} have neither letters nor digits", column(at))
+            }
+            [Values::Integers | Values::Fractions, Values::Integers | Values::Fractions] => {
+                // A number that is no integer is told with its line, unless other columns are meant.
+                if self.pairs_of_ids(header).is_empty() {
+                    return Ok(ends);
+                }
+                "the first two columns have numbers with decimals, not ids".to_owned()
+            }
+            [a, b] if a == b || a == Values::Nothing || b == Values::Nothing => return Ok(ends),
+            _ => format!(
+                "columns {} and {} are of two kinds, numbers and words, as a table of what is known about each vertex has them",
+                column(0),
+                column(1)
+            ),
+        };
+        Err(self.unclear(header, &why))
+    }
+
+    /// Refuses rows that are the rows of an adjacency matrix, maybe with names above or in front.
+    fn check_no_matrix(&self) -> Result<(), String> {
+        let rows: Vec<&[_]> = self.rows(false).collect();
+        let found = [(0, 0), (1, 0), (0, 1), (1, 1)].into_iter().find_map(|(above, before)| {
+            let rows = rows.get(above..)?;
+            let cells = rows.iter().map(|row| row.get(before..)).collect::<Option<Vec<_>>>()?;
+            is_matrix(&cells).then(|| cells[0].len())
+        });
+        match found {
+            None => Ok(()),
+            Some(width) => Err(format!(
+                "the rows are those of an adjacency matrix with {width} columns, not edges: write one edge a row, or the \
+                 matrix as MatrixMarket (in Python: scipy.io.mmwrite(\"graph.mtx\", scipy.sparse.coo_array(matrix))); to \
+                 read two columns as edges nevertheless, use --columns 1,2"
+            )),
         }
     }
 
@@ -237,8 +349,12 @@ impl Sample<'_> {
         let integers =
             self.rows(false).all(|row| row.iter().take(2).all(|field| is_integer(field)));
         let words = self.first.iter().any(|field| Kind::of(field) == Kind::Word);
+        let is_empty = self.first.iter().take(2).any(|field| field.is_empty());
         match self.first.len() {
-            0..=3 => Ok([0, 1]),
+            // What is missing is for its row to say.
+            _ if is_empty => Ok([0, 1]),
+            0 | 1 => Ok([0, 1]),
+            2 | 3 => self.check_ids(false, [0, 1]),
             // An integer in front of words counts rows, or is one of their attributes; but not in the files
             // whose fields stand apart by blanks, which have their ends first by custom.
             _ if integers && (!words || self.ends_first) => Ok([0, 1]),
@@ -250,8 +366,14 @@ impl Sample<'_> {
     }
 
     /// The column of weights.
-    fn weight(&self, columns: &Columns, header: bool, ends: [usize; 2]) -> Result<usize, String> {
-        let free = |place: &usize| !ends.contains(place);
+    fn weight(
+        &self,
+        columns: &Columns,
+        header: bool,
+        ends: [usize; 2],
+        mark: Option<usize>,
+    ) -> Result<usize, String> {
+        let free = |place: &usize| !ends.contains(place) && mark != Some(*place);
         let default = columns.weight == Columns::default().weight;
         if !default {
             let named = if header { self.position(&columns.weight) } else { None };
@@ -264,18 +386,27 @@ impl Sample<'_> {
         }
         match *self.weight_candidates(ends) {
             [only] => Ok(only),
-            [] if self.first.len() == 3 => Ok((0..3).find(free).unwrap_or(2)),
-            [] => Err(self.no_column(&columns.weight)),
-            [first, second, ..] => {
-                let [source, target, weight] =
-                    [ends[0], ends[1], first].map(|column| self.read_column(column, header));
-                Err(format!(
-                    "both `{}` and `{}` could be the weight: use --columns with the one that is, such as {}",
-                    self.shown(first),
-                    self.shown(second),
-                    columns_option([&source, &target, &weight])
-                ))
+            [] if self.first.len() == 3 + usize::from(self.first[0].is_empty()) => {
+                let third = (0..4)
+                    .filter(|&place| self.first.get(place).is_some_and(|name| !name.is_empty()))
+                    .find(free);
+                let third = third.unwrap_or(2);
+                match self.first.get(third).is_some_and(|name| is_circumstance(name)) {
+                    false => Ok(third),
+                    true => Err(format!(
+                        "the third column, `{}`, does not seem to be a weight: leave --weighted out, or use {}",
+                        self.shown(third),
+                        self.columns_option(header, &[ends[0], ends[1], third])
+                    )),
+                }
             }
+            [] => Err(self.no_column(&columns.weight)),
+            [first, second, ..] => Err(format!(
+                "both `{}` and `{}` could be the weight: use --columns with the one that is, such as {}",
+                self.shown(first),
+                self.shown(second),
+                self.columns_option(header, &[ends[0], ends[1], first])
+            )),
         }
     }
 
@@ -296,10 +427,21 @@ impl Sample<'_> {
         match filled.into_iter().find(|name| !seen.insert(name.trim_ascii())) {
             None => Ok(()),
             Some(twice) => Err(format!(
-                "the header has the column `{}` twice: name the columns by number, such as --columns {}",
+                "the header has the column `{}` twice: name the columns by number, such as {}",
                 token::show(twice),
-                self.first_numbers()
+                self.columns_option(false, &self.ends_beside(twice))
             )),
+        }
+    }
+
+    /// The likely ends of an edge in a table with a name twice: columns that share values, else both of that name.
+    fn ends_beside(&self, twice: &[u8]) -> [usize; 2] {
+        let of_name: Vec<usize> = (0..self.first.len())
+            .filter(|&at| self.first[at].trim_ascii() == twice.trim_ascii())
+            .collect();
+        match *of_name {
+            [a, b] if self.pairs_of_ids(true).contains(&[a, b]) => [a, b],
+            _ => self.likely_ends(true),
         }
     }
 
@@ -309,13 +451,14 @@ impl Sample<'_> {
         header: bool,
         [source, target]: [usize; 2],
         weight: Option<usize>,
+        mark: Option<usize>,
     ) -> ReadColumns {
         let column = |at: usize| self.read_column(at, header);
         let weights = match weight {
             None if header => self.weight_candidates([source, target]),
             _ => Vec::new(),
         };
-        let is_read = |at: &usize| [Some(source), Some(target), weight].contains(&Some(*at));
+        let is_read = |at: &usize| [Some(source), Some(target), weight, mark].contains(&Some(*at));
         let ignored = |at: &usize| !is_read(at);
         let others = (0..self.first.len()).filter(ignored);
         ReadColumns {
@@ -326,9 +469,39 @@ impl Sample<'_> {
             ignored: others.clone().count(),
             weight_ignored: weights.first().map(|&at| column(at)),
             weights_ignored: weights.len(),
-            graph_ignored: header && others.into_iter().any(|at| &*self.first[at] == b"graph"),
+            graph_ignored: header && others.into_iter().any(|at| is_graph_name(&self.first[at])),
+            asides: self.asides(mark),
         }
     }
+}
+
+/// Whether names count columns from 0: `0,1,2`, as pandas names columns that have no names.
+fn are_counted(names: &[Field<'_>]) -> bool {
+    names.len() > 1
+        && (0..).zip(names).all(|(at, name)| name.as_ref() == format!("{at}").as_bytes())
+}
+
+/// Whether rows of fields are those of a square matrix of adjacency: of numbers, nothing but 0 and 1, or symmetric with
+/// zeros on the diagonal. Of a wide one the first rows are enough.
+fn is_matrix(rows: &[&[Field<'_>]]) -> bool {
+    /// A narrower one is a matrix only if it has as many rows.
+    const WIDE: usize = 16;
+    let Some(width) = rows.first().map(|row| row.len()) else { return false };
+    let is_square = rows.len() == width || rows.len() < width && width >= WIDE;
+    if !is_square || rows.len() < 3 || rows.iter().any(|row| row.len() != width) {
+        return false;
+    }
+    let bit = |field: &Field<'_>| matches!(&**field, b"0" | b"1");
+    if rows.iter().all(|row| row.iter().all(bit)) {
+        return true;
+    }
+    let number = |field: &Field<'_>| token::parse::<f64>(field);
+    let is_symmetric = |a: usize| {
+        number(&rows[a][a]) == Some(0.0)
+            && (0..a)
+                .all(|b| number(&rows[a][b]).is_some_and(|cell| number(&rows[b][a]) == Some(cell)))
+    };
+    (0..rows.len()).all(is_symmetric)
 }
 
 /// The columns that `--columns` asks for, if it does.

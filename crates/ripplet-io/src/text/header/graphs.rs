@@ -126,9 +126,13 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// A column as a summary calls it.
+    /// A column as a summary calls it: by number where its name is empty or stands twice.
     pub(in crate::text) fn read_column(&self, column: usize, header: bool) -> ReadColumn {
-        match self.name(column).filter(|_| header) {
+        let is_only = |name: &String| {
+            let same = self.first.iter().filter(|other| ***other == *name.as_bytes());
+            !name.is_empty() && same.count() == 1
+        };
+        match self.name(column).filter(|name| header && is_only(name)) {
             Some(name) => ReadColumn::Name(name),
             None => ReadColumn::Number(self.place_in_table(column) + 1),
         }

@@ -95,42 +95,123 @@ pub const UNSPECIFIC_WORDS: &[&str] = &[
     "idx", "label", "wallet", "the", "of", "is",
 ];
 
-/// Words of columns that measure something of an edge's ends, or of two of its sides: not ids.
-const MEASURE_WORDS: &[&str] = &[
+/// Words of columns that say when, where or of what kind something is: neither ids nor weights.
+const CIRCUMSTANCE_WORDS: &[&str] = &[
     "date",
+    "datetime",
     "time",
     "timestamp",
     "year",
+    "quarter",
     "month",
     "week",
+    "weekday",
     "day",
     "hour",
-    "port",
-    "bytes",
-    "packets",
-    "pkts",
-    "balance",
-    "newbalance",
-    "oldbalance",
-    "amount",
-    "amt",
-    "count",
-    "price",
+    "minute",
+    "season",
+    "epoch",
+    "created",
+    "updated",
     "country",
-    "currency",
-    "bank",
-    "location",
+    "region",
+    "state",
     "city",
-    "type",
+    "zip",
+    "postcode",
+    "location",
     "lat",
     "latitude",
     "lon",
     "lng",
     "longitude",
-    "age",
-    "rate",
+    "port",
+    "currency",
+    "bank",
+    "type",
+    "kind",
+    "status",
+    "gender",
+    "sex",
     "flag",
 ];
+
+/// Words of columns that measure something of an edge or of its ends: no ids.
+const QUANTITY_WORDS: &[&str] = &[
+    "amount",
+    "amt",
+    "sum",
+    "total",
+    "price",
+    "cost",
+    "fee",
+    "salary",
+    "income",
+    "revenue",
+    "sales",
+    "profit",
+    "budget",
+    "balance",
+    "newbalance",
+    "oldbalance",
+    "count",
+    "counts",
+    "quantity",
+    "qty",
+    "frequency",
+    "freq",
+    "population",
+    "percent",
+    "percentage",
+    "ratio",
+    "rate",
+    "share",
+    "average",
+    "mean",
+    "median",
+    "score",
+    "rating",
+    "ratings",
+    "rank",
+    "distance",
+    "length",
+    "duration",
+    "age",
+    "size",
+    "height",
+    "width",
+    "area",
+    "volume",
+    "mass",
+    "speed",
+    "temperature",
+    "bytes",
+    "packets",
+    "pkts",
+    "weight",
+    "weights",
+    "value",
+    "strength",
+    "capacity",
+    "probability",
+    "confidence",
+    "similarity",
+    "correlation",
+];
+
+/// Whether a name says that its column measures something, or when or where something is.
+pub(super) fn measures(name: &[u8]) -> bool {
+    words(name).iter().any(|word| is_measure_word(word))
+}
+
+/// Whether a name says when, where or of what kind something is.
+pub(super) fn is_circumstance(name: &[u8]) -> bool {
+    words(name).iter().any(|word| CIRCUMSTANCE_WORDS.contains(&word.as_str()))
+}
+
+fn is_measure_word(word: &str) -> bool {
+    CIRCUMSTANCE_WORDS.contains(&word) || QUANTITY_WORDS.contains(&word)
+}
 
 /// Names of two columns that differ in their last sign alone: `id1` and `id2`, `user_a` and `user_b`.
 const ENUMERATIONS: &[(&str, &str)] = &[("1", "2"), ("0", "1"), ("a", "b"), ("i", "j")];
@@ -150,7 +231,12 @@ pub(super) struct Name {
     without_id: String,
     /// Without all unspecific words.
     specific: String,
+    /// Whether the name is one word, with nothing that says that it is of ids.
+    is_bare: bool,
 }
+
+/// Names of the two ends with a word for an id beside them, such as `START_ID` and `END_ID`: alone they may be times.
+pub const PAIR_WITH_ID: (&str, &str) = ("start", "end");
 
 impl Name {
     pub(super) fn of(name: &[u8]) -> Name {
@@ -160,7 +246,9 @@ impl Name {
             kept.collect::<Vec<_>>().join(" ")
         };
         let without_id = without(&["id", "ids", "key", "no", "number", "name", "code"]);
-        Name { whole: words.join(" "), without_id, specific: without(UNSPECIFIC_WORDS) }
+        let specific = without(UNSPECIFIC_WORDS);
+        let is_bare = name.trim_ascii().len() == specific.len();
+        Name { whole: words.join(" "), without_id, specific, is_bare }
     }
 
     fn is(&self, name: &str) -> bool {
@@ -172,10 +260,11 @@ impl Name {
         KNOWN_COLUMN_PAIRS.iter().any(|&(source, target)| self.is(source) && other.is(target))
     }
 
-    /// Whether two names are `start` and `end`, or differ in one word, which is of a known pair, and the other
+    /// Whether two names are `start` and `end` with a word for an id, or differ in one word, which is of a known pair, and the other
     /// words do not say that it is a measure: `source computer` and `target computer`.
     pub(super) fn is_like_source_of(&self, other: &Name) -> bool {
-        if self.is("start") && other.is("end") {
+        let (start, end) = PAIR_WITH_ID;
+        if self.is(start) && other.is(end) && !self.is_bare && !other.is_bare {
             return true;
         }
         let (a, b): (Vec<&str>, Vec<&str>) =
@@ -183,7 +272,7 @@ impl Name {
         let mut differ = a.iter().zip(&b).filter(|(a, b)| a != b);
         let (Some((one, two)), None) = (differ.next(), differ.next()) else { return false };
         a.len() == b.len()
-            && !a.iter().any(|word| MEASURE_WORDS.contains(word))
+            && !a.iter().any(|word| is_measure_word(word))
             && KNOWN_COLUMN_PAIRS.contains(&(one, two))
     }
 
@@ -282,7 +371,8 @@ mod tests {
         for list in [
             pairs.join(", "),
             UNSPECIFIC_WORDS.join(", "),
-            MEASURE_WORDS.join(", "),
+            CIRCUMSTANCE_WORDS.join(", "),
+            QUANTITY_WORDS.join(", "),
             KNOWN_WEIGHT_NAMES.join(", "),
         ] {
             assert!(blocks.iter().any(|block| block.trim() == list), "docs/tables.md lacks {list}");

@@ -1,6 +1,7 @@
 //! The first rows of a table: what their fields could be values of, and which of its columns are alike.
 
-use super::names::{Name, words};
+use super::names::{Name, measures, words};
+use super::times;
 use crate::intern::Sign;
 use crate::text::layout::{Separator, fields};
 use crate::text::token::{self, NotAnId};
@@ -17,13 +18,34 @@ const MOST_COLUMNS: usize = 256;
 pub(in crate::text) const MOST_ROWS: usize = 4096;
 
 /// Some rows of a table, the first of which may name its columns.
+#[derive(Clone)]
 pub(in crate::text) struct Sample<'a> {
-    pub(super) first: Vec<Field<'a>>,
+    pub(in crate::text) first: Vec<Field<'a>>,
     pub(super) others: Vec<Vec<Field<'a>>>,
     /// Whether files of this kind have the ends of an edge in their first two columns by custom.
-    pub(super) ends_first: bool,
+    pub(in crate::text) ends_first: bool,
     /// The column of the table that this sample lacks, where it is that of graphs.
     pub(super) left_out: Option<usize>,
+    /// Whether the first row has no name for the first column, which has the rows' own names, as R writes it: an
+    /// empty one was put in.
+    pub(in crate::text) row_names: bool,
+    /// The first two rows as they stand in the file.
+    pub(in crate::text) raw: Vec<&'a [u8]>,
+}
+
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Values {
+    /// There are none.
+    Nothing,
+    Integers,
+    /// Numbers, some of which have a point.
+    Fractions,
+    Words,
+    /// Nothing but signs: no letter, no digit.
+    Marks,
+    /// Dates, times, or amounts with a sign.
+    Measures,
 }
 
 /// Pairs of columns whose names say that they are the ends of an edge.
@@ -59,7 +81,13 @@ impl Kind {
             && !is_address
             && amount.iter().all(is_part)
             && amount.iter().any(u8::is_ascii_digit);
-        if is_number { Kind::Number } else { Kind::Word }
+        // `31 Jan 2024`.
+        let is_date = || {
+            field.iter().any(u8::is_ascii_digit)
+                && field.iter().any(|byte| b" -/".contains(byte))
+                && std::str::from_utf8(field).is_ok_and(times::is_time)
+        };
+        if is_number || is_date() { Kind::Number } else { Kind::Word }
     }
 }
 
@@ -75,19 +103,35 @@ impl<'a> Sample<'a> {
         let Some((first, others)) = rows.split_first() else {
             return Ok(Sample::new(vec![], vec![]));
         };
-        let first = fields(first, separator).collect::<Result<Vec<_>, _>>()?;
+        let mut first = fields(first, separator).collect::<Result<Vec<_>, _>>()?;
         // What is wrong with other rows is said when they are read.
         let others = others
             .iter()
             .filter_map(|row| fields(row, separator).collect::<Result<Vec<_>, _>>().ok());
         let others = others.filter(|row| row.len() > 1 && !row[0].is_empty() && !row[1].is_empty());
-        let ends_first = matches!(separator, Separator::Runs(_));
-        Ok(Sample { ends_first, ..Sample::new(first, others.collect()) })
+        let others: Vec<Vec<Field<'a>>> = others.collect();
+        let row_names = is_below_row_names(&first, &others);
+        if row_names {
+            first.insert(0, Cow::Borrowed(b""));
+        }
+        let ends_first = !matches!(separator, Separator::Each(_));
+        let raw = rows.iter().take(2).copied().collect();
+        Ok(Sample { ends_first, row_names, raw, ..Sample::new(first, others) })
     }
 
     /// The sample of rows as fields; there is one at least.
     pub(in crate::text) fn new(first: Vec<Field<'a>>, others: Vec<Vec<Field<'a>>>) -> Sample<'a> {
-        Sample { first, others, ends_first: false, left_out: None }
+        let (ends_first, left_out, row_names) = (false, None, false);
+        Sample { first, others, ends_first, left_out, row_names, raw: Vec::new() }
+    }
+
+    /// The sample without a name that was put in before the first row, which is to be an edge.
+    pub(in crate::text) fn without_row_names(mut self) -> Sample<'a> {
+        if self.row_names {
+            self.first.remove(0);
+            self.row_names = false;
+        }
+        self
     }
 
     /// The name of a column, if the first row is a header that has it.
@@ -104,28 +148,19 @@ impl<'a> Sample<'a> {
     }
 
     /// All rows that are no header.
-    pub(in crate::text) fn rows(&self, header: bool) -> impl Iterator<Item = &[Field<'a>]> {
+    pub(in crate::text) fn rows(&self, header: bool) -> impl Iterator<Item = &[Field<'a>]> + Clone {
         let first = (!header).then_some(self.first.as_slice());
         first.into_iter().chain(self.others.iter().map(Vec::as_slice))
     }
 
-    /// Whether all rows have as many fields, some of which are words, and none is several numbers.
-    pub(in crate::text) fn is_table_of_words(&self) -> bool {
-        let is_several = |field: &Field<'_>| {
-            let mut parts =
-                field.split(|byte| b" ,;".contains(byte)).filter(|part| !part.is_empty());
-            parts.clone().count() > 1 && parts.all(is_integer)
-        };
-        let data = self.rows(!self.others.is_empty());
-        let is_wide =
-            self.first.len() > 1 && self.others.iter().all(|row| row.len() == self.first.len());
-        is_wide
-            && self.rows(false).flatten().all(|field| !is_several(field))
-            && data.flatten().any(|field| Kind::of(field) == Kind::Word)
-    }
-
+    /// The column of a name: of that name exactly, else the only one that has it in another case.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
-        self.first.iter().position(|field| **field == *name.as_bytes())
+        let exact = self.first.iter().position(|field| **field == *name.as_bytes());
+        exact.or_else(|| {
+            let is_alike = |at: &usize| self.first[*at].eq_ignore_ascii_case(name.as_bytes());
+            let mut alike = (0..self.first.len()).filter(is_alike);
+            alike.next().filter(|_| alike.next().is_none())
+        })
     }
 
     /// Whether all fields below the first of a column are of a kind, and there are so many at least.
@@ -173,27 +208,80 @@ impl<'a> Sample<'a> {
         fields.map(|field| Kind::of(field)).all(|kind| kind != Kind::Word)
     }
 
-    /// Whether the values of both first columns are numbers, or those of neither.
-    pub(super) fn are_of_one_kind(&self) -> bool {
-        let is_number = |column: usize| self.is_weight_like(column);
-        is_number(0) == is_number(1)
+    /// What the values of a column are.
+    pub(super) fn values(&self, header: bool, column: usize) -> Values {
+        let fields = self.rows(header).filter_map(|row| row.get(column));
+        Values::of(fields.map(|field| &**field))
     }
 
     /// The two columns that share most values: ids come again on both sides of edges.
     pub(super) fn shared_ends(&self, header: bool) -> Option<[usize; 2]> {
-        /// Columns that are compared.
-        const COLUMNS: usize = 24;
-        let width = self.first.len().min(COLUMNS);
+        let width = self.first.len().min(COMPARED);
         let values = |column: usize| -> HashSet<&[u8]> {
             let fields = self.rows(header).filter_map(|row| row.get(column));
             fields.map(|field| &**field).filter(|field| !field.is_empty()).collect()
         };
         let values: Vec<HashSet<&[u8]>> = (0..width).map(values).collect();
-        let pairs = (0..width).flat_map(|a| (a + 1..width).map(move |b| [a, b]));
         let shared = |&[a, b]: &[usize; 2]| values[a].intersection(&values[b]).count();
         // The first of those that share most.
-        let best = pairs.rev().max_by_key(shared);
+        let best = self.pairs_of_ids(header).into_iter().rev().max_by_key(shared);
         best.filter(|pair| shared(pair) > 0)
+    }
+
+    /// The pairs of columns whose values can be ids, of one kind, in the order of the columns.
+    pub(super) fn pairs_of_ids(&self, header: bool) -> Vec<[usize; 2]> {
+        let width = self.first.len().min(COMPARED);
+        let values: Vec<Values> = (0..width).map(|column| self.values(header, column)).collect();
+        let measures = |column: usize| header && measures(&self.first[column]);
+        let pairs = (0..width).flat_map(|a| (a + 1..width).map(move |b| [a, b]));
+        let are_ids = |&[a, b]: &[usize; 2]| {
+            matches!(values[a], Values::Integers | Values::Words)
+                && values[a] == values[b]
+                && !measures(a)
+                && !measures(b)
+        };
+        pairs.filter(are_ids).collect()
+    }
+
+    /// The columns beside one that has the same mark in each row, and no letter or digit: `ann -> bob`; and the mark's.
+    pub(super) fn around_a_mark(&self) -> Option<([usize; 2], usize)> {
+        let is_mark = |column: usize| {
+            let mark = &self.first[column];
+            let is_same = |row: &[Field<'_>]| row.get(column) == Some(mark);
+            !mark.is_empty() && is_of_signs(mark) && self.rows(false).all(is_same)
+        };
+        let mark = (1..self.first.len().saturating_sub(1)).find(|&column| is_mark(column))?;
+        let is_reversed = self.first[mark].starts_with(b"<") && !self.first[mark].ends_with(b">");
+        let (before, behind) = (mark - 1, mark + 1);
+        Some((if is_reversed { [behind, before] } else { [before, behind] }, mark))
+    }
+
+    /// Whether the weights of a column have a comma before their decimals.
+    ///
+    /// # Errors
+    /// Some have, but others have a point, or all could as well be thousands.
+    pub(in crate::text) fn has_decimal_commas(
+        &self,
+        header: bool,
+        column: usize,
+    ) -> Result<bool, String> {
+        let mut weights = self.rows(header).filter_map(|row| row.get(column));
+        if !weights.clone().any(|field| field.contains(&b',')) {
+            return Ok(false);
+        }
+        let is_decimal = |field: &Field<'_>| {
+            is_decimal_comma(field) || !field.contains(&b',') && !field.contains(&b'.')
+        };
+        if weights.clone().all(is_decimal)
+            && weights.any(|field| is_decimal_comma(field) && !may_be_thousands(field))
+        {
+            return Ok(true);
+        }
+        Err(format!(
+            "the weights in column {} have commas that may stand before decimals or between thousands: write them with a \
+             decimal point alone, as in 1234.50",
+            column + 1
+        ))
     }
 
     /// The pairs of columns whose names are known to mean the ends of an edge, and whose values may be ids.
@@ -202,7 +290,7 @@ impl<'a> Sample<'a> {
     }
 
     /// Whether two names are known to mean the ends of an edge, whatever is below them.
-    pub(super) fn has_known_names(&self) -> bool {
+    pub(in crate::text) fn has_known_names(&self) -> bool {
         !self.pairs_of(|_| true).sure.is_empty()
     }
 
@@ -233,6 +321,116 @@ impl<'a> Sample<'a> {
         }
         known
     }
+}
+
+impl Values {
+    fn of<'f>(fields: impl Iterator<Item = &'f [u8]>) -> Values {
+        let (mut all, mut fractions, mut words, mut marks, mut measures) = (0, 0, 0, 0, 0);
+        for field in fields.filter(|field| !is_missing(field)) {
+            all += 1;
+            if is_digits(field) {
+                continue;
+            }
+            let kind = if is_of_signs(field) {
+                &mut marks
+            } else if token::is_number(field) && Kind::of(field) == Kind::Number {
+                &mut fractions
+            } else if is_measure(field) {
+                &mut measures
+            } else {
+                &mut words
+            };
+            *kind += 1;
+        }
+        match (all, words) {
+            (0, _) => Values::Nothing,
+            _ if marks == all => Values::Marks,
+            // One that is missing may be called by a word.
+            _ if measures > 0 && 2 * (measures + fractions) >= all => Values::Measures,
+            (_, 0) if fractions == 0 => Values::Integers,
+            (_, 0) => Values::Fractions,
+            _ if 2 * fractions > all => Values::Measures,
+            // A word among numbers is told with its line.
+            _ if 2 * words < all => Values::Integers,
+            _ => Values::Words,
+        }
+    }
+}
+
+/// Columns whose values are compared.
+const COMPARED: usize = 24;
+
+/// Whether the first row lacks a name for the first column, whose values are different integers: the names of rows.
+fn is_below_row_names(first: &[Field<'_>], others: &[Vec<Field<'_>>]) -> bool {
+    let mut seen = HashSet::new();
+    let is_name = |field: &Field<'_>| Kind::of(field) == Kind::Word && !is_of_signs(field);
+    first.len() > 1
+        && !others.is_empty()
+        && first.iter().all(is_name)
+        && others
+            .iter()
+            .all(|row| row.len() == first.len() + 1 && is_digits(&row[0]) && seen.insert(&row[0]))
+}
+
+/// Whether a field stands for a value that is not known.
+fn is_missing(field: &[u8]) -> bool {
+    const MISSING: [&[u8]; 6] = [b"", b"NA", b"NaN", b"N/A", b"null", b"None"];
+    MISSING.iter().any(|missing| missing.eq_ignore_ascii_case(field))
+}
+
+/// Whether a field has neither a letter nor a digit.
+pub(super) fn is_of_signs(field: &[u8]) -> bool {
+    if field.iter().any(u8::is_ascii_alphanumeric) {
+        return false;
+    }
+    let text = String::from_utf8_lossy(field);
+    !text.is_empty()
+        && !text.chars().any(|c| c.is_alphanumeric() || c == char::REPLACEMENT_CHARACTER)
+}
+
+pub(super) fn is_digits(field: &[u8]) -> bool {
+    let digits = field.strip_prefix(b"-").unwrap_or(field);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a field is a number with a comma before its decimals.
+pub(in crate::text) fn is_decimal_comma(field: &[u8]) -> bool {
+    let number = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
+    let mut parts = number.split(|byte| *byte == b',');
+    let is_number = |part: Option<&[u8]>| {
+        part.is_some_and(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+    };
+    is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none()
+}
+
+/// Whether a number with a comma may be one with thousands: `1,234`, but not `0,234`.
+fn may_be_thousands(field: &[u8]) -> bool {
+    let mut parts = field.split(|byte| *byte == b',');
+    let (whole, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    rest.len() == 3 && !whole.starts_with(b"0")
+}
+
+/// Whether a field is several integers.
+pub(in crate::text) fn is_several(field: &[u8]) -> bool {
+    let mut parts = field.split(|byte| b" \t,;".contains(byte)).filter(|part| !part.is_empty());
+    parts.clone().count() > 1 && parts.all(is_integer) && !is_decimal_comma(field)
+}
+
+/// Whether a field is a date, a time, or an amount: a number with a currency, a percent sign, or commas.
+fn is_measure(field: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(field) else { return false };
+    let is_digit = |c: char| c.is_ascii_digit();
+    if !text.contains(is_digit) {
+        return false;
+    }
+    let bare = text
+        .trim_start_matches(['-', '+', '$', '€', '£'])
+        .trim_end_matches(['%', '€', '$', '£'])
+        .trim();
+    let is_amount = bare.len() < text.len() || text.contains(',');
+    let is_of = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
+    let has_sign = text.contains(['$', '€', '£', '%']) || bare.contains(',');
+    is_amount && has_sign && !bare.is_empty() && bare.chars().all(is_of) || times::is_time(text)
 }
 
 /// Whether a field is a code or an address rather than a word: it has two digits, or is somebody's at a host.

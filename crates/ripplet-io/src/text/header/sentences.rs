@@ -43,6 +43,24 @@ impl Sample<'_> {
         )
     }
 
+    /// The refusal of a table that describes vertices.
+    pub(super) fn of_vertices(&self) -> String {
+        format!(
+            "the header seems that of a table of vertices, not of edges; the first rows are {}: give the table of edges, or \
+             if this is it, name the two columns with an edge's ends as --columns SOURCE,TARGET",
+            self.first_rows()
+        )
+    }
+
+    /// What else was found in the first rows, for their owner.
+    pub(super) fn asides(&self, mark: Option<usize>) -> Vec<String> {
+        let mark = mark.map(|at| {
+            format!("column {} is the mark `{}`", self.place_in_table(at) + 1, self.shown(at))
+        });
+        let names = self.row_names.then(|| "the first column has the names of rows".to_owned());
+        mark.into_iter().chain(names).collect()
+    }
+
     /// A refusal with the first rows and the option to use.
     pub(super) fn unclear(&self, header: bool, why: &str) -> String {
         self.unclear_between(header, why, self.likely_ends(header))
@@ -50,30 +68,59 @@ impl Sample<'_> {
 
     /// A refusal with the first rows and the option to use, of which `ends` are an example.
     pub(super) fn unclear_between(&self, header: bool, why: &str, ends: [usize; 2]) -> String {
-        let [source, target] = ends.map(|column| match self.first.get(column) {
-            Some(name)
-                if header
-                    && Kind::of(name) == Kind::Word
-                    && !name.contains(&b',')
-                    && name.len() < 30 =>
-            {
-                token::show(name)
-            }
-            _ => (self.place_in_table(column) + 1).to_string(),
-        });
         format!(
-            "{why}; the first rows are {}: use --columns with two names or numbers, such as --columns {source},{target}",
-            self.first_rows()
+            "{why}; the first rows are {}: use --columns with two names or numbers, such as {}",
+            self.first_rows(),
+            self.columns_option(header, &ends)
         )
     }
 
+    /// The option that reads these columns: by name if that is short and clear, else by number.
+    pub(super) fn columns_option(&self, header: bool, columns: &[usize]) -> String {
+        let names: Option<Vec<&str>> = columns
+            .iter()
+            .map(|&column| {
+                let name = std::str::from_utf8(self.first.get(column)?).ok()?;
+                let is_only = self
+                    .first
+                    .iter()
+                    .filter(|other| other.eq_ignore_ascii_case(name.as_bytes()))
+                    .count()
+                    == 1;
+                let is_plain = !name.contains([',', '\'']) && !name.contains(char::is_control);
+                let is_short = !name.is_empty() && name.len() < 30 && !name.starts_with('-');
+                (is_only && is_plain && is_short && Kind::of(name.as_bytes()) == Kind::Word)
+                    .then_some(name)
+            })
+            .collect();
+        match names.filter(|_| header) {
+            Some(names) => format!("--columns {}", shell_word(&names.join(","))),
+            None => {
+                let numbers: Vec<String> = columns
+                    .iter()
+                    .map(|&column| (self.place_in_table(column) + 1).to_string())
+                    .collect();
+                format!("--columns {}", numbers.join(","))
+            }
+        }
+    }
+
+    /// The first two rows as they stand in the file.
     pub(super) fn first_rows(&self) -> String {
-        let shown = |row: &[Field<'_>]| {
-            let fields: Vec<String> = row.iter().take(10).map(|field| token::show(field)).collect();
-            let more = if row.len() > 10 { ",…" } else { "" };
-            format!("`{}{more}`", fields.join(","))
+        let fields = |row: &[Field<'_>]| {
+            let fields: Vec<&[u8]> = row.iter().map(|field| &**field).collect();
+            fields.join(&b","[..])
         };
-        let rows: Vec<String> = self.rows(false).take(2).map(shown).collect();
+        let rows: Vec<String> = match &*self.raw {
+            [] => self
+                .rows(false)
+                .take(2)
+                .map(|row| format!("`{}`", token::show_row(&fields(row))))
+                .collect(),
+            raw => {
+                raw.iter().map(|row| format!("`{}`", token::show_row(row.trim_ascii()))).collect()
+            }
+        };
         rows.join(" and ")
     }
 
@@ -81,9 +128,16 @@ impl Sample<'_> {
         self.first.get(at).map_or_else(String::new, |field| token::show(field))
     }
 
-    /// The two columns that share most values, or the first two if none share any.
-    fn likely_ends(&self, header: bool) -> [usize; 2] {
+    /// The two columns that share most values, else the first two that may be ids of one kind, else the first two.
+    pub(super) fn likely_ends(&self, header: bool) -> [usize; 2] {
         let last = self.first.len().saturating_sub(1);
-        self.shared_ends(header).unwrap_or([0, 1.min(last)])
+        let alike = || self.pairs_of_ids(header).first().copied();
+        self.shared_ends(header).or_else(alike).unwrap_or([0, 1.min(last)])
     }
+}
+
+/// A text as one word of a shell; it has no single quote.
+fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-.,:/@%+=".contains(c);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{text}'") }
 }

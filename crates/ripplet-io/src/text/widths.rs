@@ -1,0 +1,66 @@
+//! Rows of a table that are wider than its first row: a separator that stands within a field, and no quotes around it.
+
+use super::header::Sample;
+use super::layout::{Ids, Layout, Separator, fields};
+use super::refusal::Refusal;
+use super::token::show;
+use std::borrow::Cow;
+
+/// Returns whether all rows have as many fields as the first one, of which the last is read.
+///
+/// # Errors
+/// The first row that has more, unless they are integers without a header, which may have some; between blanks, also
+/// the first that has fewer.
+pub(super) fn check(rows: &[&[u8]], layout: &Layout, sample: &Sample<'_>) -> Result<bool, Refusal> {
+    let width = sample.first.len();
+    let is_each = matches!(layout.separator, Separator::Each(_));
+    let may_vary = matches!(layout.ids, Ids::Integers(_)) && !(is_each && layout.header);
+    let mut is_closed = layout.last_column() + 1 == width;
+    for (at, row) in (0..).zip(rows).skip(1) {
+        let Some((count, filled)) = count(row, layout.separator) else { continue };
+        is_closed &= count == width;
+        let is_wrong = filled > width || !is_each && count < width;
+        if is_wrong && !may_vary {
+            return Err(Refusal {
+                row: at,
+                why: sentence(row, filled.max(count.min(width)), layout, sample),
+            });
+        }
+    }
+    Ok(is_closed)
+}
+
+/// How many fields a row has, and how many up to the last that is not empty; nothing of a row that is told when it is
+/// read.
+fn count(row: &[u8], separator: Separator) -> Option<(usize, usize)> {
+    let (mut count, mut filled) = (0, 0);
+    for field in fields(row, separator) {
+        count += 1;
+        if !field.ok()?.is_empty() {
+            filled = count;
+        }
+    }
+    Some((count, filled))
+}
+
+fn sentence(row: &[u8], count: usize, layout: &Layout, sample: &Sample<'_>) -> String {
+    let what = if layout.header { "the header" } else { "the first row" };
+    let names = sample.first.len() - usize::from(sample.row_names);
+    format!(
+        "the row has {count} fields, and {what} {names}: `{}`; {}",
+        show(row.trim_ascii()),
+        what_to_do(layout.separator)
+    )
+}
+
+/// What to do about a row that is wider than the first.
+pub(super) fn what_to_do(separator: Separator) -> Cow<'static, str> {
+    match separator {
+        Separator::Each(byte) => format!(
+            "put a field that holds `{}` in double quotes, or use --delimiter if something else stands between fields",
+            show(&[byte])
+        )
+        .into(),
+        _ => "use --delimiter if something else than blanks stands between fields, such as --delimiter tab".into(),
+    }
+}
