@@ -53,6 +53,8 @@ pub struct Picture<'a> {
     /// The links that are drawn, heaviest first.
     pub(crate) links: Vec<Link>,
     pub(crate) members: Vec<Members>,
+    /// What each community is called; its place by size, from 1, where nothing is said.
+    pub(crate) called: Vec<String>,
     /// A circle of equal size for each member.
     pub(crate) places: Vec<Vec<Circle>>,
 }
@@ -84,7 +86,8 @@ pub fn draw<'a>(
     scale(&mut circles);
     let places = members.par_iter().map(places).collect();
     let title = options.title.clone();
-    Ok(Picture { graph, title, communities, circles, links, members, places })
+    let called = (1..=circles.len()).map(|place| place.to_string()).collect();
+    Ok(Picture { graph, title, communities, circles, links, members, called, places })
 }
 
 /// The links that are drawn, heaviest first.
@@ -134,6 +137,17 @@ fn places(members: &Members) -> Vec<Circle> {
 }
 
 impl Picture<'_> {
+    /// Calls communities by names: `names[c]` is that of the community with number `c` in the input. One without a
+    /// name keeps its place by size.
+    pub fn with_names(mut self, names: &[String]) -> Self {
+        for (called, community) in self.called.iter_mut().zip(&self.communities.communities) {
+            if let Some(name) = names.get(community.number as usize) {
+                called.clone_from(name);
+            }
+        }
+        self
+    }
+
     /// The graph of communities behind the picture.
     pub fn communities(&self) -> &CommunityGraph {
         &self.communities

@@ -1,11 +1,13 @@
 //! Labels in: a file with a line or a row a vertex, its id and its label.
 //!
 //! Any of the table formats will do: `.txt` (and names that tell no format, as LDBC's reference
-//! outputs), `.tsv`, `.csv`, each also compressed, `.parquet` and `.arrow`: see `labelled.rs`.
+//! outputs), `.tsv`, `.csv`, `.jsonl`, each also compressed, `.parquet` and `.arrow`: see `labelled.rs`.
 //!
 //! Memory: 12 bytes a row and 4 a vertex.
 
-use crate::labelled::{labelled_rows, shown, vertex};
+use crate::label_columns::LabelSummary;
+use crate::labelled::{LabelTable, labelled_rows, shown, vertex};
+use crate::memberships::MembershipForm;
 use crate::text::Fault;
 use crate::vertex_table::Source;
 use crate::{Format, ReadError, ReadErrorKind, ReadOptions};
@@ -24,7 +26,19 @@ pub fn read_labels(
     options: &ReadOptions,
     ids: &VertexIds,
 ) -> Result<Vec<VertexId>, ReadError> {
-    labels(Source::File(path, options), ids)
+    Ok(read_labels_with_summary(path, options, ids)?.0)
+}
+
+/// Reads labels as [`read_labels`] does, and tells what was read of the file.
+///
+/// # Errors
+/// Those of [`read_labels`].
+pub fn read_labels_with_summary(
+    path: &Path,
+    options: &ReadOptions,
+    ids: &VertexIds,
+) -> Result<(Vec<VertexId>, LabelSummary), ReadError> {
+    labels(Source::File(path, options), options.label_columns.as_ref(), ids)
 }
 
 /// Reads labels from bytes, as [`read_labels`] does from a file; an error calls them `(bytes)`.
@@ -36,7 +50,7 @@ pub fn parse_labels(
     format: Format,
     ids: &VertexIds,
 ) -> Result<Vec<VertexId>, ReadError> {
-    labels(Source::Bytes(bytes, format), ids)
+    Ok(labels(Source::Bytes(bytes, format), None, ids)?.0)
 }
 
 /// No vertex: all are fewer.
@@ -49,19 +63,31 @@ struct Row {
     place: u32,
 }
 
-fn labels(source: Source<'_>, ids: &VertexIds) -> Result<Vec<VertexId>, ReadError> {
+fn labels(
+    source: Source<'_>,
+    columns: Option<&[String; 2]>,
+    ids: &VertexIds,
+) -> Result<(Vec<VertexId>, LabelSummary), ReadError> {
+    let form = MembershipForm::Auto;
+    let table = LabelTable { ids, form, columns, has_forms: false, what: "labels" };
     let read = || {
         let mut labels = memory::filled(NONE, ids.len())?;
-        let add = |rows: &mut Vec<Row>, [id, label]: [ExternalId<'_>; 2], place| {
-            let vertex = vertex(ids, id)?;
-            let label = ids.find(label).ok_or_else(|| -> ReadErrorKind {
-                let label = shown(label);
-                format!("the label `{label}` is no vertex of the graph: expected a vertex id")
-                    .into()
-            })?;
-            Ok(memory::push(rows, Row { vertex, label, place })?)
-        };
-        labelled_rows(source, ids, "labels", Vec::new, add, |rows, place_of| {
+        let add =
+            |rows: &mut Vec<Row>, id: ExternalId<'_>, label: Option<ExternalId<'_>>, place| {
+                let vertex = vertex(ids, id)?;
+                // An empty label is the vertex with an empty name if there is one. A vertex without a label is found
+                // when all rows are read.
+                let unnamed =
+                    || Some(ExternalId::Name("")).filter(|name| ids.find(*name).is_some());
+                let Some(label) = label.or_else(unnamed) else { return Ok(()) };
+                let label = ids.find(label).ok_or_else(|| -> ReadErrorKind {
+                    let label = shown(label);
+                    format!("the label `{label}` is no vertex of the graph: expected a vertex id")
+                        .into()
+                })?;
+                Ok(memory::push(rows, Row { vertex, label, place })?)
+            };
+        let summary = labelled_rows(source, &table, Vec::new, add, |rows, place_of| {
             for row in rows {
                 let label = &mut labels[row.vertex as usize];
                 if *label != NONE {
@@ -73,7 +99,7 @@ fn labels(source: Source<'_>, ids: &VertexIds) -> Result<Vec<VertexId>, ReadErro
             }
             Ok(())
         })?;
-        whole(labels, ids)
+        Ok((whole(labels, ids)?, summary))
     };
     read().map_err(|fault: Fault| fault.of(source.path()))
 }

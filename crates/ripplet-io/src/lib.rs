@@ -25,6 +25,7 @@ mod error;
 mod exchange;
 mod format;
 mod intern;
+mod label_columns;
 mod labelled;
 mod labels;
 mod map;
@@ -54,7 +55,8 @@ pub mod write;
 
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
-pub use labels::{parse_labels, read_labels};
+pub use label_columns::{KNOWN_ID_NAMES, KNOWN_LABEL_NAMES, LabelSummary};
+pub use labels::{parse_labels, read_labels, read_labels_with_summary};
 pub use memberships::{MembershipForm, Memberships, parse_memberships, read_memberships};
 pub use options::{Columns, Header, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_edges_with_summary, read_ldbc};

@@ -15,6 +15,9 @@ pub struct ReadOptions {
     pub columns: Columns,
     /// Whether the first row of a text table names its columns.
     pub header: Header,
+    /// The columns of ids and of labels in a table of communities, labels or seeds, by name or by number from 1;
+    /// without, known names decide.
+    pub label_columns: Option<[String; 2]>,
 }
 
 /// Whether the first row of a text table names its columns.

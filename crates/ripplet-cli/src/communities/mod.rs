@@ -24,6 +24,7 @@ use crate::failure::{Ending, Failure};
 use crate::machine::Machine;
 use crate::memory::{Limit, OF_A_LIST, within};
 use crate::message::{counted, on_device};
+use crate::named_cover::say_columns;
 use crate::output::{check_place, is_standard, write_json};
 use crate::reading::{Loaded, load_stored};
 use crate::stats::{
@@ -76,9 +77,13 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     }
     if let Some(labels) = &job.labels {
         console.stage(format!("reading {}", labels.display()));
-        let (options, what) = (ReadOptions::default(), format!("reading {}", labels.display()));
-        let read = || Ok(io::read_labels(labels, &options, graph.ids())?);
-        job.settings.initial = Some(within(job.host_memory, &what, OF_A_LIST, read)?);
+        let label_columns = job.labels_columns.as_ref().map(|columns| columns.0.clone());
+        let options = ReadOptions { label_columns, ..ReadOptions::default() };
+        let what = format!("reading {}", labels.display());
+        let read = || Ok(io::read_labels_with_summary(labels, &options, graph.ids())?);
+        let (initial, summary) = within(job.host_memory, &what, OF_A_LIST, read)?;
+        say_columns(labels, &summary, console);
+        job.settings.initial = Some(initial);
     }
     interrupt::check()?;
     let host_memory = Limit::of(job.host_memory)?.map(|limit| limit.size.0);

@@ -10,8 +10,8 @@
 //! ]
 //! ```
 //!
-//! A vertex is called by its label where every node has one, no two have the same, and none is empty;
-//! else by its id. Labels that are all integers as they print are integers. With
+//! A vertex is called by its label where every node has one, no two have the same, and none is empty; else, on the same
+//! conditions, by its `name`, as igraph writes it; else by its id. Labels that are all integers as they print are integers. With
 //! [`IdKind::Unsigned`] or [`IdKind::Signed`], it is called by its id where labels are not all such integers. Vertices
 //! are all nodes of the file, with edges or without.
 //!
@@ -139,6 +139,7 @@ enum Key {
     Directed,
     Id,
     Label,
+    Name,
     Source,
     Target,
     Weight,
@@ -174,6 +175,8 @@ struct Parser<'o> {
     value: Option<f64>,
     label: String,
     has_label: bool,
+    name: String,
+    has_name: bool,
 }
 
 impl<'o> Parser<'o> {
@@ -193,6 +196,8 @@ impl<'o> Parser<'o> {
             value: None,
             label: String::new(),
             has_label: false,
+            name: String::new(),
+            has_name: false,
         }
     }
 
@@ -245,6 +250,7 @@ impl<'o> Parser<'o> {
             Within::Graph if is("directed") => Key::Directed,
             Within::Node if is("id") => Key::Id,
             Within::Node if is("label") => Key::Label,
+            Within::Node if is("name") => Key::Name,
             Within::Edge if is("source") => Key::Source,
             Within::Edge if is("target") => Key::Target,
             Within::Edge if is(&self.network.options().columns.weight) => Key::Weight,
@@ -261,7 +267,7 @@ impl<'o> Parser<'o> {
             Key::Graph => (self.within, self.graph_line) = (Within::Graph, line),
             Key::Node => (self.within, self.line) = (Within::Node, line),
             Key::Edge => (self.within, self.line) = (Within::Edge, line),
-            Key::Label | Key::Other => self.passed_over = 1,
+            Key::Label | Key::Name | Key::Other => self.passed_over = 1,
             Key::Weight | Key::Value if !self.network.options().weighted => self.passed_over = 1,
             Key::Directed | Key::Id | Key::Source | Key::Target | Key::Weight | Key::Value => {
                 return Err("a list where a number was expected".into());
@@ -284,6 +290,7 @@ impl<'o> Parser<'o> {
                 once(&mut self.directed, directed, "directed")?;
             }
             Key::Label => self.set_label(&unescaped(value, string))?,
+            Key::Name => self.set_name(&unescaped(value, string)),
             Key::Weight if self.network.options().weighted => {
                 let name = &self.network.options().columns.weight;
                 once(&mut self.weight, token::weight(value)?, name)?;
@@ -316,6 +323,16 @@ impl<'o> Parser<'o> {
         Ok(())
     }
 
+    /// Keeps a name: the first, if it is text. What else it is calls no vertex, as any other key.
+    fn set_name(&mut self, name: &[u8]) {
+        let is_first = !std::mem::replace(&mut self.has_name, true);
+        if let (true, Ok(name)) = (is_first, std::str::from_utf8(name)) {
+            self.name.push_str(name);
+        } else {
+            self.name.clear();
+        }
+    }
+
     fn leave(&mut self) -> Result<Option<Whole>, ReadErrorKind> {
         let (outer, ended) = match self.within {
             Within::File => return Err("`]` without `[` before it".into()),
@@ -331,9 +348,12 @@ impl<'o> Parser<'o> {
         let Some(id) = self.id.take() else {
             return Err(Fault::line(line, format!("the node of line {} has no id", self.line)));
         };
-        let added = self.network.node(itoa::Buffer::new().format(id), &self.label, self.line);
+        let mut number = itoa::Buffer::new();
+        let id = number.format(id);
+        let added = self.network.node_of_two(id, [&self.label, &self.name], self.line);
         self.label.clear();
-        self.has_label = false;
+        self.name.clear();
+        (self.has_label, self.has_name) = (false, false);
         added
     }
 
