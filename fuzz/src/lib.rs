@@ -21,7 +21,7 @@ pub fn options(input: &[u8]) -> (ReadOptions, &[u8]) {
     let headers = [Header::Auto, Header::Present, Header::Absent, Header::Auto];
     let header = headers[usize::from(first >> 5 & 3)];
     let ids = ids[usize::from(first >> 1 & 3)];
-    let options = ReadOptions { weighted: first & 1 != 0, ids, columns, header, format: None };
+    let options = ReadOptions { weighted: first & 1 != 0, ids, columns, header, ..ReadOptions::default() };
     (options, text)
 }
 

@@ -147,6 +147,7 @@ impl ReadArguments {
                 ids: self.ids.into(),
                 columns,
                 header: self.header(),
+                label_columns: None,
             },
             direction: if self.directed { Direction::Directed } else { Direction::Undirected },
             self_loops: if build.keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },

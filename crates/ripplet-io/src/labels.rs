@@ -109,8 +109,9 @@ fn whole(labels: Vec<u32>, ids: &VertexIds) -> Result<Vec<u32>, Fault> {
     let Some(first) = labels.iter().position(|&label| label == NONE) else { return Ok(labels) };
     let (missing, all) = (labels.iter().filter(|&&label| label == NONE).count(), labels.len());
     let id = ids.get(first as u32);
+    let have = if missing == 1 { "has" } else { "have" };
     Err(Fault::whole(format!(
-        "{missing} of {all} vertices have no label, the first of them vertex {id}: expected a \
+        "{missing} of {all} vertices {have} no label, the first of them vertex {id}: expected a \
          label for each"
     )))
 }

@@ -161,7 +161,7 @@ fn finished_graphs_that_are_damaged() {
 #[test]
 fn labels() {
     for (labels, parts) in [
-        ("1 1\n2 1\n", ["l.txt: ", "1 of 3 vertices have no label"]),
+        ("1 1\n2 1\n", ["l.txt: ", "1 of 3 vertices has no label"]),
         ("1 1\n2 1\n3 1\n4 1\n", ["l.txt:4: ", "`4` is no vertex"]),
         ("1 1\n2 1\n2 1\n3 1\n", ["l.txt:3: ", "second label"]),
         ("1 1\n2\n3 1\n", ["l.txt:2: ", ""]),

@@ -459,6 +459,9 @@ pub(super) struct Gml<'a> {
     graphs: Graphs<'a>,
     /// Whether the ids are integers of 32 bits, and number the nodes.
     by_id: bool,
+    /// The attributes of which some value is no integer of 32 bits: all their values are strings, of one kind to
+    /// who reads them.
+    of_text: Vec<&'static str>,
 }
 
 impl<'a> Gml<'a> {
@@ -473,7 +476,15 @@ impl<'a> Gml<'a> {
         let last = ids.len().saturating_sub(1) as VertexId;
         let by_id =
             !matches!(ids, VertexIds::Names(_)) && (ids.is_empty() || fits(0) && fits(last));
-        Gml { graphs, by_id }
+        let mut of_text: Vec<&'static str> = Vec::new();
+        for vertex in 0..ids.len() as VertexId {
+            for (name, value) in graphs.attributes_of(vertex) {
+                if !is_small(&value) && !of_text.contains(&name) {
+                    of_text.push(name);
+                }
+            }
+        }
+        Gml { graphs, by_id, of_text }
     }
 
     fn push_number(&self, text: &mut Vec<u8>, vertex: VertexId) {
@@ -505,7 +516,10 @@ impl Syntax for Gml<'_> {
             text.push(b' ');
             text.extend_from_slice(name.as_bytes());
             text.push(b' ');
-            push_value(text, &value);
+            match self.of_text.contains(&name) {
+                true => push_string(text, &value),
+                false => push_value(text, &value),
+            }
         }
         text.extend_from_slice(b" ]\n");
     }
@@ -531,12 +545,19 @@ impl Syntax for Gml<'_> {
 fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
     match value {
         Value::Integer(value) if i32::try_from(*value).is_ok() => push_integer(text, *value),
-        value => {
-            text.push(b'"');
-            value.push(text, push_escaped);
-            text.push(b'"');
-        }
+        value => push_string(text, value),
     }
+}
+
+fn push_string(text: &mut Vec<u8>, value: &Value<'_>) {
+    text.push(b'"');
+    value.push(text, push_escaped);
+    text.push(b'"');
+}
+
+/// Whether a value is an integer of 32 bits.
+fn is_small(value: &Value<'_>) -> bool {
+    matches!(value, Value::Integer(value) if i32::try_from(*value).is_ok())
 }
 
 /// Appends a text between quotes.

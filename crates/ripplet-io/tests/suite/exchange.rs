@@ -689,3 +689,19 @@ fn nodes_without_a_list_of_edges_are_no_graph() {
         assert_eq!(ids(&parse(empty, Format::NodeLink).unwrap()), ["1"]);
     }
 }
+
+/// Readers of GML take the first value's kind for all.
+#[test]
+fn an_attribute_of_gml_has_one_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.gml");
+    let edges = parse("4 5000000000\n5000000000 4\n", Format::EdgeList).unwrap();
+    let graph = GraphBuilder::new().build(edges).unwrap();
+    write_communities_or_graph(&path, &graph, &Communities::of_all(&[0, 1]), Naming::VertexId)
+        .unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.contains("community \"4\" degree 1") && text.contains("community \"5000000000\""),
+        "{text}"
+    );
+}

@@ -104,7 +104,7 @@ fn tables_have_their_columns_and_rows_named() {
         assert!(error.contains(" at row 2: `30` is no vertex of the graph"), "{error}");
         let more = VertexIds::Unsigned(vec![1, 2, 30, 40, 41].into());
         let error = read_labels(&path, &options, &more).unwrap_err().to_string();
-        assert!(error.contains("1 of 5 vertices have no label"), "{error}");
+        assert!(error.contains("1 of 5 vertices has no label"), "{error}");
     }
 }
 
