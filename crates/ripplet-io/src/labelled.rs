@@ -48,17 +48,13 @@ pub(crate) fn labelled_rows<T: Send>(
     let row = |block: &mut T, line: u32, id: &str, label: Option<&str>| {
         add(block, ExternalId::Name(id), label.map(ExternalId::Name), line)
     };
-    let take_lines =
-        |take: &mut dyn FnMut(T, &dyn Fn(u32) -> Place) -> Result<(), Fault>,
-         block,
-         before: u64| take(block, &|line| Place::Line(before + u64::from(line)));
     match source.format() {
         format @ (Format::EdgeList | Format::Tsv | Format::Csv) => {
-            let take = |block, before| take_lines(&mut take, block, before);
+            let take = |block, before| take(block, &|line| line_at(before, line));
             label_rows(&mut source.text()?, format, table, start, row, take)
         }
         Format::JsonLines => {
-            let take = |block, before| take_lines(&mut take, block, before);
+            let take = |block, before| take(block, &|line| line_at(before, line));
             json_label_rows(&mut source.text()?, table, start, row, take)
         }
         format @ (Format::Parquet | Format::Arrow) => {
@@ -66,6 +62,11 @@ pub(crate) fn labelled_rows<T: Send>(
         }
         format => Err(Fault::whole(unfit(format, table.what))),
     }
+}
+
+/// The place of a line that counts from the one after `before`.
+fn line_at(before: u64, line: u32) -> Place {
+    Place::Line(before + u64::from(line))
 }
 
 /// What is said of a format that has no rows about vertices.
