@@ -4,14 +4,13 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
 use crate::message::counted;
-use crate::named_cover::NamedCover;
+use crate::named_cover::{Form, LabelColumns, NamedCover, label_columns, say_columns};
 use crate::output::{check_place, is_standard, written};
 use crate::reading::{BuildArguments, ReadArguments, check_standard_input, load_stored};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::draw::{DrawOptions, draw, write_html, write_svg};
 use ripplet::graph::VertexIds;
-use ripplet::io::MembershipForm;
 use std::path::{Path, PathBuf};
 
 /// Draw communities: circles for communities, lines for the edges between them.
@@ -27,6 +26,13 @@ pub struct Arguments {
     input: PathBuf,
     /// The communities.
     communities: PathBuf,
+    /// What a line of COMMUNITIES is.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Auto)]
+    labels_form: Form,
+    /// The columns of ids and of communities in COMMUNITIES, by name or by number from 1 [default: those with known
+    /// names, else the only two].
+    #[arg(long, value_name = "ID,LABEL", value_parser = label_columns)]
+    labels_columns: Option<LabelColumns>,
     /// The picture: .html or .svg (- is standard output, with --to).
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -34,7 +40,7 @@ pub struct Arguments {
     #[arg(long = "to", value_name = "KIND", value_enum)]
     kind: Option<Kind>,
     /// How many communities are drawn, the largest first.
-    #[arg(long, value_name = "N", default_value_t = DrawOptions::default().communities)]
+    #[arg(long, value_name = "N", default_value_t = DrawOptions::default().communities, value_parser = one_at_least)]
     largest: usize,
     /// How many members an opened community shows, those with the most edges inside first.
     #[arg(long, value_name = "N", default_value_t = DrawOptions::default().members)]
@@ -76,7 +82,16 @@ impl Kind {
 /// Draws communities.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let Arguments { input, communities, output, .. } = arguments;
-    let kind = arguments.kind.or_else(|| Kind::of_path(output)).ok_or_else(|| {
+    let named = Kind::of_path(output);
+    if let (Some(asked), Some(named)) = (arguments.kind, named)
+        && asked != named
+    {
+        return Err(Failure::refused(
+            format!("--to asks for another kind of picture than {} names", output.display()),
+            "leave --to out, or name the output as the kind",
+        ));
+    }
+    let kind = arguments.kind.or(named).ok_or_else(|| {
         Failure::refused(
             format!("the name of the output {} does not show its format", output.display()),
             "name it .html or .svg, or add --to html or --to svg",
@@ -93,15 +108,20 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let graph = stored.view();
     let reading = format!("reading {}", communities.display());
     console.stage(&*reading);
-    let groups = || numbers_of(communities, graph.ids());
-    let groups = within(limit, &reading, OF_A_LIST, groups)?;
+    let read = || {
+        let columns = arguments.labels_columns.as_ref();
+        NamedCover::read(communities, arguments.labels_form, columns, graph.ids())
+    };
+    let read = within(limit, &reading, OF_A_LIST, read)?;
+    say_columns(communities, &read.summary, console);
+    let groups = numbers_of(communities, &read, graph.ids())?;
     console.stage("drawing");
     let options = DrawOptions {
         communities: arguments.largest,
         members: arguments.members,
         title: arguments.title.clone().unwrap_or_else(|| title_of(input)),
     };
-    let picture = draw(graph, &groups, &options)?;
+    let picture = draw(graph, &groups, &options)?.with_names(&read.names);
     console.stage(format!("writing {}", output.display()));
     if is_standard(output) {
         console.close();
@@ -128,8 +148,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
 }
 
 /// The number of each vertex's community; a vertex without a row is in none.
-fn numbers_of(path: &Path, ids: &VertexIds) -> Result<Vec<u32>, Failure> {
-    let cover = NamedCover::read(path, MembershipForm::Rows, ids)?.cover;
+fn numbers_of(path: &Path, read: &NamedCover, ids: &VertexIds) -> Result<Vec<u32>, Failure> {
+    let cover = &read.cover;
     match (0..cover.vertices()).find(|&vertex| cover.communities_of(vertex).len() > 1) {
         None => Ok(cover.labels()?),
         Some(vertex) => Err(Failure::refused(
@@ -141,6 +161,13 @@ fn numbers_of(path: &Path, ids: &VertexIds) -> Result<Vec<u32>, Failure> {
             "draw communities that do not overlap",
         )),
     }
+}
+
+fn one_at_least(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|&number| number > 0)
+        .ok_or_else(|| "expected a number, 1 or above".into())
 }
 
 fn title_of(input: &Path) -> String {

@@ -3,13 +3,13 @@
 use crate::console::{Console, print};
 use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, OF_A_MEASURE, within};
-use crate::named_cover::NamedCover;
+use crate::message::counted;
+use crate::named_cover::{Form, LabelColumns, NamedCover, label_columns, say_columns};
 use crate::output::{check_place, json, written};
 use crate::reading::{BuildArguments, ReadArguments, check_standard_input, load_stored};
 use crate::threads::ThreadArguments;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ripplet::graph::{GraphView, Names, VertexIds};
-use ripplet::io::MembershipForm;
 use ripplet::io::write::{self, ColumnData, VertexColumn};
 use ripplet::lp::quality::{self, Agreement, CommunityQuality, Cover, OverlapAgreement, Quality};
 use serde::Serialize;
@@ -29,11 +29,18 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     /// What a line of LABELS is.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Rows)]
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Auto)]
     labels_form: Form,
     /// What a line of the truth is.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Rows, requires = "truth")]
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Auto, requires = "truth")]
     truth_form: Form,
+    /// The columns of ids and of communities in LABELS, by name or by number from 1 [default: those with known names,
+    /// else the only two].
+    #[arg(long, value_name = "ID,LABEL", value_parser = label_columns)]
+    labels_columns: Option<LabelColumns>,
+    /// The columns of ids and of communities in the truth.
+    #[arg(long, value_name = "ID,LABEL", value_parser = label_columns, requires = "truth")]
+    truth_columns: Option<LabelColumns>,
     /// Write figures of each community to this table (.tsv, .csv, .parquet, .arrow): size, edges, conductance,
     /// density, modularity, triangles, whether it is connected.
     #[arg(long, value_name = "FILE")]
@@ -55,24 +62,6 @@ pub struct Arguments {
     memory: MemoryArguments,
     #[command(flatten)]
     threads: ThreadArguments,
-}
-
-/// What a line of a file of communities is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// A vertex and a community that it is in
-    Rows,
-    /// A community: the ids of its members
-    Members,
-}
-
-impl From<Form> for MembershipForm {
-    fn from(form: Form) -> MembershipForm {
-        match form {
-            Form::Rows => MembershipForm::Rows,
-            Form::Members => MembershipForm::Members,
-        }
-    }
 }
 
 /// What is printed.
@@ -131,20 +120,27 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let load = || load_stored(input, &options, None, console);
     let stored = within(limit, &reading, OF_A_GRAPH, load)?.graph;
     let graph = stored.view();
-    let read = |path: &Path, form: Form| {
+    let read = |path: &Path, form: Form, columns: &Option<LabelColumns>| {
         let what = format!("reading {}", path.display());
         console.stage(&*what);
-        within(limit, &what, OF_A_LIST, || NamedCover::read(path, form.into(), graph.ids()))
+        let read = || NamedCover::read(path, form, columns.as_ref(), graph.ids());
+        let read = within(limit, &what, OF_A_LIST, read)?;
+        say_columns(path, &read.summary, console);
+        Ok::<_, Failure>(read)
     };
-    let labels = read(labels, arguments.labels_form)?;
-    let truth = truth.as_ref().map(|truth| read(truth, arguments.truth_form)).transpose()?;
+    let labels = read(labels, arguments.labels_form, &arguments.labels_columns)?;
+    let truth = truth.as_ref();
+    let truth = truth.map(|truth| read(truth, arguments.truth_form, &arguments.truth_columns));
+    let truth = truth.transpose()?;
     console.stage("measuring");
     let of_truth = truth.as_ref().map(|truth| &truth.cover);
     let measure = || Report::of(graph, &labels.cover, of_truth, *resolution);
     let report = within(limit, "measuring", OF_A_MEASURE, measure)?;
     if report.unassigned > 0 {
         let (some, all) = (report.unassigned, graph.vertices());
-        console.remark(&format!("{some} of {all} vertices have no community in the labels"));
+        let have = if some == 1 { "has" } else { "have" };
+        let vertices = counted(u64::from(all), "vertex", "vertices");
+        console.remark(&format!("{some} of {vertices} {have} no community in the labels"));
     }
     if let Some(table) = per_community {
         console.stage("measuring each community");

@@ -160,6 +160,7 @@ impl ReadArguments {
                 columns,
                 header: self.header(),
                 delimiter: self.delimiter,
+                label_columns: None,
             },
             direction: if self.directed { Direction::Directed } else { Direction::Undirected },
             self_loops: if build.keep_loops { SelfLoops::Keep } else { SelfLoops::Drop },

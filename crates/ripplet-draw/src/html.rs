@@ -34,13 +34,15 @@ struct Data<'a> {
     title: &'a str,
     headline: String,
     notes: Vec<String>,
-    communities: Vec<CommunityData>,
+    communities: Vec<CommunityData<'a>>,
     /// `[a, b, weight]`, heaviest first.
     links: Vec<(u32, u32, f64)>,
 }
 
 #[derive(Serialize)]
-struct CommunityData {
+struct CommunityData<'a> {
+    /// What it is called.
+    name: &'a str,
     size: u32,
     inner: f64,
     outer: f64,
@@ -70,12 +72,13 @@ impl Data<'_> {
     }
 }
 
-fn community(picture: &Picture<'_>, at: usize) -> CommunityData {
+fn community<'a>(picture: &'a Picture<'_>, at: usize) -> CommunityData<'a> {
     let community = picture.communities.communities[at];
     let Circle { x, y, radius } = picture.circles[at];
     let members = &picture.members[at];
     let edges = members.edges.iter();
     CommunityData {
+        name: &picture.called[at],
         size: community.size,
         inner: picture.weight(community.inner),
         outer: picture.weight(community.outer),

@@ -53,6 +53,8 @@ pub struct Picture<'a> {
     /// The links that are drawn, heaviest first.
     pub(crate) links: Vec<Link>,
     pub(crate) members: Vec<Members>,
+    /// What each community is called; its place by size, from 1, where nothing is said.
+    pub(crate) called: Vec<String>,
     /// A circle of equal size for each member.
     pub(crate) places: Vec<Vec<Circle>>,
 }
@@ -84,7 +86,8 @@ pub fn draw<'a>(
     scale(&mut circles);
     let places = members.par_iter().map(places).collect();
     let title = options.title.clone();
-    Ok(Picture { graph, title, communities, circles, links, members, places })
+    let called = (1..=circles.len()).map(|place| place.to_string()).collect();
+    Ok(Picture { graph, title, communities, circles, links, members, called, places })
 }
 
 /// The links that are drawn, heaviest first.
@@ -130,10 +133,38 @@ fn places(members: &Members) -> Vec<Circle> {
             Spring { a, b, strength: 0.1 + 0.3 * share.sqrt() }
         })
         .collect();
-    layout(&vec![1.0; members.vertices.len()], &springs)
+    layout(&vec![1.0; members.vertices.len()], &with_lonely(springs, members.vertices.len()))
+}
+
+/// The springs of an opened community, and one from each member without any to the leading member: nothing else keeps
+/// it near the others.
+fn with_lonely(mut springs: Vec<Spring>, members: usize) -> Vec<Spring> {
+    /// As strong as most edges.
+    const STRENGTH: f64 = 0.3;
+    let mut is_held = vec![false; members];
+    for &Spring { a, b, .. } in &springs {
+        (is_held[a as usize], is_held[b as usize]) = (true, true);
+    }
+    if !springs.is_empty() {
+        let lonely = (0..).zip(is_held).filter(|&(at, is_held)| !is_held && at > 0);
+        let to_leader = lonely.map(|(at, _)| Spring { a: 0, b: at, strength: STRENGTH });
+        springs.extend(to_leader.collect::<Vec<_>>());
+    }
+    springs
 }
 
 impl Picture<'_> {
+    /// Calls communities by names: `names[c]` is that of the community with number `c` in the input. One without a
+    /// name keeps its place by size.
+    pub fn with_names(mut self, names: &[String]) -> Self {
+        for (called, community) in self.called.iter_mut().zip(&self.communities.communities) {
+            if let Some(name) = names.get(community.number as usize) {
+                called.clone_from(name);
+            }
+        }
+        self
+    }
+
     /// The graph of communities behind the picture.
     pub fn communities(&self) -> &CommunityGraph {
         &self.communities
@@ -219,4 +250,22 @@ pub(crate) fn grouped(number: u64) -> String {
 
 pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_without_lines_is_drawn_near_the_others() {
+        let edges = vec![(0, 1, 1), (1, 2, 1), (0, 2, 1)];
+        let members = Members { vertices: (0..4).collect(), edges, pairs: 3 };
+        let distance =
+            |places: &[Circle]| (places[3].x - places[0].x).hypot(places[3].y - places[0].y);
+        let near = distance(&places(&members));
+        let springs: Vec<Spring> =
+            members.edges.iter().map(|&(a, b, _)| Spring { a, b, strength: 0.4 }).collect();
+        let alone = distance(&layout(&[1.0; 4], &springs));
+        assert!(near < 0.7 * alone, "{near} {alone}");
+    }
 }

@@ -139,7 +139,8 @@ fn circle(out: &mut dyn Write, picture: &Picture<'_>, at: usize) -> io::Result<(
     let names: Vec<String> = picture.names(at).take(NAMES).collect();
     let size = counted(u64::from(community.size), "member", "members");
     let title = format!(
-        "{}{}: {size}, weight {} within, {} to others",
+        "Community {}: {}{}: {size}, weight {} within, {} to others",
+        picture.called[at],
         names.join(", "),
         if (names.len() as u32) < community.size { ", …" } else { "" },
         picture.weight(community.inner),

@@ -1,91 +1,187 @@
 //! Rows of a vertex and its label, of any table: what labels and memberships have in common.
 //!
-//! In text the first two fields of a line count, and a heading is passed over; in a Parquet or Arrow table the columns
-//! `id` and `community` (or `label`), or its only two.
+//! A header, the columns of a Parquet or Arrow table, or the keys of JSON lines decide which columns are read, by known
+//! names (see `label_columns.rs`); without, the first two fields of a line. Rows whose label is empty or null have none.
 //!
 //! Determinism: blocks are taken in the order of the file, so nothing depends on the number of threads, the first
 //! error included.
 
-use crate::columnar::{Table, Values};
-use crate::text::{Fault, pairs};
+use crate::columnar::{Table, Values, first_null, floats};
+use crate::label_columns::{Choice, LabelSummary, asked};
+use crate::memberships::MembershipForm;
+use crate::text::{Fault, json_label_rows, label_rows};
 use crate::vertex_table::Source;
 use crate::{Format, Place, ReadErrorKind};
-use arrow_array::RecordBatch;
-use arrow_schema::Schema;
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, Schema};
 use ripplet_graph::{ExternalId, VertexIds};
 
-/// Reads the rows in blocks, in parallel: `add` puts a vertex's id and its label into what `start` makes, with their
-/// place in the block, and `take` gets the blocks in the order of the file, with what tells the place of a row in it.
+/// What is known of a table of labels beside its bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct LabelTable<'a> {
+    /// The vertices of the graph.
+    pub(crate) ids: &'a VertexIds,
+    /// What a line is: rows, memberships, or whichever it shows.
+    pub(crate) form: MembershipForm,
+    /// The columns of ids and of labels that are asked for, by name or by number from 1.
+    pub(crate) columns: Option<&'a [String; 2]>,
+    /// Whether who reads may be told the form.
+    pub(crate) has_forms: bool,
+    /// What is read, in the words of the error for a format that has no such rows.
+    pub(crate) what: &'a str,
+}
+
+/// Reads the rows in blocks, in parallel: `add` puts a vertex's id and a label of it, if it has one, into what `start`
+/// makes, with their place in the block, and `take` gets the blocks in the order of the file, with what tells the place
+/// of a row in it.
 ///
 /// # Errors
-/// The first of the file; `what` is read, in the words of the error for a format that has no such rows.
+/// The first of the file.
 pub(crate) fn labelled_rows<T: Send>(
     source: Source<'_>,
-    ids: &VertexIds,
-    what: &str,
+    table: &LabelTable<'_>,
     start: impl Fn() -> T + Sync,
-    add: impl Fn(&mut T, [ExternalId<'_>; 2], u32) -> Result<(), ReadErrorKind> + Sync,
+    add: impl Fn(&mut T, ExternalId<'_>, Option<ExternalId<'_>>, u32) -> Result<(), ReadErrorKind>
+    + Sync,
     mut take: impl FnMut(T, &dyn Fn(u32) -> Place) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let format = source.format();
-    match format {
-        Format::EdgeList | Format::Tsv | Format::Csv => {
-            let tabs = matches!(ids, VertexIds::Names(_));
-            let row = |block: &mut T, line: u32, id: &str, label: &str| {
-                add(block, [ExternalId::Name(id), ExternalId::Name(label)], line)
-            };
-            let heading = |field: &str| is_heading(ids, format, field);
-            pairs(&mut source.text()?, format, tabs, heading, start, row, |block, line| {
-                take(block, &|place| Place::Line(line + u64::from(place)))
-            })
+) -> Result<LabelSummary, Fault> {
+    let row = |block: &mut T, line: u32, id: &str, label: Option<&str>| {
+        add(block, ExternalId::Name(id), label.map(ExternalId::Name), line)
+    };
+    match source.format() {
+        format @ (Format::EdgeList | Format::Tsv | Format::Csv) => {
+            let take = |block, before| take(block, &|line| line_at(before, line));
+            label_rows(&mut source.text()?, format, table, start, row, take)
         }
-        Format::Parquet | Format::Arrow => {
-            let table = Table::open(source.bytes()?, format)?;
-            let [id, label] = columns(table.schema()).map_err(Fault::whole)?;
-            // The columns arrive in the order of the file.
-            let (both, at) = match id < label {
-                true => ([id, label], [0, 1]),
-                false => ([label, id], [1, 0]),
-            };
-            let blocks = table.map(&both, |batch, first| {
-                let mut block = start();
-                rows_of_batch(&batch, at, first, |row, place| add(&mut block, row, place))?;
-                Ok((block, first))
-            })?;
-            let mut blocks = blocks.into_iter();
-            blocks.try_for_each(|(block, first)| {
-                take(block, &|place| Place::Row(first + u64::from(place)))
-            })
+        Format::JsonLines => {
+            let take = |block, before| take(block, &|line| line_at(before, line));
+            json_label_rows(&mut source.text()?, table, start, row, take)
         }
-        _ => {
-            let formats = ".txt, .tsv, .csv, .parquet or .arrow";
-            Err(Fault::whole(format!("{what} are read from {formats}")))
+        format @ (Format::Parquet | Format::Arrow) => {
+            of_columns(&Table::open(source.bytes()?, format)?, table, start, add, take)
         }
+        format => Err(Fault::whole(unfit(format, table.what))),
     }
 }
 
-/// Calls `add` for each row of a batch whose first row is number `first` of the table.
+/// The place of a line that counts from the one after `before`.
+fn line_at(before: u64, line: u32) -> Place {
+    Place::Line(before + u64::from(line))
+}
+
+/// What is said of a format that has no rows about vertices.
+fn unfit(format: Format, what: &str) -> String {
+    let formats = ".txt, .tsv, .csv, .jsonl, .parquet or .arrow";
+    match format.is_exchange() {
+        true => format!(
+            "{what} are read from {formats}, and this is a graph: write its communities as such a table, as `ripplet \
+             communities -o communities.tsv` does"
+        ),
+        false => format!("{what} are read from {formats}"),
+    }
+}
+
+/// Reads the rows of a table with columns.
+fn of_columns<T: Send>(
+    table: &Table,
+    told: &LabelTable<'_>,
+    start: impl Fn() -> T + Sync,
+    add: impl Fn(&mut T, ExternalId<'_>, Option<ExternalId<'_>>, u32) -> Result<(), ReadErrorKind>
+    + Sync,
+    mut take: impl FnMut(T, &dyn Fn(u32) -> Place) -> Result<(), Fault>,
+) -> Result<LabelSummary, Fault> {
+    let columns = columns(table.schema(), told).map_err(Fault::whole)?;
+    let [id, label] = columns;
+    // The columns arrive in the order of the file.
+    let (both, at) = match id < label {
+        true => ([id, label], [0, 1]),
+        false => ([label, id], [1, 0]),
+    };
+    let blocks = table.map(&both, |batch, first| {
+        let mut block = start();
+        let without =
+            rows_of_batch(&batch, at, first, |id, label, place| add(&mut block, id, label, place))?;
+        Ok((block, first, without))
+    })?;
+    let mut without_label = 0;
+    for (block, first, without) in blocks {
+        without_label += without;
+        take(block, &|place| Place::Row(first + u64::from(place)))?;
+    }
+    let fields = table.schema().fields();
+    let names = Some(columns.map(|at| fields[at].name().clone()));
+    let ignored = fields.len() - 2;
+    Ok(LabelSummary { names, columns, ignored, without_label, with_several: 0 })
+}
+
+/// Calls `add` for each row of a batch whose first row is number `first` of the table; returns how many have no label.
 fn rows_of_batch(
     batch: &RecordBatch,
     [id, label]: [usize; 2],
     first: u64,
-    mut add: impl FnMut([ExternalId<'_>; 2], u32) -> Result<(), ReadErrorKind>,
-) -> Result<(), Fault> {
-    let columns = [id, label].map(|at| batch.column(at).as_ref());
-    let null = columns.iter().filter_map(|column| crate::columnar::first_null(*column)).min();
-    let rows = null.unwrap_or(batch.num_rows());
-    let [vertices, labels] = columns.map(Values::of);
-    let (vertices, labels) = (vertices?, labels?);
-    for row in 0..rows {
+    mut add: impl FnMut(ExternalId<'_>, Option<ExternalId<'_>>, u32) -> Result<(), ReadErrorKind>,
+) -> Result<u64, Fault> {
+    let null = first_null(batch.column(id).as_ref());
+    let vertices = Values::of(batch.column(id).as_ref())?;
+    let labels = Labels::of(batch.column(label).as_ref())?;
+    let mut without = 0;
+    for row in 0..null.unwrap_or(batch.num_rows()) {
         let fault = |why: ReadErrorKind| Fault::row(first + row as u64, why);
-        let (Some(id), Some(label)) = (vertices.get(row), labels.get(row)) else {
+        let Some(id) = vertices.get(row) else {
             return Err(fault("a value that its dictionary lacks".into()));
         };
-        add([id, label], row as u32).map_err(fault)?;
+        let label = labels.get(row).map_err(|why| fault(why.into()))?;
+        without += u64::from(label.is_none());
+        add(id, label, row as u32).map_err(fault)?;
     }
     match null {
-        Some(row) => Err(Fault::row(first + row as u64, "a null: expected an id and a label")),
-        None => Ok(()),
+        Some(row) => Err(Fault::row(first + row as u64, "a null: expected an id")),
+        None => Ok(without),
+    }
+}
+
+/// A column of labels, in which a null is none.
+struct Labels<'a> {
+    values: LabelValues<'a>,
+    nulls: Option<arrow_buffer::NullBuffer>,
+}
+
+enum LabelValues<'a> {
+    Ids(Values<'a>),
+    /// Whole numbers that pandas keeps as floats, because some are missing.
+    Floats(Vec<f64>),
+}
+
+impl<'a> Labels<'a> {
+    fn of(column: &'a dyn Array) -> Result<Labels<'a>, Fault> {
+        let values = match floats(column)? {
+            Some(floats) => LabelValues::Floats(floats),
+            None => LabelValues::Ids(Values::of(column)?),
+        };
+        Ok(Labels { values, nulls: column.logical_nulls() })
+    }
+
+    fn get(&self, row: usize) -> Result<Option<ExternalId<'_>>, String> {
+        /// Above, not every integer is an `f64`.
+        const EXACT: f64 = (1u64 << 53) as f64;
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            return Ok(None);
+        }
+        match &self.values {
+            LabelValues::Ids(values) => match values.get(row) {
+                None => Err("a value that its dictionary lacks".into()),
+                Some(label) => Ok(Some(label).filter(|label| *label != ExternalId::Name(""))),
+            },
+            LabelValues::Floats(numbers) => match numbers[row] {
+                number if number.is_nan() => Ok(None),
+                number if number.fract() == 0.0 && number.abs() <= EXACT => {
+                    Ok(Some(ExternalId::Signed(number as i64)))
+                }
+                number => Err(format!(
+                    "the label {number} is no whole number: expected an integer or a string"
+                )),
+            },
+        }
     }
 }
 
@@ -108,20 +204,31 @@ pub(crate) fn is_heading(ids: &VertexIds, format: Format, field: &str) -> bool {
 }
 
 /// The columns with ids and with labels.
-fn columns(schema: &Schema) -> Result<[usize; 2], String> {
+fn columns(schema: &Schema, told: &LabelTable<'_>) -> Result<[usize; 2], String> {
+    if told.form == MembershipForm::Memberships {
+        return Err("a line with a vertex and its labels is text: .txt, .tsv or .csv".into());
+    }
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    let find = |name: &str| names.iter().position(|&known| known == name);
-    let found = match (find("id"), find("community").or(find("label")), names.len()) {
-        (Some(id), Some(label), _) => [id, label],
-        (_, _, 2) => [0, 1],
-        _ => {
+    let found = match (told.columns, Choice::of(&names)) {
+        (Some([id, label]), _) => [asked(&names, id)?.0, asked(&names, label)?.0],
+        (None, Choice::Known(both) | Choice::Half(both)) => both,
+        (None, Choice::Unknown) if names.len() == 2 => [0, 1],
+        (None, _) => {
             let names = crate::columnar::column_names(schema);
-            return Err(format!("expected columns `id` and `community`, but there are: {names}"));
+            return Err(format!(
+                "expected columns `id` and `community`, but there are: {names}; use --labels-columns (of a truth: \
+                 --truth-columns) with two of them"
+            ));
         }
     };
-    for column in found {
+    if found[0] == found[1] {
+        return Err("--labels-columns names one column twice: ids and labels are two".into());
+    }
+    for (column, is_label) in found.into_iter().zip([false, true]) {
         let field = schema.field(column);
-        if crate::columnar::id_kind(field.data_type()).is_none() {
+        let is_float =
+            matches!(field.data_type(), DataType::Float16 | DataType::Float32 | DataType::Float64);
+        if crate::columnar::id_kind(field.data_type()).is_none() && !(is_label && is_float) {
             let kind = crate::columnar::shown(field.data_type());
             let name = crate::columnar::shown(field.name());
             return Err(format!("the column `{name}` is {kind}: expected integers or strings"));

@@ -5,11 +5,13 @@
 //! ([`read_initial_labels`]).
 //!
 //! Any of the table formats will do: `.txt` (and names that tell no format, as LDBC's reference
-//! outputs), `.tsv`, `.csv`, each also compressed, `.parquet` and `.arrow`: see `labelled.rs`.
+//! outputs), `.tsv`, `.csv`, `.jsonl`, each also compressed, `.parquet` and `.arrow`: see `labelled.rs`.
 //!
 //! Memory: 12 bytes a row and 4 a vertex; of initial labels 8 a vertex, and the communities' names.
 
-use crate::labelled::{labelled_rows, shown, vertex};
+use crate::label_columns::LabelSummary;
+use crate::labelled::{LabelTable, labelled_rows, shown, vertex};
+use crate::memberships::MembershipForm;
 use crate::names::NameSet;
 use crate::text::Fault;
 use crate::vertex_table::Source;
@@ -29,7 +31,7 @@ pub fn read_labels(
     options: &ReadOptions,
     ids: &VertexIds,
 ) -> Result<Vec<VertexId>, ReadError> {
-    labels(Source::File(path, options), ids)
+    labels(Source::File(path, options), options.label_columns.as_ref(), ids)
 }
 
 /// Reads labels from bytes, as [`read_labels`] does from a file; an error calls them `(bytes)`.
@@ -41,7 +43,7 @@ pub fn parse_labels(
     format: Format,
     ids: &VertexIds,
 ) -> Result<Vec<VertexId>, ReadError> {
-    labels(Source::Bytes(bytes, format), ids)
+    labels(Source::Bytes(bytes, format), None, ids)
 }
 
 /// The labels that a run begins with.
@@ -56,24 +58,27 @@ pub struct InitialLabels {
     /// Whether a community is called by something else than a vertex of the graph. If so, the first member of each
     /// stands for it, else the vertex that it is called by.
     pub are_named: bool,
+    /// What was read of the file.
+    pub summary: LabelSummary,
 }
 
 /// Reads labels that a run may begin with: any output of ripplet with one community a vertex.
 ///
-/// Vertices that have no row have no label. If a label is no vertex of the graph, all labels are names, each of which
+/// Vertices without a row, or with an empty label, have none. If a label is no vertex of the graph, all labels are names, each of which
 /// is a community.
 ///
 /// `-` is standard input.
 ///
 /// # Errors
-/// What cannot be read; an id that is no vertex; a vertex with two labels; an empty label; a file without rows.
+/// What cannot be read; an id that is no vertex; a vertex with two labels; a file without rows.
 pub fn read_initial_labels(
     path: &Path,
     options: &ReadOptions,
     ids: &VertexIds,
 ) -> Result<InitialLabels, ReadError> {
     let source = Source::File(path, options);
-    initial_labels(source, ids).map_err(|fault| fault.of(source.path()))
+    initial_labels(source, options.label_columns.as_ref(), ids)
+        .map_err(|fault| fault.of(source.path()))
 }
 
 /// Reads labels from bytes, as [`read_initial_labels`] does from a file; an error calls them `(bytes)`.
@@ -86,7 +91,7 @@ pub fn parse_initial_labels(
     ids: &VertexIds,
 ) -> Result<InitialLabels, ReadError> {
     let source = Source::Bytes(bytes, format);
-    initial_labels(source, ids).map_err(|fault| fault.of(source.path()))
+    initial_labels(source, None, ids).map_err(|fault| fault.of(source.path()))
 }
 
 /// Some rows in order, and the distinct names of their communities.
@@ -95,21 +100,27 @@ struct NamedRows {
     names: NameSet,
 }
 
-fn initial_labels(source: Source<'_>, ids: &VertexIds) -> Result<InitialLabels, Fault> {
+fn initial_labels(
+    source: Source<'_>,
+    columns: Option<&[String; 2]>,
+    ids: &VertexIds,
+) -> Result<InitialLabels, Fault> {
+    let form = MembershipForm::Auto;
+    let table = LabelTable { ids, form, columns, has_forms: false, what: "labels" };
     let mut labels = memory::filled(NONE, ids.len())?;
     let mut names = NameSet::default();
     let like = names.alike();
     let start = || NamedRows { rows: Vec::new(), names: like.alike() };
-    let add = |block: &mut NamedRows, [id, label]: [ExternalId<'_>; 2], place| {
+    let add = |block: &mut NamedRows, id: ExternalId<'_>, label: Option<ExternalId<'_>>, place| {
         let vertex = vertex(ids, id)?;
         let label = match label {
-            ExternalId::Name("") => return Err("the label is empty".into()),
-            ExternalId::Name(name) => block.names.number(name)?,
-            integer => block.names.number(&integer.to_string())?,
+            None => return Ok(()),
+            Some(ExternalId::Name(name)) => block.names.number(name)?,
+            Some(integer) => block.names.number(&integer.to_string())?,
         };
         Ok::<_, ReadErrorKind>(memory::push(&mut block.rows, Row { vertex, label, place })?)
     };
-    labelled_rows(source, ids, "labels", start, add, |block, place_of| {
+    let summary = labelled_rows(source, &table, start, add, |block, place_of| {
         let numbers = names.merge(&block.names)?;
         block.rows.into_iter().try_for_each(|row| {
             set_label(&mut labels, ids, Row { label: numbers[row.label as usize], ..row }, place_of)
@@ -120,7 +131,7 @@ fn initial_labels(source: Source<'_>, ids: &VertexIds) -> Result<InitialLabels, 
             "the file has no labels: expected a vertex id and a label a line",
         ));
     }
-    stand_for(labels, &names, ids)
+    stand_for(labels, &names, ids, summary)
 }
 
 /// Puts a vertex in the place of the number of each community's name.
@@ -128,6 +139,7 @@ fn stand_for(
     mut labels: Vec<u32>,
     names: &NameSet,
     ids: &VertexIds,
+    summary: LabelSummary,
 ) -> Result<InitialLabels, Fault> {
     let mut stands = memory::with_room(names.len())?;
     // Names came as text, so they are UTF-8.
@@ -150,7 +162,8 @@ fn stand_for(
             None => unlabelled += 1,
         }
     }
-    Ok(InitialLabels { labels, communities: names.len() as u64, unlabelled, are_named })
+    let communities = names.len() as u64;
+    Ok(InitialLabels { labels, communities, unlabelled, are_named, summary })
 }
 
 /// Gives a vertex its label.
@@ -182,19 +195,31 @@ struct Row {
     place: u32,
 }
 
-fn labels(source: Source<'_>, ids: &VertexIds) -> Result<Vec<VertexId>, ReadError> {
+fn labels(
+    source: Source<'_>,
+    columns: Option<&[String; 2]>,
+    ids: &VertexIds,
+) -> Result<Vec<VertexId>, ReadError> {
+    let form = MembershipForm::Auto;
+    let table = LabelTable { ids, form, columns, has_forms: false, what: "labels" };
     let read = || {
         let mut labels = memory::filled(NONE, ids.len())?;
-        let add = |rows: &mut Vec<Row>, [id, label]: [ExternalId<'_>; 2], place| {
-            let vertex = vertex(ids, id)?;
-            let label = ids.find(label).ok_or_else(|| -> ReadErrorKind {
-                let label = shown(label);
-                format!("the label `{label}` is no vertex of the graph: expected a vertex id")
-                    .into()
-            })?;
-            Ok(memory::push(rows, Row { vertex, label, place })?)
-        };
-        labelled_rows(source, ids, "labels", Vec::new, add, |rows, place_of| {
+        let add =
+            |rows: &mut Vec<Row>, id: ExternalId<'_>, label: Option<ExternalId<'_>>, place| {
+                let vertex = vertex(ids, id)?;
+                // An empty label is the vertex with an empty name if there is one. A vertex without a label is found
+                // when all rows are read.
+                let unnamed =
+                    || Some(ExternalId::Name("")).filter(|name| ids.find(*name).is_some());
+                let Some(label) = label.or_else(unnamed) else { return Ok(()) };
+                let label = ids.find(label).ok_or_else(|| -> ReadErrorKind {
+                    let label = shown(label);
+                    format!("the label `{label}` is no vertex of the graph: expected a vertex id")
+                        .into()
+                })?;
+                Ok(memory::push(rows, Row { vertex, label, place })?)
+            };
+        labelled_rows(source, &table, Vec::new, add, |rows, place_of| {
             rows.into_iter().try_for_each(|row| set_label(&mut labels, ids, row, place_of))
         })?;
         whole(labels, ids)
@@ -207,8 +232,9 @@ fn whole(labels: Vec<u32>, ids: &VertexIds) -> Result<Vec<u32>, Fault> {
     let Some(first) = labels.iter().position(|&label| label == NONE) else { return Ok(labels) };
     let (missing, all) = (labels.iter().filter(|&&label| label == NONE).count(), labels.len());
     let id = ids.get(first as u32);
+    let have = if missing == 1 { "has" } else { "have" };
     Err(Fault::whole(format!(
-        "{missing} of {all} vertices have no label, the first of them vertex {id}: expected a \
+        "{missing} of {all} vertices {have} no label, the first of them vertex {id}: expected a \
          label for each"
     )))
 }

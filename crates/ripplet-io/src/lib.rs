@@ -25,6 +25,7 @@ mod error;
 mod exchange;
 mod format;
 mod intern;
+mod label_columns;
 mod labelled;
 mod labels;
 mod map;
@@ -54,6 +55,7 @@ pub mod write;
 
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use format::{Compression, Format};
+pub use label_columns::{KNOWN_ID_NAMES, KNOWN_LABEL_NAMES, LabelSummary};
 pub use labels::{
     InitialLabels, parse_initial_labels, parse_labels, read_initial_labels, read_labels,
 };

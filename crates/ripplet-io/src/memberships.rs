@@ -1,19 +1,22 @@
 //! Who is in which community, where vertices may be in several or in none.
 //!
-//! Two forms of the same:
+//! Three forms of the same:
 //!
 //! ```text
-//! Rows        a line or a row a membership: `id community`, as ripplet writes it; further columns are passed over
-//! Members     a line a community: the ids of its members, as SNAP's `…cmty.txt`; communities are called 1, 2, …
+//! Rows          a line or a row a membership: `id community`, as ripplet writes it; other columns are passed over
+//! Memberships   a line a vertex: its id and all its communities, as in LFR's `community.dat`
+//! Members       a line a community: the ids of its members, as SNAP's `…cmty.txt`; communities are called 1, 2, …
 //! ```
 //!
-//! Which of both a file is cannot be told by looking at it, so the caller says it. Rows may be any table that
-//! labels may be ([`crate::read_labels`]); lines of members are text.
+//! Rows of two fields, those under a header, and a vertex, a tab and several integers show what they are. What else a
+//! line with more than two fields is cannot be told by looking at it, so the caller says it. Rows may be any table that
+//! labels may be ([`crate::read_labels`]); the other forms are text.
 //!
 //! Memory: 8 bytes a membership and the distinct names. Determinism: nothing depends on the number of threads, the
 //! first error included.
 
-use crate::labelled::{labelled_rows, vertex};
+use crate::label_columns::LabelSummary;
+use crate::labelled::{LabelTable, labelled_rows, vertex};
 use crate::names::NameSet;
 use crate::text::{Fault, members};
 use crate::vertex_table::Source;
@@ -24,9 +27,14 @@ use std::path::Path;
 /// How a file says who is in which community.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MembershipForm {
-    /// A line or a row for each vertex and community it is in.
+    /// Whichever of [`MembershipForm::Rows`] and [`MembershipForm::Memberships`] the first rows show; refused where
+    /// they show neither.
     #[default]
+    Auto,
+    /// A line or a row for each vertex and community it is in.
     Rows,
+    /// A line for each vertex, with its id and then all its communities.
+    Memberships,
     /// A line for each community, with the ids of its members.
     Members,
 }
@@ -38,19 +46,21 @@ pub struct Memberships {
     pub memberships: Vec<(VertexId, u32)>,
     /// What the communities are called, by number.
     pub names: Vec<String>,
+    /// What was read of the file.
+    pub summary: LabelSummary,
 }
 
 /// Reads who is in which community. `-` is standard input.
 ///
 /// # Errors
-/// What cannot be read; an id that is no vertex; a row without a community.
+/// What cannot be read; an id that is no vertex; rows that may be several things, as [`MembershipForm`] says.
 pub fn read_memberships(
     path: &Path,
     form: MembershipForm,
     options: &ReadOptions,
     ids: &VertexIds,
 ) -> Result<Memberships, ReadError> {
-    memberships(Source::File(path, options), form, ids)
+    memberships(Source::File(path, options), form, options.label_columns.as_ref(), ids)
 }
 
 /// Reads who is in which community from bytes, as [`read_memberships`] does from a file; an error calls them
@@ -64,17 +74,25 @@ pub fn parse_memberships(
     format: Format,
     ids: &VertexIds,
 ) -> Result<Memberships, ReadError> {
-    memberships(Source::Bytes(bytes, format), form, ids)
+    memberships(Source::Bytes(bytes, format), form, None, ids)
 }
 
 fn memberships(
     source: Source<'_>,
     form: MembershipForm,
+    columns: Option<&[String; 2]>,
     ids: &VertexIds,
 ) -> Result<Memberships, ReadError> {
     let read = match form {
-        MembershipForm::Rows => of_rows(source, ids),
+        MembershipForm::Members | MembershipForm::Memberships if columns.is_some() => {
+            Err(Fault::whole(
+                "columns are of rows: leave out either --labels-columns or --labels-form (of a truth: --truth-…)",
+            ))
+        }
         MembershipForm::Members => of_lines(source, ids),
+        _ => {
+            of_rows(source, LabelTable { ids, form, columns, has_forms: true, what: "communities" })
+        }
     };
     read.map_err(|fault| fault.of(source.path()))
 }
@@ -87,20 +105,20 @@ struct Block {
 }
 
 /// Communities as a row a membership.
-fn of_rows(source: Source<'_>, ids: &VertexIds) -> Result<Memberships, Fault> {
+fn of_rows(source: Source<'_>, table: LabelTable<'_>) -> Result<Memberships, Fault> {
     let (mut memberships, mut names) = (Vec::new(), NameSet::default());
     let like = names.alike();
     let start = || Block { memberships: Vec::new(), names: like.alike() };
-    let add = |block: &mut Block, [id, community]: [ExternalId<'_>; 2], _| {
-        let vertex = vertex(ids, id)?;
+    let add = |block: &mut Block, id: ExternalId<'_>, community: Option<ExternalId<'_>>, _| {
+        let vertex = vertex(table.ids, id)?;
         let community = match community {
-            ExternalId::Name("") => return Err("the label is empty".into()),
-            ExternalId::Name(name) => block.names.number(name)?,
-            integer => block.names.number(&integer.to_string())?,
+            None => return Ok(()),
+            Some(ExternalId::Name(name)) => block.names.number(name)?,
+            Some(integer) => block.names.number(&integer.to_string())?,
         };
         Ok::<_, ReadErrorKind>(memory::push(&mut block.memberships, (vertex, community))?)
     };
-    labelled_rows(source, ids, "communities", start, add, |block, _| {
+    let summary = labelled_rows(source, &table, start, add, |block, _| {
         let numbers = names.merge(&block.names)?;
         memory::reserve(&mut memberships, block.memberships.len())?;
         let rows = block.memberships.iter();
@@ -108,7 +126,7 @@ fn of_rows(source: Source<'_>, ids: &VertexIds) -> Result<Memberships, Fault> {
         Ok(())
     })?;
     let name = |number| String::from_utf8_lossy(names.name(number)).into_owned();
-    Ok(Memberships { memberships, names: (0..names.len() as u32).map(name).collect() })
+    Ok(Memberships { memberships, names: (0..names.len() as u32).map(name).collect(), summary })
 }
 
 /// Communities as lines of members.

@@ -18,6 +18,9 @@ pub struct ReadOptions {
     pub header: Header,
     /// What stands between the fields of a text table; decided by the first rows if left open.
     pub delimiter: Option<Delimiter>,
+    /// The columns of ids and of labels in a table of communities, labels or seeds, by name or by number from 1;
+    /// without, known names decide.
+    pub label_columns: Option<[String; 2]>,
 }
 
 /// What stands between the fields of a text table.

@@ -9,6 +9,7 @@
 //! Determinism: one thread reads the rows in their order.
 
 use crate::columnar::{Table, Values, floats, id_kind};
+use crate::label_columns::{Choice, asked};
 use crate::map::map;
 use crate::read::{in_memory, open};
 use crate::text::{Fault, Text, records};
@@ -173,6 +174,14 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// The columns of ids and of labels that are asked for.
+    fn label_columns(self) -> Asked<'a> {
+        match self {
+            Source::File(_, options) => options.label_columns.as_ref(),
+            Source::Bytes(..) => None,
+        }
+    }
+
     pub(crate) fn bytes(self) -> Result<Bytes, Fault> {
         let system = |error| Fault { place: Place::File, kind: ReadErrorKind::Io(error) };
         match self {
@@ -270,17 +279,19 @@ pub(crate) fn vertex_rows(
     header: Header,
     visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<Vec<bool>, Fault> {
+    let asked = source.label_columns();
     let format = source.format();
-    let tabs = matches!(ids, VertexIds::Names(_));
     match format {
         Format::Parquet | Format::Arrow => {
-            of_batches(&Table::open(source.bytes()?, format)?, wanted, visit)
+            of_batches(&Table::open(source.bytes()?, format)?, wanted, header, asked, visit)
         }
         Format::Tsv | Format::Csv => {
-            of_text(&mut source.text()?, format, tabs, wanted, header, visit)
+            let told = Told { format, ids, header, asked };
+            of_text(&mut source.text()?, told, wanted, visit)
         }
         Format::EdgeList if header == Header::Optional => {
-            of_text(&mut source.text()?, format, tabs, wanted, header, visit)
+            let told = Told { format, ids, header, asked };
+            of_text(&mut source.text()?, told, wanted, visit)
         }
         _ if header == Header::Optional => Err(Fault::whole(
             "a table about vertices is .txt, .tsv, .csv (each also .gz or .zst), .parquet or .arrow",
@@ -289,6 +300,30 @@ pub(crate) fn vertex_rows(
             "a table with named columns is .tsv or .csv (each also .gz or .zst), .parquet or .arrow",
         )),
     }
+}
+
+/// The columns of ids and of the first column wanted, by name or by number.
+type Asked<'a> = Option<&'a [String; 2]>;
+
+/// How the columns of ids and of labels are known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Labelled {
+    No,
+    /// Both have names that are known.
+    Known,
+    /// They are asked for by a name.
+    ByName,
+    /// They are asked for by their numbers.
+    ByNumber,
+}
+
+/// What is known of a text beside its bytes.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    format: Format,
+    ids: &'a VertexIds,
+    header: Header,
+    asked: Asked<'a>,
 }
 
 /// Where the id's column and those asked for are.
@@ -308,6 +343,22 @@ impl Positions {
             id: find(&IDS).unwrap_or(0),
             wanted: wanted.iter().map(|names| find(names)).collect(),
         }
+    }
+
+    /// Takes the columns of ids and of clusters that are asked for, or those with known names in a table that need not
+    /// have them first; tells whether there are such.
+    fn set_labelled(&mut self, names: &[&str], asked_for: Asked<'_>) -> Result<Labelled, String> {
+        let (both, found) = match (asked_for, Choice::of(names)) {
+            (Some([id, label]), _) => {
+                let [id, label] = [asked(names, id)?, asked(names, label)?];
+                let by_name = id.1 || label.1;
+                ([id.0, label.0], if by_name { Labelled::ByName } else { Labelled::ByNumber })
+            }
+            (None, Choice::Known(both)) => (both, Labelled::Known),
+            (None, _) => return Ok(Labelled::No),
+        };
+        (self.id, self.wanted[0]) = (both[0], Some(both[1]));
+        Ok(found)
     }
 
     /// Refuses a table that has the name of a column that is read twice.
@@ -331,32 +382,57 @@ impl Positions {
     }
 }
 
+impl Told<'_> {
+    /// Where the columns are, by the first row, and whether that row is a header.
+    fn first_row(&self, names: &[&str], wanted: &[&[&str]]) -> Result<(Positions, bool), String> {
+        let mut named = Positions::by_name(names, wanted);
+        if self.header == Header::Needed {
+            named.check_distinct(names)?;
+            return Ok((named, true));
+        }
+        let labelled = named.set_labelled(names, self.asked)?;
+        let id = names.get(named.id).copied().unwrap_or_default();
+        let is_vertex = || self.ids.find(ExternalId::Name(id)).is_some();
+        // A row of separators has no field.
+        let first = names.first().copied().unwrap_or_default();
+        let is_header = match labelled {
+            Labelled::ByName => true,
+            Labelled::Known => !is_vertex(),
+            Labelled::No | Labelled::ByNumber => {
+                IDS.iter().any(|id| first.eq_ignore_ascii_case(id))
+            }
+        };
+        if is_header {
+            named.check_distinct(names)?;
+        } else if labelled != Labelled::ByNumber {
+            let wanted = (1..=wanted.len()).map(|at| (at < names.len()).then_some(at));
+            named = Positions { id: 0, wanted: wanted.collect() };
+        } else {
+            named.wanted.iter_mut().skip(1).for_each(|at| *at = None);
+        }
+        Ok((named, is_header))
+    }
+}
+
 fn of_text(
     text: &mut Text<'_>,
-    format: Format,
-    tabs: bool,
+    told: Told<'_>,
     wanted: &[&[&str]],
-    header: Header,
     mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<Vec<bool>, Fault> {
     let mut positions: Option<Positions> = None;
-    records(text, format, tabs, |line, fields| {
+    let tabs = matches!(told.ids, VertexIds::Names(_));
+    records(text, told.format, tabs, |line, fields| {
         let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
         let positions = match &mut positions {
             Some(positions) => positions,
             None => {
-                let named = Positions::by_name(&names, wanted);
-                // A row of separators has no field.
-                let first = names.first().copied().unwrap_or_default();
-                let is_header =
-                    header == Header::Needed || IDS.iter().any(|id| first.eq_ignore_ascii_case(id));
-                if is_header {
-                    named.check_distinct(&names).map_err(|why| Fault::line(line, why))?;
-                    positions = Some(named);
+                let first = told.first_row(&names, wanted).map_err(|why| Fault::line(line, why))?;
+                let positions = positions.insert(first.0);
+                if first.1 {
                     return Ok(());
                 }
-                let wanted = (1..=wanted.len()).map(|at| (at < names.len()).then_some(at));
-                positions.insert(Positions { id: 0, wanted: wanted.collect() })
+                positions
             }
         };
         let field = |at: usize| match names.get(at) {
@@ -376,6 +452,8 @@ fn of_text(
 fn of_batches(
     table: &Table,
     wanted: &[&[&str]],
+    header: Header,
+    asked: Asked<'_>,
     mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<Vec<bool>, Fault> {
     let fields = table.schema().fields();
@@ -383,7 +461,10 @@ fn of_batches(
     if names.is_empty() {
         return Err(Fault::whole("the table has no column"));
     }
-    let positions = Positions::by_name(&names, wanted);
+    let mut positions = Positions::by_name(&names, wanted);
+    if header == Header::Optional {
+        positions.set_labelled(&names, asked).map_err(Fault::whole)?;
+    }
     positions.check_distinct(&names).map_err(Fault::whole)?;
     let mut read: Vec<usize> =
         positions.wanted.iter().copied().flatten().chain([positions.id]).collect();

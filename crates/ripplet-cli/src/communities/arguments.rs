@@ -4,6 +4,7 @@ use super::checkpoint::CheckpointArguments;
 use crate::batch::BatchArguments;
 use crate::estimate::EstimateArguments;
 use crate::machine::DeviceArguments;
+use crate::named_cover::{LabelColumns, label_columns};
 use crate::reading::{BuildArguments, ReadArguments, output_format};
 use crate::seed::seed;
 use crate::size::Size;
@@ -61,6 +62,10 @@ pub struct Arguments {
     /// are names, and each is a community.
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,
+    /// The columns of ids and of labels in --labels, by name or by number from 1 [default: those with known names, else
+    /// the only two].
+    #[arg(long, value_name = "ID,LABEL", value_parser = label_columns, requires = "labels", help_heading = "Reading")]
+    pub labels_columns: Option<LabelColumns>,
     /// What communities are called.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Names::Vertex, help_heading = "Output")]
     pub names: Names,
@@ -202,6 +207,10 @@ pub struct ParameterArguments {
     /// with columns of these names.
     #[arg(long, value_name = "FILE")]
     pub seeds: Option<PathBuf>,
+    /// seeded: the columns of ids and of clusters in the seeds, by name or by number from 1 [default: those with known
+    /// names, else the first two].
+    #[arg(long, value_name = "ID,CLUSTER", value_parser = label_columns)]
+    pub seeds_columns: Option<LabelColumns>,
     /// seeded: the share of its strength that a label keeps at a hop [default: 1].
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub attenuation: Option<f64>,

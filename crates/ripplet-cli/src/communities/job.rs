@@ -7,6 +7,7 @@ use super::program::Program;
 use crate::estimate::EstimateForm;
 use crate::failure::Failure;
 use crate::machine::DeviceArguments;
+use crate::named_cover::LabelColumns;
 use crate::reading::check_standard_input;
 use crate::size::Size;
 use crate::stats::Choices;
@@ -34,6 +35,7 @@ pub struct Job<'a> {
     pub input: PathBuf,
     pub load: LoadOptions,
     pub labels: Option<PathBuf>,
+    pub labels_columns: Option<LabelColumns>,
     pub output: Option<PathBuf>,
     /// The output's format, if its name does not show it.
     pub to: Option<Format>,
@@ -93,6 +95,7 @@ impl Arguments {
             input: self.input.clone(),
             load: self.reading.options(&self.input, &self.building)?,
             labels: self.labels.clone(),
+            labels_columns: self.labels_columns.clone(),
             to: self.to,
             output: self.output.clone().filter(|_| self.estimate.estimate.is_none()),
             names: self.names,

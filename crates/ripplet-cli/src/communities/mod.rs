@@ -24,6 +24,7 @@ use crate::failure::{Ending, Failure};
 use crate::machine::Machine;
 use crate::memory::{Limit, OF_A_LIST, within};
 use crate::message::{counted, on_device};
+use crate::named_cover::say_columns;
 use crate::output::{check_place, is_standard, write_json};
 use crate::reading::{Loaded, load_stored};
 use crate::stats::{
@@ -76,9 +77,12 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
     }
     if let Some(labels) = &job.labels {
         console.stage(format!("reading {}", labels.display()));
-        let (options, what) = (ReadOptions::default(), format!("reading {}", labels.display()));
+        let label_columns = job.labels_columns.as_ref().map(|columns| columns.0.clone());
+        let options = ReadOptions { label_columns, ..ReadOptions::default() };
+        let what = format!("reading {}", labels.display());
         let read = || Ok(io::read_initial_labels(labels, &options, graph.ids())?);
         let initial = within(job.host_memory, &what, OF_A_LIST, read)?;
+        say_columns(labels, &initial.summary, console);
         console.say(&told_of(labels, &initial));
         job.settings.initial = Some(initial.labels);
     }
@@ -124,7 +128,7 @@ fn run_graph(mut job: Job<'_>, console: &Console) -> Result<(), Failure> {
 
 /// What was read of the labels to begin with.
 fn told_of(path: &Path, initial: &InitialLabels) -> String {
-    let InitialLabels { labels, communities, unlabelled, are_named } = initial;
+    let InitialLabels { labels, communities, unlabelled, are_named, .. } = initial;
     let labelled = counted(labels.len() as u64 - unlabelled, "label", "labels");
     let communities = counted(*communities, "community", "communities");
     let called = if *are_named { "by names" } else { "by vertices" };

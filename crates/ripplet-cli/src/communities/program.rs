@@ -6,6 +6,7 @@ use super::file::FileJob;
 use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::named_cover::LabelColumns;
 use clap::ValueEnum;
 use ripplet::graph::GraphView;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
@@ -56,6 +57,7 @@ pub struct SlpaJob {
 #[derive(Clone, Debug)]
 pub struct SeededJob {
     pub seeds: PathBuf,
+    pub columns: Option<LabelColumns>,
     pub unknown: UnknownSeeds,
     pub seeding: Seeding,
     pub attenuation: f64,
@@ -160,6 +162,7 @@ impl Arguments {
             ("memory", Slpa, given.memory.is_some()),
             ("threshold", Slpa, given.threshold.is_some()),
             ("seeds", Seeded, given.seeds.is_some()),
+            ("seeds-columns", Seeded, given.seeds_columns.is_some()),
             ("attenuation", Seeded, given.attenuation.is_some()),
             ("loose-seeds", Seeded, given.loose_seeds),
             ("skip-unknown-seeds", Seeded, given.skip_unknown_seeds),
@@ -231,6 +234,7 @@ impl Arguments {
         }
         Ok(SeededJob {
             seeds,
+            columns: given.seeds_columns.clone(),
             unknown: if given.skip_unknown_seeds {
                 UnknownSeeds::Skip
             } else {
@@ -291,7 +295,8 @@ impl SeededJob {
         let program = Seeded::new(graph, self.attenuation).map_err(|error| {
             Failure::refused(error.to_string(), "give --attenuation such a number")
         })?;
-        let options = ReadOptions::default();
+        let label_columns = self.columns.as_ref().map(|columns| columns.0.clone());
+        let options = ReadOptions { label_columns, ..ReadOptions::default() };
         let seeds = io::read_seeds(&self.seeds, &options, graph.ids(), self.unknown)?;
         if seeds.skipped > 0 {
             let all = seeds.skipped + seeds.rows.len() as u64;

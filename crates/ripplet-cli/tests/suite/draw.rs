@@ -34,7 +34,9 @@ fn names_title_and_standard_output() {
     let svg = sandbox.ok("draw g.txt c.txt -o - --to svg --title Friends");
     assert!(svg.starts_with("<svg") && svg.contains(">Friends<"), "{svg}");
     assert!(svg.contains("ann, bob, cyd: 3 members, weight 3 within, 1 to others"), "{svg}");
+    assert!(svg.contains("<title>Community a: ann, bob, cyd: 3 members"), "{svg}");
     let page = sandbox.ok("draw g.txt c.txt -o - --to html");
+    assert!(page.contains("\"name\":\"a\"") && page.contains("\"name\":\"d\""));
     assert!(page.contains("Communities of g.txt") && page.contains("\"ann\",\"bob\",\"cyd\""));
 }
 
@@ -58,6 +60,8 @@ fn vertices_in_no_community_are_counted() {
 #[test]
 fn wrong_arguments_leave_nothing() {
     let sandbox = sandbox();
+    sandbox.fails("draw g.txt c.txt -o g.svg --largest 0", 2, &["--largest", "1 or above"]);
+    sandbox.fails("draw g.txt c.txt -o g.html --to svg", 2, &["another kind of picture"]);
     sandbox.write("other.txt", "no-such-vertex a\n");
     sandbox.fails("draw g.txt c.txt -o picture.png", 2, &["picture.png", "--to html"]);
     sandbox.fails("draw g.txt c.txt -o -", 2, &["--to html"]);

@@ -40,11 +40,94 @@ fn a_truth_may_lack_vertices_and_come_as_lines_of_members() {
     assert_eq!(some["ari"].as_f64(), Some(1.0));
     sandbox.ok("quality g.txt labels.txt --truth other.txt");
     sandbox.write("none.txt", "");
-    sandbox.fails("quality g.txt labels.txt --truth none.txt", 2, &["nothing to compare"]);
+    let empty = ["none.txt: no vertex has a community"];
+    sandbox.fails("quality g.txt labels.txt --truth none.txt", 2, &empty);
+    sandbox.fails("quality g.txt none.txt", 2, &empty);
+    sandbox.fails("draw g.txt none.txt -o x.html", 2, &empty);
     // Lines of members are no rows, and rows may not be lines of members.
     sandbox.write("strange.txt", "1 2 77\n");
     sandbox.fails("quality g.txt strange.txt --labels-form members", 2, &["strange.txt:1", "`77`"]);
     sandbox.fails("quality g.txt labels.txt --truth-form members", 2, &["--truth"]);
+}
+
+#[test]
+fn columns_of_labels_are_read_by_their_names_and_said() {
+    let sandbox = Sandbox::with([
+        ("g.txt", EDGES),
+        ("labels.txt", LABELS),
+        (
+            "gephi.csv",
+            "Id,Label,modularity_class\n1,9,0\n2,9,0\n3,9,0\n4,9,1\n5,9,1\n6,9,1\n8,9,2\n9,9,2\n",
+        ),
+        ("own.csv", "a,b,c\na,x,1\na,x,2\na,y,3\nb,x,4\nb,x,5\nb,y,6\nc,x,8\nc,x,9\n"),
+        ("lfr.dat", "1\t1\n2\t1\n3\t1 2\n4\t2\n5\t2\n6\t2\n8\t3\n9\t3\n"),
+        ("members.txt", "1 2 3\n4 5 6\n"),
+        (
+            "vertices.csv",
+            "Id,Label,modularity_class\n1,x,1\n2,x,1\n3,x,1\n4,x,4\n5,x,4\n6,x,4\n8,x,8\n9,x,8\n",
+        ),
+    ]);
+    let columns =
+        "gephi.csv: id = \"Id\", community = \"modularity_class\"; 1 other column ignored";
+    for arguments in ["quality g.txt gephi.csv", "draw g.txt gephi.csv -o x.html"] {
+        let said = sandbox.run(arguments);
+        assert!(said.code == Some(0) && said.error.contains(columns), "{said:?}");
+    }
+    let labels = measured(&sandbox, "g.txt labels.txt");
+    assert_eq!(measured(&sandbox, "g.txt gephi.csv")["modularity"], labels["modularity"]);
+    sandbox.fails(
+        "quality g.txt own.csv",
+        2,
+        &["own.csv:1", "`a,b,c` and `a,x,1`", "--labels-columns"],
+    );
+    for columns in ["c,a", "3,1"] {
+        let found = measured(&sandbox, &format!("g.txt own.csv --labels-columns {columns}"));
+        assert_eq!(found["modularity"], labels["modularity"]);
+        let truth = format!("g.txt labels.txt --truth own.csv --truth-columns {columns}");
+        assert_eq!(measured(&sandbox, &truth)["ami"].as_f64(), Some(1.0));
+        sandbox.ok(&format!("draw g.txt own.csv --labels-columns {columns} -o x.svg"));
+    }
+    sandbox.fails("quality g.txt own.csv --labels-columns c", 2, &["ID,LABEL"]);
+    // Several communities a line, and lines of members that are not said to be such.
+    let several = measured(&sandbox, "g.txt lfr.dat");
+    assert_eq!(several["memberships"], 9);
+    sandbox.fails("quality g.txt members.txt", 2, &["--labels-form rows, memberships or members"]);
+    assert_eq!(measured(&sandbox, "g.txt members.txt --labels-form members")["communities"], 2);
+    let found = measured(&sandbox, "g.txt members.txt --labels-form memberships");
+    assert_eq!(found["memberships"], 4);
+    // Labels to begin with, and seeds.
+    let said = sandbox.run("communities g.txt --labels vertices.csv -o c.tsv");
+    assert!(
+        said.code == Some(0) && said.error.contains("community = \"modularity_class\""),
+        "{said:?}"
+    );
+    sandbox.ok("communities g.txt --program seeded --seeds own.csv --seeds-columns c,a -o c.tsv");
+    sandbox.fails("communities g.txt --labels-columns a,b -o d.tsv", 2, &["--labels"]);
+}
+
+#[test]
+fn a_missing_community_is_none() {
+    let sandbox = Sandbox::with([
+        ("g.txt", EDGES),
+        ("labels.csv", "id,community\n1,a\n2,a\n3,a\n4,\n5,\n6,\n8,b\n9,b\n"),
+    ]);
+    let said = sandbox.run("quality g.txt labels.csv");
+    assert!(
+        said.error.contains(
+            "labels.csv: id = \"id\", community = \"community\"; 3 rows have no community"
+        ),
+        "{said:?}"
+    );
+    let found = measured(&sandbox, "g.txt labels.csv");
+    assert_eq!((&found["unassigned"], &found["communities"]), (&3.into(), &2.into()));
+    sandbox.ok("communities g.txt -o c.jsonl");
+    assert_eq!(measured(&sandbox, "g.txt c.jsonl")["unassigned"], 0);
+    sandbox.ok("communities g.txt -o c.graphml");
+    sandbox.fails(
+        "quality g.txt c.graphml",
+        2,
+        &["this is a graph: write its communities as such a table"],
+    );
 }
 
 #[test]

@@ -17,6 +17,7 @@ function showDetail(at) {
   const community = doc.communities[at];
   const share = conductance(community);
   const facts = [
+    ['By size', `no. ${grouped.format(at + 1)}`],
     ['Members', grouped.format(community.size)],
     ['Weight within', brief.format(community.inner)],
     ['Weight to others', brief.format(community.outer)],
@@ -25,7 +26,7 @@ function showDetail(at) {
   const members = community.members.slice(0, 12).map((name) => make('li', {}, idText(name), ' '));
   const open = make('button', { type: 'button', id: 'open', onclick: () => openCommunity(at) }, 'Open (Enter)');
   host.replaceChildren(
-    make('h2', {}, `Community ${grouped.format(at + 1)}`),
+    make('h2', {}, 'Community ', make('bdi', {}, community.name)),
     make('dl', {}, ...facts.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)])),
     make('ul', { class: 'members', 'aria-label': 'Leading members' }, ...members),
     ...(state.opened === at ? [] : [open]),

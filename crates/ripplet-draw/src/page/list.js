@@ -4,17 +4,18 @@ const NAMES_LISTED = 3;
 const list = { rows: [], query: '' };
 
 function makeList() {
-  list.rows = doc.communities.map(({ members, size, hue }, at) => {
+  list.rows = doc.communities.map(({ name, members, size, hue }, at) => {
     const names = members.slice(0, NAMES_LISTED);
     const swatch = make('span', { class: 'swatch', 'aria-hidden': 'true' });
     swatch.style.setProperty('--hue', String(hue));
+    const called = [make('bdi', {}, name), ': '];
     const ids = names.flatMap((name, place) => (place ? [', ', make('bdi', {}, name)] : [make('bdi', {}, name)]));
     const more = size > names.length ? ', …' : '';
     const button = make(
       'button',
-      { type: 'button', title: names.join(', ') + more, onclick: () => chooseCommunity(at), ondblclick: () => openCommunity(at) },
+      { type: 'button', title: `${name}: ${names.join(', ')}${more}`, onclick: () => chooseCommunity(at), ondblclick: () => openCommunity(at) },
       swatch,
-      make('span', { class: 'names' }, ...ids, more),
+      make('span', { class: 'names' }, ...called, ...ids, more),
       make('span', { class: 'size' }, grouped.format(size)),
     );
     return make('li', { 'data-community': at }, button);
@@ -27,8 +28,8 @@ function makeList() {
 function filterList(query) {
   list.query = query.trim().toLowerCase();
   let shown = 0;
-  doc.communities.forEach(({ members }, at) => {
-    const hit = list.query === '' || members.some((name) => name.toLowerCase().includes(list.query));
+  doc.communities.forEach(({ name, members }, at) => {
+    const hit = list.query === '' || [name, ...members].some((text) => text.toLowerCase().includes(list.query));
     list.rows[at].hidden = !hit;
     shown += hit ? 1 : 0;
   });

@@ -5,7 +5,12 @@ const state = { community: null, opened: null, member: null };
 
 function titleOf(community, at) {
   const names = community.members.slice(0, 3).join(', ');
-  return `${names}${community.size > 3 ? ', …' : ''}: ${counted(community.size, 'member')} (community ${at + 1})`;
+  return `${names}${community.size > 3 ? ', …' : ''}: ${counted(community.size, 'member')} (community ${community.name}, ${placeOf(at)})`;
+}
+
+/** The place of a community by its size. */
+function placeOf(at) {
+  return `no. ${grouped.format(at + 1)} by size`;
 }
 
 /** Shows all communities. */
@@ -37,7 +42,7 @@ function openCommunity(at) {
     return { x, y, r: 1, hue: community.hue, names: [name], title: `${name}: ${counted(degrees[member], 'line')}` };
   });
   byId('back').hidden = false;
-  byId('shown').textContent = `Community ${grouped.format(at + 1)}`;
+  byId('shown').replaceChildren('Community ', make('bdi', {}, community.name));
   const notes = [counted(community.size, 'member')];
   if (nodes.length < community.size) notes.push(`${grouped.format(nodes.length)} with the most edges inside are drawn`);
   if (community.edges.length < community.pairs) notes.push(`${grouped.format(community.edges.length)} of ${grouped.format(community.pairs)} edges between them`);
@@ -86,15 +91,15 @@ function sayLine() {
 /** The address leads back to what is chosen. */
 function rememberPlace() {
   const place = new URLSearchParams();
-  if (state.community !== null) place.set('community', String(state.community + 1));
+  if (state.community !== null) place.set('community', doc.communities[state.community].name);
   if (state.opened !== null) place.set('open', 'yes');
   history.replaceState(null, '', `#${place}`);
 }
 
 function goTo(address) {
   const place = new URLSearchParams(address);
-  const at = Number(place.get('community')) - 1;
-  if (!Number.isInteger(at) || at < 0 || at >= doc.communities.length) return;
+  const at = doc.communities.findIndex(({ name }) => name === place.get('community'));
+  if (at < 0) return;
   state.community = at;
   if (place.get('open') === 'yes') openCommunity(at);
   else chooseCommunity(at);

@@ -66,6 +66,39 @@ fn a_click_opens_a_community_and_a_key_leads_back() {
 }
 
 #[test]
+fn communities_are_called_by_their_names() {
+    let (vertices, edges, numbers) = ring_of_cliques(12);
+    let graph = graph(vertices, &edges, Direction::Undirected, false);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("picture.html");
+    let names: Vec<String> = (0..vertices).map(|number| format!("team <{number}>")).collect();
+    let picture = draw((&graph).into(), &numbers, &DrawOptions::default()).unwrap();
+    let first = format!("team <{}>", picture.communities().communities[0].number);
+    write_html(&path, &picture.with_names(&names)).unwrap();
+    let Some(mut page) = opened(&path) else { return };
+    page.press("j");
+    assert_eq!(
+        page.text("document.querySelector('#detail h2').textContent"),
+        format!("Community {first}")
+    );
+    assert!(page.text("document.getElementById('line').textContent").contains(&first));
+    page.press("Enter");
+    assert_eq!(
+        page.text("document.getElementById('shown').textContent"),
+        format!("Community {first}")
+    );
+    let encoded = first.replace(' ', "+").replace('<', "%3C").replace('>', "%3E");
+    let address = page.text("location.hash");
+    assert!(address.contains(&format!("community={encoded}")), "{address}");
+    page.open_at(&path, &format!("community={encoded}&open=yes"));
+    assert_eq!(
+        page.text("document.getElementById('shown').textContent"),
+        format!("Community {first}")
+    );
+    assert_eq!(page.complaints(), Vec::<String>::new());
+}
+
+#[test]
 fn it_is_worked_by_keys_alone() {
     let (vertices, edges, numbers) = ring_of_cliques(12);
     let graph = graph(vertices, &edges, Direction::Undirected, false);

@@ -10,8 +10,8 @@
 //! ]
 //! ```
 //!
-//! A vertex is called by its label where every node has one, no two have the same, and none is empty;
-//! else by its id. Labels that are all integers as they print are integers. With
+//! A vertex is called by its label where every node has one, no two have the same, and none is empty; else, on the same
+//! conditions, by its `name`, as igraph writes it; else by its id. Labels that are all integers as they print are integers. With
 //! [`IdKind::Unsigned`] or [`IdKind::Signed`], it is called by its id where labels are not all such integers. Vertices
 //! are all nodes of the file, with edges or without.
 //!
@@ -139,6 +139,7 @@ enum Key {
     Directed,
     Id,
     Label,
+    Name,
     Source,
     Target,
     Weight,
@@ -174,6 +175,8 @@ struct Parser<'o> {
     value: Option<f64>,
     label: String,
     has_label: bool,
+    name: String,
+    has_name: bool,
 }
 
 impl<'o> Parser<'o> {
@@ -193,6 +196,8 @@ impl<'o> Parser<'o> {
             value: None,
             label: String::new(),
             has_label: false,
+            name: String::new(),
+            has_name: false,
         }
     }
 
@@ -245,6 +250,7 @@ impl<'o> Parser<'o> {
             Within::Graph if is("directed") => Key::Directed,
             Within::Node if is("id") => Key::Id,
             Within::Node if is("label") => Key::Label,
+            Within::Node if is("name") => Key::Name,
             Within::Edge if is("source") => Key::Source,
             Within::Edge if is("target") => Key::Target,
             Within::Edge if is(&self.network.options().columns.weight) => Key::Weight,
@@ -261,7 +267,7 @@ impl<'o> Parser<'o> {
             Key::Graph => (self.within, self.graph_line) = (Within::Graph, line),
             Key::Node => (self.within, self.line) = (Within::Node, line),
             Key::Edge => (self.within, self.line) = (Within::Edge, line),
-            Key::Label | Key::Other => self.passed_over = 1,
+            Key::Label | Key::Name | Key::Other => self.passed_over = 1,
             Key::Weight | Key::Value if !self.network.options().weighted => self.passed_over = 1,
             Key::Directed | Key::Id | Key::Source | Key::Target | Key::Weight | Key::Value => {
                 return Err("a list where a number was expected".into());
@@ -284,6 +290,7 @@ impl<'o> Parser<'o> {
                 once(&mut self.directed, directed, "directed")?;
             }
             Key::Label => self.set_label(&unescaped(value, string))?,
+            Key::Name => self.set_name(&unescaped(value, string)),
             Key::Weight if self.network.options().weighted => {
                 let name = &self.network.options().columns.weight;
                 once(&mut self.weight, token::weight(value)?, name)?;
@@ -316,6 +323,16 @@ impl<'o> Parser<'o> {
         Ok(())
     }
 
+    /// Keeps a name: the first, if it is text. What else it is calls no vertex, as any other key.
+    fn set_name(&mut self, name: &[u8]) {
+        let is_first = !std::mem::replace(&mut self.has_name, true);
+        if let (true, Ok(name)) = (is_first, std::str::from_utf8(name)) {
+            self.name.push_str(name);
+        } else {
+            self.name.clear();
+        }
+    }
+
     fn leave(&mut self) -> Result<Option<Whole>, ReadErrorKind> {
         let (outer, ended) = match self.within {
             Within::File => return Err("`]` without `[` before it".into()),
@@ -331,9 +348,12 @@ impl<'o> Parser<'o> {
         let Some(id) = self.id.take() else {
             return Err(Fault::line(line, format!("the node of line {} has no id", self.line)));
         };
-        let added = self.network.node(itoa::Buffer::new().format(id), &self.label, self.line);
+        let mut number = itoa::Buffer::new();
+        let id = number.format(id);
+        let added = self.network.node_of_two(id, [&self.label, &self.name], self.line);
         self.label.clear();
-        self.has_label = false;
+        self.name.clear();
+        (self.has_label, self.has_name) = (false, false);
         added
     }
 
@@ -439,6 +459,9 @@ pub(super) struct Gml<'a> {
     graphs: Graphs<'a>,
     /// Whether the ids are integers of 32 bits, and number the nodes.
     by_id: bool,
+    /// The attributes of which some value is no integer of 32 bits: all their values are strings, of one kind to
+    /// who reads them.
+    of_text: Vec<&'static str>,
 }
 
 impl<'a> Gml<'a> {
@@ -453,7 +476,15 @@ impl<'a> Gml<'a> {
         let last = ids.len().saturating_sub(1) as VertexId;
         let by_id =
             !matches!(ids, VertexIds::Names(_)) && (ids.is_empty() || fits(0) && fits(last));
-        Gml { graphs, by_id }
+        let mut of_text: Vec<&'static str> = Vec::new();
+        for vertex in 0..ids.len() as VertexId {
+            for (name, value) in graphs.attributes_of(vertex) {
+                if !is_small(&value) && !of_text.contains(&name) {
+                    of_text.push(name);
+                }
+            }
+        }
+        Gml { graphs, by_id, of_text }
     }
 
     fn push_number(&self, text: &mut Vec<u8>, vertex: VertexId) {
@@ -485,7 +516,10 @@ impl Syntax for Gml<'_> {
             text.push(b' ');
             text.extend_from_slice(name.as_bytes());
             text.push(b' ');
-            push_value(text, &value);
+            match self.of_text.contains(&name) {
+                true => push_string(text, &value),
+                false => push_value(text, &value),
+            }
         }
         text.extend_from_slice(b" ]\n");
     }
@@ -511,12 +545,19 @@ impl Syntax for Gml<'_> {
 fn push_value(text: &mut Vec<u8>, value: &Value<'_>) {
     match value {
         Value::Integer(value) if i32::try_from(*value).is_ok() => push_integer(text, *value),
-        value => {
-            text.push(b'"');
-            value.push(text, push_escaped);
-            text.push(b'"');
-        }
+        value => push_string(text, value),
     }
+}
+
+fn push_string(text: &mut Vec<u8>, value: &Value<'_>) {
+    text.push(b'"');
+    value.push(text, push_escaped);
+    text.push(b'"');
+}
+
+/// Whether a value is an integer of 32 bits.
+fn is_small(value: &Value<'_>) -> bool {
+    matches!(value, Value::Integer(value) if i32::try_from(*value).is_ok())
 }
 
 /// Appends a text between quotes.

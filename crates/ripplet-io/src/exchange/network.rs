@@ -61,6 +61,8 @@ pub(super) struct Network<'o> {
     nodes: Vec<u32>,
     /// The names of the nodes, which may be empty.
     names: Texts,
+    /// Other names of the nodes, for where the first do not call them; none before one is not empty.
+    others: Texts,
     ends: Vec<[u32; 2]>,
     weights: Vec<f64>,
     directed: Option<bool>,
@@ -76,6 +78,7 @@ impl<'o> Network<'o> {
             edge_lines: Vec::new(),
             nodes: Vec::new(),
             names: Texts::default(),
+            others: Texts::default(),
             ends: Vec::new(),
             weights: Vec::new(),
             directed: None,
@@ -114,6 +117,22 @@ impl<'o> Network<'o> {
         memory::push(&mut self.nodes, number as u32)?;
         if self.calls != Calls::Ids {
             self.names.push(name)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a node with two names to call it by, the better first.
+    pub(super) fn node_of_two(
+        &mut self,
+        id: &str,
+        [name, other]: [&str; 2],
+        line: u64,
+    ) -> Result<(), Fault> {
+        self.node(id, name, line)?;
+        // One node without such a name is enough for none to be called by it.
+        let others = self.others.ends.len() + 1;
+        if !other.is_empty() && others == self.nodes.len() {
+            self.others.push(other)?;
         }
         Ok(())
     }
@@ -230,10 +249,12 @@ impl<'o> Network<'o> {
                 number == Some(Some(u64::from(node)))
             }),
         };
-        let is_named = |node: u32| !self.names.get(node as usize).is_empty();
-        if wanted && (0..count).all(is_named) {
-            let name = |node: u32| self.names.get(node as usize);
-            match called(count, &name, kind) {
+        for names in [&self.names, &self.others] {
+            let is_named = |node: u32| !names.get(node as usize).is_empty();
+            if !wanted || names.ends.len() < count as usize || !(0..count).all(is_named) {
+                continue;
+            }
+            match called(count, &|node: u32| names.get(node as usize), kind) {
                 Ok(Some(called)) => return Ok(called),
                 Ok(None) | Err(Uncalled::NoInteger(_)) => {}
                 Err(Uncalled::Memory(refused)) => return Err(refused.into()),

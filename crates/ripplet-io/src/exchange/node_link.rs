@@ -6,7 +6,7 @@
 //!  "edges": [{"source": "Ann", "target": "Bob", "weight": 0.5}]}
 //! ```
 //!
-//! The edges are those of `edges`, or of `links`. A vertex is called by its `id`, a text or an integer; the text
+//! The edges are those of `edges`, or of `links`; a file without either is refused. A vertex is called by its `id`, a text or an integer; the text
 //! `"7"` and the integer 7 are the same id. A weight is the edge's `weight`, or what [`crate::Columns`] calls it. All
 //! other keys are passed over, with values of up to 256 MiB.
 //!
@@ -44,6 +44,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
         directed: None,
         has_nodes: false,
         edges: None,
+        has_adjacency: false,
         node: Id::default(),
         ends: [Id::default(), Id::default()],
     };
@@ -57,6 +58,17 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
     if !reader.has_nodes {
         let sentence = "the file has no `nodes`: expected {\"nodes\": […], \"edges\": […]}";
         return Err(Fault::whole(sentence));
+    }
+    if reader.edges.is_none() {
+        return Err(Fault::whole(match reader.has_adjacency {
+            true => {
+                "the file has `adjacency` and no list of edges: NetworkX's adjacency_data wrote it; write it with \
+                 node_link_data"
+            }
+            false => {
+                "the file has `nodes` and no list of edges: expected `edges` or `links`, which may be empty (`[]`)"
+            }
+        }));
     }
     reader.network.finish(reader.directed)
 }
@@ -99,6 +111,8 @@ struct Reader<'o, 't> {
     has_nodes: bool,
     /// The key that had the edges.
     edges: Option<&'static str>,
+    /// Whether there is a list of neighbours, as NetworkX's `adjacency_data` writes it.
+    has_adjacency: bool,
     node: Id,
     ends: [Id; 2],
 }
@@ -178,7 +192,10 @@ impl<'de> Visitor<'de> for OfFile<'_, '_, '_> {
                     }
                     map.next_value_seed(Part { reader, of: Of::Edges, is_list: true })?;
                 }
-                _ => pass_over(reader, &mut map)?,
+                key => {
+                    reader.has_adjacency |= key == "adjacency";
+                    pass_over(reader, &mut map)?;
+                }
             }
         }
         Ok(())

@@ -18,6 +18,7 @@ mod decode;
 mod delimiter;
 mod header;
 mod json_lines;
+mod label_rows;
 mod layout;
 mod ldbc;
 mod matrix_market;
@@ -36,6 +37,7 @@ pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
 pub(crate) use decode::{compression_of, compression_of_named, decoder};
 pub(crate) use header::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
+pub(crate) use label_rows::{json_label_rows, label_rows};
 pub(crate) use layout::NAMED_TABS;
 pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::{members, pairs};

@@ -67,7 +67,14 @@ pub(crate) fn members(
             let id = std::str::from_utf8(&field)
                 .map_err(|_| format!("`{}` is not UTF-8", token::show(&field)))?;
             if !id.is_empty() {
-                memory::push(&mut found, find(id)?)?;
+                let vertex = find(id).map_err(|why| match why {
+                    ReadErrorKind::Content(sentence) if found.is_empty() => format!(
+                        "{sentence} (if lines begin with a name: leave it out, lines are members alone)"
+                    )
+                    .into(),
+                    why => why,
+                })?;
+                memory::push(&mut found, vertex)?;
             }
         }
         Ok(found)

@@ -666,3 +666,38 @@ fn a_file_is_of_the_format_of_its_name() {
     fs::write(&path, "{\"nodes\": [{\"id\": 5}], \"edges\": []}").unwrap();
     assert_eq!(ids(&read_edges(&path, &ReadOptions::default()).unwrap()), ["5"]);
 }
+
+#[test]
+fn nodes_without_a_list_of_edges_are_no_graph() {
+    for (text, part) in [
+        (r#"{"nodes": [{"id": 1}]}"#, "no list of edges: expected `edges` or `links`"),
+        (
+            r#"{"directed": false, "nodes": [{"id": 1}, {"id": 2}], "adjacency": [[{"id": 2}], []]}"#,
+            "write it with node_link_data",
+        ),
+    ] {
+        let error = parse(text, Format::NodeLink).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    for empty in
+        [r#"{"nodes": [{"id": 1}], "links": []}"#, r#"{"edges": [], "nodes": [{"id": 1}]}"#]
+    {
+        assert_eq!(ids(&parse(empty, Format::NodeLink).unwrap()), ["1"]);
+    }
+}
+
+/// Readers of GML take the first value's kind for all.
+#[test]
+fn an_attribute_of_gml_has_one_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.gml");
+    let edges = parse("4 5000000000\n5000000000 4\n", Format::EdgeList).unwrap();
+    let graph = GraphBuilder::new().build(edges).unwrap();
+    write_communities_or_graph(&path, &graph, &Communities::of_all(&[0, 1]), Naming::VertexId)
+        .unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.contains("community \"4\" degree 1") && text.contains("community \"5000000000\""),
+        "{text}"
+    );
+}

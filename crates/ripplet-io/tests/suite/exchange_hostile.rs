@@ -287,7 +287,7 @@ fn a_million_attributes_of_a_node_are_passed_over() {
         ),
         (Format::Gml, many("graph [ node [ id 1 ", "d 1 ", "] ]")),
         (Format::Pajek, many("*Vertices 1\n1 x", " d 1", "\n")),
-        (Format::NodeLink, many("{\"nodes\": [{\"id\": 1", ", \"d\": 1", "}]}")),
+        (Format::NodeLink, many("{\"nodes\": [{\"id\": 1", ", \"d\": 1", "}], \"links\": []}")),
     ];
     for (format, text) in graphs {
         let table = parse(text, format, false).unwrap();

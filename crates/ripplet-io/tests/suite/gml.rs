@@ -103,6 +103,29 @@ fn ids_call_vertices_where_labels_do_not() {
     assert_eq!(*parse(&zeros).unwrap().ids(), VertexIds::Names(Names::new(["09", "10"])));
 }
 
+/// What igraph writes: `id`, and `name` as any other attribute.
+#[test]
+fn names_call_vertices_where_labels_do_not() {
+    let graph = |nodes: &str| format!("graph [ {nodes} edge [ source 0 target 1 ] ]");
+    let called = |nodes: &str| parse(&graph(nodes)).unwrap().ids().clone();
+    let names = VertexIds::Names(Names::new(["ann", "bob"]));
+    assert_eq!(called("node [ id 0 name \"bob\" ] node [ id 1 name \"ann\" ]"), names);
+    let both = "node [ id 0 label \"x\" name \"bob\" ] node [ id 1 label \"x\" name \"ann\" ]";
+    assert_eq!(called(both), names);
+    let labels = "node [ id 0 label \"b\" name \"bob\" ] node [ id 1 label \"a\" name \"ann\" ]";
+    assert_eq!(called(labels), VertexIds::Names(Names::new(["a", "b"])));
+    let numbers = VertexIds::Consecutive { first: 0, count: 2 };
+    for nodes in [
+        "node [ id 0 name \"bob\" ] node [ id 1 name \"bob\" ]",
+        "node [ id 0 name \"bob\" ] node [ id 1 ]",
+        "node [ id 0 ] node [ id 1 name \"bob\" ]",
+        "node [ id 0 name \"a\" name \"b\" ] node [ id 1 name \"bob\" ]",
+        "node [ id 0 name [ x 1 ] ] node [ id 1 name \"bob\" ]",
+    ] {
+        assert_eq!(called(nodes), numbers, "{nodes}");
+    }
+}
+
 #[test]
 fn graphs_without_edges_or_nodes_are_graphs() {
     let lonely = parse("graph [ node [ id 0 ] node [ id 7 ] ]").unwrap();

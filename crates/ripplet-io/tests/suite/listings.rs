@@ -91,14 +91,14 @@ fn json_lines_are_the_same_for_any_number_of_threads_and_compressed() {
 }
 
 #[test]
-fn json_lines_are_edges_and_no_labels() {
+fn json_lines_of_edges_are_no_labels() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("edges.jsonl");
     fs::write(&path, "{\"source\":1,\"target\":2}\n").unwrap();
     assert_eq!(read_edges(&path, &ReadOptions::default()).unwrap().len(), 1);
     let ids = VertexIds::Consecutive { first: 0, count: 2 };
     let error = read_labels(&path, &ReadOptions::default(), &ids).unwrap_err().to_string();
-    assert!(error.contains(".txt, .tsv, .csv, .parquet or .arrow"), "{error}");
+    assert!(error.contains("expected the keys `id` and `community`"), "{error}");
 }
 
 #[test]

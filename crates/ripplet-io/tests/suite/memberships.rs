@@ -15,7 +15,7 @@ fn read(text: &[u8], form: MembershipForm, format: Format) -> Result<Memberships
 #[test]
 fn rows_may_be_of_one_vertex_or_of_none() {
     let found = read(b"id,community\n1,x\n3,y\n1,y\n1,x\n", MembershipForm::Rows, Format::Csv);
-    let Memberships { memberships, names } = found.unwrap();
+    let Memberships { memberships, names, .. } = found.unwrap();
     assert_eq!(memberships, [(0, 0), (2, 1), (0, 1), (0, 0)]);
     assert_eq!(names, ["x", "y"]);
     let strengths = read(b"1 5 0.25\n1 7 1\n", MembershipForm::Rows, Format::EdgeList).unwrap();
@@ -44,6 +44,7 @@ fn what_is_wrong_is_told_with_its_line() {
         (b"1 2\n3 x\n", Members, Format::EdgeList, [":2: ", "`x` is no vertex"]),
         (b"1 \xff\n", Members, Format::EdgeList, [":1: ", "not UTF-8"]),
         (b"1,\"2\n", Members, Format::Csv, [":1: ", "closing"]),
+        (b"C1 1 2\n", Members, Format::EdgeList, [":1: ", "lines begin with a name: leave it out"]),
         (b"", Members, Format::Parquet, ["", "lines of members are text"]),
         (b"", Rows, Format::Metis, ["", "communities are read from"]),
     ] {

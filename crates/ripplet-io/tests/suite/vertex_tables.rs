@@ -221,8 +221,8 @@ fn what_is_wrong_with_seeds_is_said_with_its_place() {
     for (content, expected) in [
         ("cy ring\ndan ring\n", "s.txt:2: the seed `dan` is no vertex of the graph"),
         (
-            "account group\ncy ring\n",
-            "s.txt:1: the seed `account` is no vertex of the graph (a header begins with `id`: id,cluster or id,cluster,strength)",
+            "holder group\ncy ring\n",
+            "s.txt:1: the seed `holder` is no vertex of the graph (a header begins with `id`: id,cluster or id,cluster,strength)",
         ),
         ("cy ring\ncy ring\n", "s.txt:2: vertex cy is a seed twice"),
         ("cy ring 1.5\n", "s.txt:1: `1.5` is no strength: expected a number from 0 to 1"),
@@ -255,4 +255,33 @@ fn bytes_say_the_same_as_files() {
     let bytes = fs::read(path).unwrap();
     let parsed = parse_seeds(&bytes, Format::Parquet, &people(), UnknownSeeds::Refuse).unwrap();
     assert_eq!(parsed.rows, [SeedRow { vertex: 2, cluster: 0, strength: 1.0 }]);
+}
+
+#[test]
+fn a_header_of_seeds_may_have_its_columns_anywhere() {
+    let rows = |text: &str, columns: Option<[&str; 2]>| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.csv");
+        fs::write(&path, text).unwrap();
+        let label_columns = columns.map(|columns| columns.map(String::from));
+        let options = ReadOptions { label_columns, ..ReadOptions::default() };
+        let read = read_seeds(&path, &options, &people(), UnknownSeeds::Refuse);
+        read.map(|read| {
+            let named = |row: &SeedRow| (row.vertex, read.clusters.get(row.cluster).to_string());
+            read.rows.iter().map(named).collect::<Vec<_>>()
+        })
+        .map_err(|error| error.to_string())
+    };
+    let expected = Ok(vec![(2, "ring".to_owned()), (0, "other".to_owned())]);
+    for text in [
+        "club,member\nring,cy\nother,ann\n",
+        ",account,age,community\n0,cy,7,ring\n1,ann,8,other\n",
+        "Id,Label,modularity_class\ncy,x,ring\nann,y,other\n",
+    ] {
+        assert_eq!(rows(text, None), expected, "{text}");
+    }
+    assert_eq!(rows("a,b,c\nring,x,cy\nother,x,ann\n", Some(["c", "a"])), expected);
+    assert_eq!(rows("ring,x,cy\nother,x,ann\n", Some(["3", "1"])), expected);
+    let error = rows("a,b,c\nring,x,cy\n", Some(["c", "d"])).unwrap_err();
+    assert!(error.contains("s.csv:1: there is no column `d`; the columns are: a, b, c"), "{error}");
 }

@@ -113,13 +113,12 @@ impl Joint {
             of_a: squares(sizes_a.iter().copied()),
             of_b: squares(sizes_b.iter().copied()),
         };
-        let ari = squared.adjusted_rand();
-        let both_trivial = sizes_a.len() == sizes_b.len() && sizes_a.len() <= 1;
-        if both_trivial {
-            let same =
-                Agreement { nmi: 1.0, ami: 1.0, ari, vi: 0.0, homogeneity: 1.0, completeness: 1.0 };
-            return Ok(same);
+        if squared.are_equal() {
+            // Equal by definition, and not by sums of logarithms: of vertices alone, these leave 0 over 0.
+            let [nmi, ami, ari, homogeneity, completeness] = [1.0; 5];
+            return Ok(Agreement { nmi, ami, ari, vi: 0.0, homogeneity, completeness });
         }
+        let ari = squared.adjusted_rand();
         let (own_a, own_b) = (self.entropy(sizes_a), self.entropy(sizes_b));
         // What is left of nothing in common is rounding.
         let mutual = match self.mutual_information {
@@ -160,6 +159,11 @@ pub(super) struct SquaredSizes {
 }
 
 impl SquaredSizes {
+    /// Whether the partitions are equal: vertices that are together in one are together in the other.
+    fn are_equal(self) -> bool {
+        self.of_a == self.shared && self.of_b == self.shared
+    }
+
     /// The adjusted Rand index. Hubert and Arabie 1985.
     pub(super) fn adjusted_rand(self) -> f64 {
         let vertices = u128::from(self.vertices);

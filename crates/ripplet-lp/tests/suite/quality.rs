@@ -262,3 +262,26 @@ fn vertices_without_a_label_are_in_no_community() {
     let none = Quality::of(&graph, &[NO_LABEL; 6]).unwrap();
     assert_eq!((none.communities, none.modularity, none.sizes.max), (0, 0.0, 0));
 }
+
+/// Equal partitions agree wholly, however few vertices there are: all their measures are exactly 1.
+#[test]
+fn as_scikit_learn_on_all_small_partitions() {
+    let table = include_str!("../data/small_agreement.tsv");
+    let mut equal = 0;
+    for row in table.lines().skip(1) {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let [a, b] = [0, 1].map(|at| fields[at].bytes().map(u32::from).collect::<Vec<u32>>());
+        let expected: Vec<f64> = fields[2..].iter().map(|field| field.parse().unwrap()).collect();
+        let Agreement { nmi, ami, ari, vi, homogeneity, completeness } = agreement(&a, &b).unwrap();
+        let found = [nmi, ami, ari, homogeneity, completeness];
+        if fields[0] == fields[1] {
+            assert_eq!((found, vi), ([1.0; 5], 0.0), "{row}");
+            equal += 1;
+        }
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-9, "{row}: {found}");
+        }
+    }
+    // The partitions of 1 to 5 into sums.
+    assert_eq!(equal, 1 + 2 + 3 + 5 + 7);
+}
