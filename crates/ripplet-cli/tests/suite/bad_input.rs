@@ -38,6 +38,8 @@ fn files_that_cannot_be_read() {
     // Folders are batches to those commands that take them.
     all_refuse(&sandbox, "folder.txt", "", &["folder.txt"]);
     all_refuse(&sandbox, "folder.rg", "", &["folder.rg"]);
+    all_refuse(&sandbox, "missing.xlsx", "", &["missing.xlsx: No such file or directory"]);
+    sandbox.write("graph.xlsx", "");
     all_refuse(&sandbox, "graph.xlsx", "", &["graph.xlsx: ", "--from", "edgelist"]);
     sandbox.write("lonely.e", "1 2\n");
     all_refuse(&sandbox, "lonely.e", "", &["lonely.e: ", "lonely.v is missing"]);
