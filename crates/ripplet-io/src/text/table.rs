@@ -278,10 +278,12 @@ fn first_rows<T, E: Into<Refusal>>(
     }
     let before = text.line();
     let Some(length) = text.peek_line()?.map(<[u8]>::len) else { return Err(no_edges()) };
-    let ahead = text.look_ahead(length + BYTES);
+    let wanted = length + BYTES;
+    let is_all = text.look_ahead(wanted).len() < wanted && !text.has_failed();
+    let ahead = text.look_ahead(wanted);
     let mut rows: Vec<&[u8]> = lines(ahead).filter(|line| is_row(line)).take(MOST_ROWS).collect();
     // A last line without its end may be but the beginning of one.
-    if rows.len() > 2 && !ahead.ends_with(b"\n") {
+    if rows.len() > 2 && !is_all && !ahead.ends_with(b"\n") {
         rows.pop();
     }
     let head =
