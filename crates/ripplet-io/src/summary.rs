@@ -11,7 +11,7 @@ pub struct ReadSummary {
     /// How many edges (rows) were read, repeated ones and self-loops included.
     pub edges: u64,
     /// Which columns they were read from, of a table.
-    pub columns: Option<ReadColumns>,
+    pub columns: Option<Box<ReadColumns>>,
     /// Whether the file says that its edges have a direction.
     pub directed: bool,
     /// What else the owner of the file should know, a sentence each.
@@ -29,7 +29,7 @@ impl ReadSummary {
         let note = "the column \"graph\" is ignored, and all rows are edges of one graph: --batch reads a graph \
                     for each of its values";
         let notes = if columns.graph_ignored { vec![note.to_owned()] } else { Vec::new() };
-        ReadSummary { columns: Some(columns), notes, ..ReadSummary::of_edges(edges) }
+        ReadSummary { columns: Some(Box::new(columns)), notes, ..ReadSummary::of_edges(edges) }
     }
 }
 
@@ -196,8 +196,12 @@ mod tests {
             graph_ignored: false,
             asides: Vec::new(),
         };
-        let mut summary =
-            ReadSummary { edges: 1204, columns: Some(columns), directed: false, notes: Vec::new() };
+        let mut summary = ReadSummary {
+            edges: 1204,
+            columns: Some(Box::new(columns)),
+            directed: false,
+            notes: Vec::new(),
+        };
         assert_eq!(
             summary.to_string(),
             "read 1,204 edges: source = \"nameOrig\", target = \"name\\u{1b}Dest\"; 9 other columns ignored"
@@ -216,7 +220,7 @@ mod tests {
         columns.target = name("name dest");
         let expected = "; \"amount\" (--weighted --columns 'nameOrig,name dest,amount' reads it) and 1 other column ignored";
         assert!(summary.to_string().ends_with(expected), "{summary}");
-        summary.columns = Some(ReadColumns {
+        summary.columns = Some(Box::new(ReadColumns {
             source: ReadColumn::Number(1),
             target: ReadColumn::Number(2),
             weight: Some(ReadColumn::Number(3)),
@@ -226,7 +230,7 @@ mod tests {
             weights_ignored: 0,
             graph_ignored: false,
             asides: Vec::new(),
-        });
+        }));
         summary.edges = 1;
         assert_eq!(
             summary.to_string(),

@@ -38,6 +38,10 @@ fn files_that_cannot_be_read() {
     // Folders are batches to those commands that take them.
     all_refuse(&sandbox, "folder.txt", "", &["folder.txt"]);
     all_refuse(&sandbox, "folder.rg", "", &["folder.rg"]);
+    all_refuse(&sandbox, "missing.xlsx", "", &["missing.xlsx: No such file or directory"]);
+    for name in ["graph.dat", "graph.ods", "graph.xlsx"] {
+        sandbox.write(name, "");
+    }
     all_refuse(
         &sandbox,
         "graph.dat",

@@ -12,9 +12,6 @@ use super::token::show;
 use crate::{Delimiter, Format, ReadOptions};
 use std::borrow::Cow;
 
-/// The fields of some rows.
-type Rows<'a> = Vec<Vec<Cow<'a, [u8]>>>;
-
 /// The separator of a table that starts with these rows.
 ///
 /// # Errors
@@ -33,70 +30,88 @@ pub(super) fn of_rows(
     }
 }
 
-/// Rows and what cuts them into fields.
-struct Cut<'a> {
+/// Rows and what cuts them into fields, without an error. They are cut anew each time: all fields at once would take more
+/// memory than small limits allow.
+#[derive(Clone, Copy)]
+struct Cut<'r> {
     separator: Separator,
-    rows: Rows<'a>,
+    rows: &'r [&'r [u8]],
 }
 
-impl<'a> Cut<'a> {
+impl<'r> Cut<'r> {
     /// The rows as a separator cuts them, if it fits.
-    fn of(rows: &[&'a [u8]], separator: Separator) -> Option<Cut<'a>> {
+    fn of(rows: &'r [&'r [u8]], separator: Separator) -> Option<Cut<'r>> {
         let (first, others) = rows.split_first()?;
-        let first = fields(first, separator).collect::<Result<Vec<_>, _>>().ok()?;
-        let is_filled = first.iter().any(|field| !field.is_empty());
-        let width = match others.first() {
-            _ if first.len() < 2 || !is_filled => return None,
-            Some(row) => fields(row, separator).count(),
-            None => first.len(),
+        let width = count(first, separator).filter(|&width| width > 1)?;
+        let is_filled = fields(first, separator).flatten().any(|field| !field.is_empty());
+        let below = match others.first() {
+            Some(row) => count(row, separator)?,
+            None => width,
         };
-        if width != first.len() && width != first.len() + 1 {
-            return None;
-        }
-        let mut cut = vec![first];
-        for row in others {
-            let row = fields(row, separator).collect::<Result<Vec<_>, _>>().ok()?;
-            if row.len() != width {
-                return None;
-            }
-            cut.push(row);
-        }
-        Some(Cut { separator, rows: cut })
+        let is_even = others.iter().all(|row| count(row, separator) == Some(below));
+        let is_headed = below == width || below == width + 1;
+        (is_filled && is_headed && is_even).then_some(Cut { separator, rows })
     }
 
-    /// The rows that are no header, if there is one.
-    fn data(&self) -> &[Vec<Cow<'a, [u8]>>] {
-        &self.rows[usize::from(self.rows.len() > 1)..]
+    /// The fields of a row.
+    fn fields<'a>(self, row: &'a [u8]) -> impl Iterator<Item = Cow<'a, [u8]>> {
+        fields(row, self.separator).flatten()
+    }
+
+    /// The fields of all rows that are no header, if there is one.
+    fn data(self) -> impl Iterator<Item = Cow<'r, [u8]>> {
+        data(self.rows).iter().flat_map(move |row| self.fields(row))
+    }
+
+    /// The first row that another separator cuts into other fields, of so many at the most.
+    fn first_unlike(self, other: Cut<'r>, most: usize) -> Option<&'r [u8]> {
+        let is_unlike = |row: &&[u8]| self.fields(row).take(most).ne(other.fields(row).take(most));
+        self.rows.iter().copied().find(is_unlike)
+    }
+
+    fn is_like(self, other: Cut<'r>) -> bool {
+        self.first_unlike(other, usize::MAX).is_none()
     }
 
     /// Whether fields hold commas, and all of these stand before decimals.
-    fn has_decimal_commas(&self) -> bool {
-        let mut with_comma =
-            self.data().iter().flatten().filter(|field| field.contains(&b',')).peekable();
-        with_comma.peek().is_some() && with_comma.all(|field| is_decimal_comma(field))
+    fn has_decimal_commas(self) -> bool {
+        let mut with_comma = self.data().filter(|field| field.contains(&b',')).peekable();
+        with_comma.peek().is_some() && with_comma.all(|field| is_decimal_comma(&field))
     }
 
     /// Whether one of the fields is several integers.
-    fn has_lists(&self) -> bool {
-        self.rows.iter().flatten().any(|field| is_several(field))
+    fn has_lists(self) -> bool {
+        self.rows.iter().any(|row| self.fields(row).any(|field| is_several(&field)))
     }
 
     /// Whether one of the fields has a separator at its end, or one of the first two a comma before decimals, which is
     /// no id.
-    fn has_loose_ends(&self) -> bool {
-        let is_loose = |field: &Cow<'_, [u8]>| {
+    fn has_loose_ends(self) -> bool {
+        let is_loose = |field: Cow<'_, [u8]>| {
             let ends = [field.first(), field.last()];
             ends.iter().flatten().any(|byte| b",;|".contains(byte))
         };
-        let is_decimal =
-            |row: &Vec<Cow<'_, [u8]>>| row.iter().take(2).any(|field| is_decimal_comma(field));
-        self.rows.iter().flatten().any(is_loose) || self.data().iter().any(is_decimal)
+        let has_decimal =
+            |row: &&[u8]| self.fields(row).take(2).any(|field| is_decimal_comma(&field));
+        self.rows.iter().any(|row| self.fields(row).any(is_loose))
+            || data(self.rows).iter().any(has_decimal)
     }
 
     /// Whether the first row names the ends of an edge.
-    fn has_known_names(&self) -> bool {
-        Sample::new(self.rows[0].clone(), Vec::new()).has_known_names()
+    fn has_known_names(self) -> bool {
+        let names = self.rows.first().map(|row| self.fields(row).collect()).unwrap_or_default();
+        Sample::new(names, Vec::new()).has_known_names()
     }
+}
+
+/// How many fields a row has, if none is wrong.
+fn count(row: &[u8], separator: Separator) -> Option<usize> {
+    fields(row, separator).try_fold(0, |count, field| field.ok().map(|_| count + 1))
+}
+
+/// The rows that are no header, if there is one.
+fn data<'r>(rows: &'r [&'r [u8]]) -> &'r [&'r [u8]] {
+    &rows[usize::from(rows.len() > 1)..]
 }
 
 /// The separator of a `.csv` or `.tsv`: the first of its candidates that fits, the format's own before others.
@@ -140,39 +155,38 @@ fn of_edge_list(rows: &[&[u8]]) -> Result<Separator, String> {
     if is_decimal {
         cuts.retain(|cut| cut.separator != COMMA);
     }
-    if let Some(known) = cuts.iter().position(Cut::has_known_names) {
-        cuts.swap(0, known);
-        cuts.retain(Cut::has_known_names);
+    if cuts.iter().any(|cut| cut.has_known_names()) {
+        cuts.retain(|cut| cut.has_known_names());
     }
     let has_integers = has_integers(rows);
     let mixture = if has_integers { Cut::of(rows, BLANKS) } else { None };
-    if mixture.as_ref().is_some_and(|mixture| cuts.iter().any(|cut| cut.rows == mixture.rows)) {
-        return Ok(BLANKS);
-    }
-    if let Some(mixture) = mixture.filter(|_| !is_decimal) {
+    if let Some(mixture) = mixture {
+        if cuts.iter().any(|cut| cut.is_like(mixture)) {
+            return Ok(BLANKS);
+        }
         // Columns behind the ends may be words.
-        let has_other_ends = |cut: &Cut<'_>| {
-            let mut pairs = cut.rows.iter().zip(&mixture.rows);
-            pairs.any(|(a, b)| a.iter().take(2).ne(b.iter().take(2)))
-        };
-        if cuts.iter().any(has_other_ends) {
+        if !is_decimal && cuts.iter().any(|cut| cut.first_unlike(mixture, 2).is_some()) {
             cuts.push(mixture);
         }
     }
-    match &*cuts {
+    match *cuts {
         [] if has_integers => Ok(BLANKS),
         [] => Ok(uneven(rows)),
-        [first, others @ ..] => match others.iter().find(|other| other.rows != first.rows) {
-            Some(other) => Err(two_ways(first, other)),
-            None => Ok(first.separator),
-        },
+        [first, ref others @ ..] => {
+            let unlike = others
+                .iter()
+                .find_map(|&other| Some((other, first.first_unlike(other, usize::MAX)?)));
+            match unlike {
+                Some((other, row)) => Err(two_ways(first, other, row)),
+                None => Ok(first.separator),
+            }
+        }
     }
 }
 
 /// Whether the first two fields of all rows are numbers, but for a header's.
 fn has_integers(rows: &[&[u8]]) -> bool {
-    let data = &rows[usize::from(rows.len() > 1)..];
-    data.iter().all(|row| {
+    data(rows).iter().all(|row| {
         let mut ends = fields(row, BLANKS).take(2);
         ends.all(|field| field.is_ok_and(|field| is_number_like(&field)))
     })
@@ -202,12 +216,11 @@ fn blanks(rows: &[&[u8]]) -> Separator {
     if rows.iter().any(is_quoted) { Separator::QuotedBlanks } else { PLAIN_BLANKS }
 }
 
-/// The refusal of rows that may be cut in two ways.
-fn two_ways(one: &Cut<'_>, other: &Cut<'_>) -> String {
-    let row = one.rows.iter().zip(&other.rows).position(|(a, b)| a != b).unwrap_or(0);
-    let shown = |cut: &Cut<'_>| {
+/// The refusal of a row that may be cut in two ways.
+fn two_ways(one: Cut<'_>, other: Cut<'_>, row: &[u8]) -> String {
+    let shown = |cut: Cut<'_>| {
         let fields: Vec<String> =
-            cut.rows[row].iter().take(4).map(|field| format!("`{}`", show(field))).collect();
+            cut.fields(row).take(4).map(|field| format!("`{}`", show(&field))).collect();
         format!("{} (--delimiter {})", fields.join(" "), name(cut.separator))
     };
     format!(

@@ -17,7 +17,7 @@
 use super::header::MOST_ROWS;
 use super::layout::{BLANKS, Ids, Layout, NAMED_TABS, fields, is_row};
 use super::refusal::Refusal;
-use super::rows::{self, Edges, NameRows, NamesOfChunk};
+use super::rows::{self, Edges, NameRows, NamesOfChunk, line_of_row};
 use super::source::{Chunk, LineFault, lines};
 use super::{Fault, Text, token};
 use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
@@ -299,19 +299,19 @@ fn first_rows<T, E: Into<Refusal>>(
     }
     let before = text.line();
     let Some(length) = text.peek_line()?.map(<[u8]>::len) else { return Err(no_edges()) };
-    let ahead = text.look_ahead(length + BYTES);
-    let numbered = (before + 1..).zip(lines(ahead)).filter(|(_, line)| is_row(line));
-    let (mut at, mut rows): (Vec<u64>, Vec<&[u8]>) = numbered.take(MOST_ROWS).unzip();
+    let wanted = length + BYTES;
+    let is_all = text.look_ahead(wanted).len() < wanted && !text.has_failed();
+    let ahead = text.look_ahead(wanted);
+    let mut rows: Vec<&[u8]> = lines(ahead).filter(|line| is_row(line)).take(MOST_ROWS).collect();
     // A last line without its end may be but the beginning of one.
-    if rows.len() > 2 && !ahead.ends_with(b"\n") {
+    if rows.len() > 2 && !is_all && !ahead.ends_with(b"\n") {
         rows.pop();
-        at.pop();
     }
     let head =
         Head { rows: &rows, first_comment: &first_comment, header: header.as_deref(), delimiter };
     layout(&head).map_err(|refusal| {
         let Refusal { row, why } = refusal.into();
-        Fault::line(at.get(row).copied().unwrap_or(before + 1), why)
+        Fault::line(before + 1 + line_of_row(ahead, row), why)
     })
 }
 

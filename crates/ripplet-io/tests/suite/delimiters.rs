@@ -18,8 +18,11 @@ fn read(text: &str, format: Format) -> Result<Vec<String>, String> {
     read_with(text, format, &ReadOptions::default())
 }
 
-/// The edges of each text, or a part of its refusal.
-fn check(cases: &[(Format, &str, Result<&[&str], &str>)]) {
+/// A text, and its edges or a part of its refusal.
+type Case<'a> = (Format, &'a str, Result<&'a [&'a str], &'a str>);
+
+/// Checks what each text is read as.
+fn check(cases: &[Case<'_>]) {
     let mut wrong = Vec::new();
     for (format, text, expected) in cases {
         let found = read(text, *format);
@@ -188,6 +191,10 @@ fn rows_wider_than_the_header_are_refused_with_their_line() {
             Err(":3: the row has 3 fields, and the first row 2"),
         ),
         (Csv, "1,2\n2,3,5\n", Ok(&["1>2", "2>3"])),
+        // A line end at the end changes nothing.
+        (Csv, "1,2\n2,3\n3,4,5\n", Ok(&["1>2", "2>3", "3>4"])),
+        (Csv, "1,2\n2,3\n3,4,5", Ok(&["1>2", "2>3", "3>4"])),
+        (EdgeList, "ann bob\nbob cyd\ncyd Dee Roe", Err(":3: the row has 3 fields")),
     ]);
     for (first, row, last) in [
         ("source,target\n", "ann,bob\n", "Miller, Ann,bob\n"),

@@ -542,6 +542,8 @@ fn columns_without_names_are_ends_only_if_both_can_be_ids_of_one_kind() {
         ("2024-01-01 10:35:00,ann,bob\n2024-01-02 10:36:00,bob,cyd\n", "2,3"),
         ("31 Jan 2024,ann,bob\n1 Feb 2024,bob,cyd\n", "2,3"),
         ("1700000000,ann,bob\n1700000001,bob,cyd\n", "2,3"),
+        ("1700000000,1,2\n1700000001,2,3\n", "2,3"),
+        ("1700000000,1,2,50\n1700000001,2,3,70\n", "2,3"),
         ("ann,100.5,bob\nbob,7,cyd\n", "1,3"),
         ("ann,$5,bob\nbob,$7,cyd\n", "1,3"),
         ("0.5,1,2\n0.25,2,3\n", "2,3"),
@@ -561,6 +563,8 @@ fn columns_without_names_are_ends_only_if_both_can_be_ids_of_one_kind() {
         "555-1234,555-9999\n555-9999,555-0000\n",
         "ann,1\n1,ann\n",
         "00123,00999\n123,555\n",
+        "1,2,1700000000\n2,3,1700000001\n",
+        "1700000000,1700000001,5\n1700000001,1700000007,6\n",
     ] {
         assert_eq!(read(text, Format::Csv).map(|rows| rows.len()), Ok(2), "{text}");
     }
@@ -600,6 +604,8 @@ fn a_mark_between_two_ids_is_no_id() {
 fn start_and_end_alone_may_be_times() {
     let error = read("start,end,who,whom\n7,8,ann,bob\n9,11,bob,cyd\n", Format::Csv).unwrap_err();
     assert!(error.contains("--columns who,whom"), "{error}");
+    let error = read("start,end\n7,8\n9,11\n", Format::Csv).unwrap_err();
+    assert!(error.contains("--columns start,end"), "{error}");
     let text = "caller,callee,start,end\nann,bob,7,8\nbob,cyd,9,11\n";
     assert_eq!(edges(text, Format::Csv).unwrap(), ["ann>bob", "bob>cyd"]);
 }

@@ -273,6 +273,18 @@ impl Sample<'_> {
 
     /// The two columns, if their values can be ids and are of one kind.
     fn check_ids(&self, header: bool, ends: [usize; 2]) -> Result<[usize; 2], String> {
+        if let Some(times) = ends.into_iter().find(|&end| self.are_unix_times(header, end))
+            && self.first.len() > 2
+            && ends.iter().any(|&end| !self.are_unix_times(header, end))
+        {
+            return Err(self.unclear(
+                header,
+                &format!(
+                    "the values in column {} seem to be times, in seconds since 1970",
+                    times + 1
+                ),
+            ));
+        }
         if ends.iter().all(|&end| self.data(header).get(end).is_some_and(|id| is_digits(id))) {
             // Numbers are read, and what is none is told with its line.
             return Ok(ends);
@@ -307,6 +319,10 @@ impl Sample<'_> {
 
     /// Refuses rows that are the rows of an adjacency matrix, maybe with names above or in front.
     fn check_no_matrix(&self) -> Result<(), String> {
+        // Above and before the cells there may be names.
+        if self.others.len() > self.first.len() {
+            return Ok(());
+        }
         let rows: Vec<&[_]> = self.rows(false).collect();
         let found = [(0, 0), (1, 0), (0, 1), (1, 1)].into_iter().find_map(|(above, before)| {
             let rows = rows.get(above..)?;
@@ -357,7 +373,7 @@ impl Sample<'_> {
             2 | 3 => self.check_ids(false, [0, 1]),
             // An integer in front of words counts rows, or is one of their attributes; but not in the files
             // whose fields stand apart by blanks, which have their ends first by custom.
-            _ if integers && (!words || self.ends_first) => Ok([0, 1]),
+            _ if integers && (!words || self.ends_first) => self.check_ids(false, [0, 1]),
             _ => Err(self.unclear(
                 false,
                 "the table has more than three columns and no header that says which are the edge's ends",

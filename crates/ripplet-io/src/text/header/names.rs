@@ -201,7 +201,9 @@ const QUANTITY_WORDS: &[&str] = &[
 
 /// Whether a name says that its column measures something, or when or where something is.
 pub(super) fn measures(name: &[u8]) -> bool {
-    words(name).iter().any(|word| is_measure_word(word))
+    let (start, end) = PAIR_WITH_ID;
+    let is_bare = |word: &str| name.trim_ascii().eq_ignore_ascii_case(word.as_bytes());
+    is_bare(start) || is_bare(end) || words(name).iter().any(|word| is_measure_word(word))
 }
 
 /// Whether a name says when, where or of what kind something is.

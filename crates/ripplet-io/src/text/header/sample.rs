@@ -214,6 +214,17 @@ impl<'a> Sample<'a> {
         Values::of(fields.map(|field| &**field))
     }
 
+    /// Whether the values of a column seem to be times: seconds since 1970, from the year 2001 on, of two rows at least.
+    pub(super) fn are_unix_times(&self, header: bool, column: usize) -> bool {
+        let mut rows = self.rows(header);
+        let second =
+            |row: &[Field<'_>]| row.get(column).and_then(|field| token::parse::<u64>(field));
+        let is_time = |row: &[Field<'_>]| {
+            second(row).is_some_and(|second| (1_000_000_000..2_200_000_000).contains(&second))
+        };
+        rows.clone().nth(1).is_some() && rows.all(is_time)
+    }
+
     /// The two columns that share most values: ids come again on both sides of edges.
     pub(super) fn shared_ends(&self, header: bool) -> Option<[usize; 2]> {
         let width = self.first.len().min(COMPARED);
@@ -232,7 +243,9 @@ impl<'a> Sample<'a> {
     pub(super) fn pairs_of_ids(&self, header: bool) -> Vec<[usize; 2]> {
         let width = self.first.len().min(COMPARED);
         let values: Vec<Values> = (0..width).map(|column| self.values(header, column)).collect();
-        let measures = |column: usize| header && measures(&self.first[column]);
+        let measures = |column: usize| {
+            header && measures(&self.first[column]) || self.are_unix_times(header, column)
+        };
         let pairs = (0..width).flat_map(|a| (a + 1..width).map(move |b| [a, b]));
         let are_ids = |&[a, b]: &[usize; 2]| {
             matches!(values[a], Values::Integers | Values::Words)
