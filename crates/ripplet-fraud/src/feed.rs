@@ -122,6 +122,7 @@ impl Feed {
             skip_bad_rows: options.skip_bad_rows,
             skip_late_rows: options.skip_late_rows,
             longest_gap: options.longest_gap,
+            is_followed: options.reading.follow.is_some(),
         };
         let sliding = Sliding::new(*shape, weighing.clone(), unit_value);
         Ok(Feed {

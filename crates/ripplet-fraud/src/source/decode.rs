@@ -90,8 +90,8 @@ pub enum FaultKind {
     },
     /// It is far from the times of the rows around it.
     #[error(
-        "the time {time} in the column `{column}` is more than {gap} {side} the rows around it ({around}): a wrong year \
-         or unit?"
+        "the time {time} in the column `{column}` is more than {gap} {side} the rows around it ({around} in \
+         {beside}): a wrong year or unit?"
     )]
     Far {
         /// The column.
@@ -102,6 +102,8 @@ pub enum FaultKind {
         side: &'static str,
         /// The time of the rows around it.
         around: Timestamp,
+        /// Where one of them is.
+        beside: String,
         /// The longest gap that is allowed.
         gap: Span,
     },

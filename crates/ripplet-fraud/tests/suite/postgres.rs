@@ -258,6 +258,39 @@ fn a_server_without_encryption_is_refused_where_it_is_required() {
     server.join().unwrap();
 }
 
+/// A server that announces a message of 2 GiB, and sends what it can of it.
+#[test]
+fn a_message_that_is_too_long_is_refused_at_its_head() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let mut sent = Vec::new();
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut question = [0; 8];
+            stream.read_exact(&mut question).unwrap();
+            if question == [0, 0, 0, 8, 4, 210, 22, 47] {
+                stream.write_all(b"N").unwrap();
+            }
+            stream.write_all(&[b'S', 0x7f, 0xff, 0xff, 0xff]).unwrap();
+            let mut bytes = 0;
+            while bytes < 1 << 30 && stream.write_all(&[0; 1 << 16]).is_ok() {
+                bytes += 1 << 16;
+            }
+            sent.push(bytes);
+        }
+        sent
+    });
+    for mode in ["disable", "prefer"] {
+        let refused =
+            spoken_to(&format!("postgres://u:p@127.0.0.1:{port}/x?sslmode={mode}")).unwrap_err();
+        let expected = "the server 127.0.0.1 announces a message of 2147483647 bytes, and 16 MiB";
+        assert!(refused.contains(expected), "{refused}");
+    }
+    let sent = server.join().unwrap();
+    assert!(sent.iter().all(|&bytes| bytes < 64 << 20), "{sent:?} bytes were taken");
+}
+
 /// A server that takes connections and never answers.
 #[test]
 fn who_waits_for_a_server_can_give_up() {

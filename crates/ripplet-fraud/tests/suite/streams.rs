@@ -25,6 +25,7 @@ const TAKING: Taking = Taking {
     skip_bad_rows: false,
     skip_late_rows: false,
     longest_gap: LONGEST_PAUSE,
+    is_followed: false,
 };
 
 #[derive(Debug)]
@@ -112,8 +113,8 @@ fn late_rows_go_to_their_day_while_it_is_open() {
     let refused = days_of(text, MAPPING, TAKING).unwrap_err();
     assert_eq!(
         sentence(refused),
-        "rows.csv:4: the transaction of 2024-05-01T05:00:00Z comes after one of 2024-05-02T23:00:00Z, when its day had \
-         ended: allow for later rows, sort the input by time, or have such rows left out and counted"
+        "rows.csv:4: the transaction of 2024-05-01T05:00:00Z comes after one of 2024-05-02T23:00:00Z (rows.csv:3), \
+         when its day had ended: either time may be wrong; allow for later rows, sort the input by time, or have such rows left out and counted"
     );
     let late = Taking { late: Some("1d".parse().unwrap()), ..TAKING };
     let refused = days_of(text, MAPPING, late).unwrap_err();

@@ -10,13 +10,14 @@
 //! the query itself takes is its own affair. Connections are encrypted as `sslmode` says:
 //! see `server.rs`.
 
+mod guard;
 mod passfile;
 mod server;
 mod statement;
 
 pub use server::with_password;
 
-use super::{Batches, Places, ROWS, RawBatch, SourceError, missing};
+use super::{Batches, Places, ROWS, RawBatch, SourceError, places_of};
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, TimestampMicrosecondArray};
 use arrow_schema::{Field, Schema};
@@ -188,11 +189,11 @@ impl Connection {
         let mut client = server.connect()?;
         let query = statement(query);
         let statement = client.prepare(query).map_err(|error| of_server(&error, 0))?;
-        let known = || statement.columns().iter().map(|column| column.name().to_owned()).collect();
+        let names: Vec<&str> = statement.columns().iter().map(|column| column.name()).collect();
+        let asked: Vec<&str> = columns.iter().map(|name| &**name).collect();
+        let places = places_of(&asked, &names, ORIGIN)?;
         let mut wanted = Vec::new();
-        for name in &columns {
-            let place = statement.columns().iter().position(|column| column.name() == *name);
-            let place = place.ok_or_else(|| missing(ORIGIN, name, known()))?;
+        for (name, place) in columns.iter().zip(places) {
             let found = statement.columns()[place].type_();
             let kind = Kind::of(found).ok_or_else(|| SourceError::ColumnType {
                 origin: ORIGIN.into(),

@@ -21,9 +21,10 @@
 //! As libpq, but for this: connections to other machines are encrypted unless that is refused, `allow` is refused, `~/.postgresql/root.crt` is not looked for, `prefer` does not fall back
 //! where a handshake fails, certificates are of version 3, and their names are the subject alternative ones alone.
 
+use super::guard::Encrypting;
 use super::{failed, passfile, sentence};
 use crate::source::SourceError;
-use postgres::config::{Host, SslMode};
+use postgres::config::{Host, SslMode, SslNegotiation};
 use postgres::{Client, Config, NoTls};
 use ripplet_io::read_small;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -108,9 +109,21 @@ impl Server {
     /// If it is not reached, is not who it should be, or refuses who asks.
     pub(super) fn connect(&self) -> Result<Client, SourceError> {
         let Server { config, encryption } = self;
-        let connected = match encryption {
-            None => config.connect(NoTls),
-            Some(encryption) => config.connect(encryption.connector()?),
+        let connector = encryption.as_ref().map(Encryption::connector).transpose()?;
+        let is_socket = config.get_hosts().iter().any(|host| !matches!(host, Host::Tcp(_)));
+        let connected = match connector {
+            // A socket of this machine has no name to be guarded by.
+            None if is_socket => config.connect(NoTls),
+            Some(tls) if is_socket => config.connect(tls),
+            tls => {
+                let mode = config.get_ssl_mode();
+                let is_direct = config.get_ssl_negotiation() == SslNegotiation::Direct;
+                let is_required = mode == SslMode::Require;
+                let mut config = config.clone();
+                // All goes through the guard, which agrees on encryption.
+                config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
+                config.connect(Encrypting { tls, is_required, is_direct })
+            }
         };
         connected.map_err(|error| {
             let advice = advice(&error, config.get_ssl_mode(), encryption.as_ref());
