@@ -123,7 +123,8 @@ impl<T> Neighbours<T> {
     #[inline]
     fn note(&mut self, time: Timestamp, spot: Spot) {
         self.near += 1;
-        if self.latest.is_none_or(|(latest, _)| time > latest) {
+        // Of rows of one time the last: it is nearest to what comes.
+        if self.latest.is_none_or(|(latest, _)| time >= latest) {
             self.latest = Some((time, spot));
         }
     }

@@ -535,16 +535,24 @@ impl Stream {
         Ok((safe > self.ended).then_some(safe))
     }
 
+    /// Judges the rows that wait, as no more will come; the days that end with them.
+    ///
+    /// # Errors
+    /// If a row cannot be taken.
+    pub fn judge_rest(&mut self) -> Result<Vec<Ended>, StreamError> {
+        let mut current = Current::default();
+        let judged = self.neighbours.finish().map_err(|undecided| self.pause(undecided))?;
+        self.settle(judged, &mut current)?;
+        self.put_back(&mut current);
+        Ok(current.ended)
+    }
+
     /// The end of the stream: all days end.
     ///
     /// # Errors
     /// Where a day cannot be made a run.
     pub fn finish(&mut self) -> Result<Vec<Ended>, StreamError> {
-        let mut current = Current::default();
-        let judged = self.neighbours.finish().map_err(|undecided| self.pause(undecided))?;
-        self.settle(judged, &mut current)?;
-        self.put_back(&mut current);
-        let mut ended = current.ended;
+        let mut ended = self.judge_rest()?;
         if let Some(last) = self.open.keys().next_back().copied() {
             self.end_until(last + 1, &mut ended)?;
         }

@@ -193,6 +193,20 @@ fn numbers_are_times_of_a_unit_since_an_origin() {
     assert!(found.contains("where the mapping says their `unit`, a number"), "{found}");
 }
 
+/// Milliseconds that are taken for seconds are no times, rather than times of the year 55,000.
+#[test]
+fn numbers_of_another_unit_are_bad_rows() {
+    let seconds = MAPPING.replace("time = \"at\"", "time = { column = \"at\", unit = \"1s\" }");
+    let text = "from,to,at,eur\na,b,1717243200,1\na,b,1717243200000,1\na,b,-99999999999,1\n";
+    let found = sentence(days_of(text, &seconds, TAKING).unwrap_err());
+    for part in ["rows.csv:3: the time 1717243200000 (of 1s) in the column `at`", "\"1ms\""] {
+        assert!(found.contains(part), "{found}");
+    }
+    let skip = Taking { skip_bad_rows: true, ..TAKING };
+    let (ended, stream) = days_of(text, &seconds, skip).unwrap();
+    assert_eq!((ended.len(), stream.counts().faults["bad time"]), (1, 2));
+}
+
 #[test]
 fn mappings_that_are_wrong_say_where() {
     let ends = "[source]\ncolumn = \"from\"\nkind = \"user\"\n\

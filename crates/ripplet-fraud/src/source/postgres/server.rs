@@ -49,6 +49,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// What servers of version 17 and later want to be told of a handshake.
 const PROTOCOL: &[u8] = b"postgresql";
 
+/// What the client says if it is asked for a password and has none.
+const NO_PASSWORD: &str = "password missing";
+
 /// The port that servers listen at, where nothing is said.
 const PORT: u16 = 5432;
 /// How long a server may take to answer, where its address does not say.
@@ -75,6 +78,8 @@ pub(super) struct Server {
     config: Config,
     /// None where connections are not encrypted.
     encryption: Option<Encryption>,
+    /// The file of passwords that was passed over, as others may read it.
+    passed_over: Option<PathBuf>,
 }
 
 /// How a server that offers encryption is checked.
@@ -108,7 +113,7 @@ impl Server {
     /// # Errors
     /// If it is not reached, is not who it should be, or refuses who asks.
     pub(super) fn connect(&self) -> Result<Client, SourceError> {
-        let Server { config, encryption } = self;
+        let Server { config, encryption, .. } = self;
         let connector = encryption.as_ref().map(Encryption::connector).transpose()?;
         let is_socket = config.get_hosts().iter().any(|host| !matches!(host, Host::Tcp(_)));
         let connected = match connector {
@@ -126,6 +131,9 @@ impl Server {
             }
         };
         connected.map_err(|error| {
+            if config.get_password().is_none() && sentence(&error).contains(NO_PASSWORD) {
+                return wrong(self.without_password());
+            }
             let advice = advice(&error, config.get_ssl_mode(), encryption.as_ref());
             let why = format!("cannot connect: {}{advice}", sentence(&error));
             // Who is refused, or asks for a database that is not there, has the wrong address.
@@ -136,6 +144,20 @@ impl Server {
             }
             failed(why)
         })
+    }
+
+    /// Says where a password may stand.
+    fn without_password(&self) -> String {
+        let passed_over = self.passed_over.as_ref().map_or_else(String::new, |path| {
+            format!(
+                ". {0} was passed over, as others may read it: run chmod 600 {0}",
+                path.display()
+            )
+        });
+        format!(
+            "the server asks for a password, and there is none: name a file with --password-file, set PGPASSWORD, or add a \
+             line host:port:database:user:password to ~/.pgpass{passed_over}"
+        )
     }
 
     /// How long it may take to answer.
@@ -171,10 +193,17 @@ impl Server {
         if let (None, Some(password)) = (config.get_password(), environment("PGPASSWORD")) {
             config.password(password);
         }
+        let mut passed_over = None;
         if config.get_password().is_none() {
             let named = found.2.or_else(|| environment("PGPASSFILE")).map(PathBuf::from);
             let usual = || Some(Path::new(&environment("HOME")?).join(".pgpass"));
-            let file = named.or_else(|| usual().filter(|path| path.exists()));
+            let file = named.or_else(|| {
+                // One that others may read is passed over, as by psql: it may not be needed.
+                let path = usual().filter(|path| path.exists())?;
+                let is_private = passfile::is_private(&path);
+                passed_over = (!is_private).then(|| path.clone());
+                is_private.then_some(path)
+            });
             let password = file.map(|file| passfile::password(&file, &asked_for(&config)));
             if let Some(password) = password.transpose()?.flatten() {
                 config.password(password);
@@ -192,7 +221,7 @@ impl Server {
             (ssl_mode, encryption) = (SslMode::Disable, None);
         }
         config.ssl_mode(ssl_mode);
-        Ok(Server { config, encryption })
+        Ok(Server { config, encryption, passed_over })
     }
 }
 
