@@ -71,7 +71,7 @@ pub enum StreamError {
         /// Where in it.
         place: Place,
         /// What is wrong.
-        fault: FaultKind,
+        fault: Box<FaultKind>,
     },
     /// Time goes back beyond the bound.
     #[error(
@@ -92,14 +92,12 @@ pub enum StreamError {
     },
     /// So many rows are far from those before them that neither side can be told to be the wrong one.
     #[error(
-        "{origin}{place}: from here on, {rows} rows in a row are more than {gap} {side} those before them: {time} here, \
-         {around} in {beside}. Either this is a pause, or the times on one side are wrong"
+        "{at}: from here on, {rows} rows in a row are more than {gap} {side} those before them: {time} here, {around} in \
+         {beside}. Either this is a pause, or the times on one side are wrong"
     )]
     Pause {
-        /// The file or query.
-        origin: String,
-        /// Where the first of them is.
-        place: Place,
+        /// The file or query, and where in it the first of them is.
+        at: String,
         /// The time of the first.
         time: Timestamp,
         /// How many they are so far.
@@ -465,8 +463,7 @@ impl Stream {
     fn pause(&self, Undecided { time, spot, rows, far }: Undecided) -> StreamError {
         let Far { side, around, beside } = far;
         StreamError::Pause {
-            origin: self.origin(spot),
-            place: spot.place,
+            at: self.named(spot),
             time,
             rows,
             side,
@@ -485,7 +482,7 @@ impl Stream {
                 self.settle(judged, &mut Current::default())?;
             }
             let (origin, place) = (self.origin(spot), spot.place);
-            return Err(StreamError::Row { origin, place, fault: fault.clone() });
+            return Err(StreamError::Row { origin, place, fault: Box::new(fault.clone()) });
         }
         *self.counts.faults.entry(fault.name().into()).or_default() += 1;
         let place = self.named(spot);

@@ -157,7 +157,9 @@ fn help_for(error: &FeedError) -> &'static str {
         FeedError::Stream(StreamError::Pause { .. }) => {
             "--longest-gap 400d allows for pauses of so long; else mend the times, or leave out the files that have them"
         }
-        FeedError::Stream(StreamError::Row { fault: FaultKind::Far { .. }, .. }) => {
+        FeedError::Stream(StreamError::Row { fault, .. })
+            if matches!(**fault, FaultKind::Far { .. }) =>
+        {
             "--on-error skip leaves such rows out, and counts them; --longest-gap 400d allows for longer pauses"
         }
         FeedError::Stream(StreamError::Row { .. }) => {

@@ -41,7 +41,7 @@ fn a_whole_day_with_a_wrong_year() {
         (2, 21, "2014-01-01", "2024-01-02"),
         (972, 1001, "2204-02-18", "2024-02-18"),
         (502, 601, "2034-01-26", "2024-01-25"),
-        (502, 502, "2034-01-26", "2024-01-26"),
+        (502, 502, "2034-01-26", "2024-01-25 in rows.csv:501"),
     ] {
         let sandbox = sandbox(&rows(|line| (first..=last).contains(&line).then_some(year)));
         let said = run(&sandbox, "");
