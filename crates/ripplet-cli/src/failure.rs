@@ -2,7 +2,7 @@
 
 use crate::exit_status::ExitStatus;
 use crate::interrupt::{self, Interrupted};
-use crate::message::{lines, one_line};
+use crate::message::{excerpt, one_line};
 use crate::output::unwritten;
 use crate::size::Size;
 use miette::Diagnostic;
@@ -288,7 +288,7 @@ impl Failure {
         // What is shown of a program or a mapping has lines; a newline in any other sentence is a file's.
         let sentence = match self {
             Failure::Program(_) | Failure::Compile(_) | Failure::Text { .. } => {
-                lines(&self.to_string())
+                excerpt(&self.to_string())
             }
             _ => one_line(&self.to_string()),
         };

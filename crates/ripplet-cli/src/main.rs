@@ -41,7 +41,9 @@ mod values;
 
 use clap::{Parser, Subcommand};
 use console::Console;
+use exit_status::ExitStatus;
 use failure::{Ending, Failure};
+use std::io::{ErrorKind, Write, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -83,7 +85,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Ripplet::parse();
+    let arguments = match Ripplet::try_parse() {
+        Ok(arguments) => arguments,
+        Err(answer) => return said_by_clap(&answer),
+    };
     memory::speak_before_aborting();
     failure::leave_panics_of_table_crates_to_the_reader();
     interrupt::listen(console::clear);
@@ -104,6 +109,27 @@ fn main() -> ExitCode {
             failure.exit_code()
         }
     }
+}
+
+/// Prints help, a version, or what is wrong with the arguments, of which a terminal obeys nothing.
+fn said_by_clap(answer: &clap::Error) -> ExitCode {
+    if !answer.use_stderr() {
+        return match answer.print() {
+            Ok(()) => ExitStatus::Done.into(),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitStatus::Unread.into(),
+            Err(_) => ExitStatus::Failed.into(),
+        };
+    }
+    let plain = answer.to_string();
+    let shown = message::lines(&plain);
+    // Colours are for those whose arguments have nothing to escape.
+    let printed = match shown == plain {
+        true => answer.print(),
+        false => stderr().write_all(shown.as_bytes()),
+    };
+    // Where nobody listens to standard error, the exit code has to do.
+    let _ = printed;
+    ExitStatus::Wrong.into()
 }
 
 fn run(command: Command, console: &Console) -> Result<Ending, Failure> {

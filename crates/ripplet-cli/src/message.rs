@@ -4,6 +4,10 @@
 const SENTENCE: usize = 1200;
 /// Characters that a text of several lines has at most.
 const TEXT: usize = 8000;
+/// Characters and lines that an excerpt has at most, and how many of these are the text's last.
+const EXCERPT: usize = 2000;
+const LINES: usize = 24;
+const LAST_LINES: usize = 6;
 
 /// Returns a sentence on one line, without characters that a terminal obeys, cut in its middle if it is
 /// long.
@@ -14,6 +18,18 @@ pub fn one_line(text: &str) -> String {
 /// Returns a text of several lines without other characters that a terminal obeys, cut if it is long.
 pub fn lines(text: &str) -> String {
     cut(text, TEXT).chars().flat_map(|c| shown(c, &['\n', '\t'])).collect()
+}
+
+/// Returns an excerpt of a text of several lines that is a user's: its first and last lines, cut if they are long.
+pub fn excerpt(text: &str) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    if all.len() <= LINES {
+        return lines(&cut(text, EXCERPT));
+    }
+    let (first, last) = (&all[..LINES - LAST_LINES - 1], &all[all.len() - LAST_LINES..]);
+    let left_out = format!("… {} more lines …", all.len() - first.len() - last.len());
+    let kept = [&first.join("\n"), &left_out, &last.join("\n")].map(|part| &**part).join("\n");
+    lines(&cut(&kept, EXCERPT))
 }
 
 /// Returns a number with what it counts: `1 community`, `2 communities`.
@@ -29,8 +45,7 @@ pub fn on_device(name: &str) -> String {
 /// A character, or its escape if it controls how text is shown.
 fn shown(c: char, kept: &[char]) -> impl Iterator<Item = char> {
     // Marks that turn the direction of writing make a text look like another.
-    let turns =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let separates = matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
     let is_escaped = (c.is_control() || turns || separates) && !kept.contains(&c);
     let escaped = is_escaped.then(|| c.escape_default());
@@ -61,6 +76,19 @@ mod tests {
         assert!(long.chars().count() < 2 * SENTENCE && long.contains(" … "));
         let said = format!("{}: use --no-header", "x".repeat(5000));
         assert!(one_line(&said).ends_with("use --no-header"));
+    }
+
+    #[test]
+    fn an_excerpt_fits_a_screen() {
+        let text: String = (0..1000).map(|line| format!("line {line}\n")).collect();
+        let short = excerpt(&text);
+        assert_eq!(short.lines().count(), LINES);
+        assert!(short.starts_with("line 0\n") && short.ends_with("line 999"), "{short}");
+        assert!(short.contains("\n… 977 more lines …\n"), "{short}");
+        assert_eq!(excerpt("a\u{1b}\nb"), "a\\u{1b}\nb");
+        let long = excerpt(&"x".repeat(1 << 20));
+        assert!(long.chars().count() < EXCERPT + 10);
+        assert_eq!(one_line("a\u{61c}b"), "a\\u{61c}b");
     }
 
     #[test]

@@ -90,6 +90,8 @@ pub struct Feed {
     /// How many entities there were when the last day of `sliding` ended.
     vertices: u32,
     over: bool,
+    /// Why reading ended, to be told once the days before that are in their windows.
+    failed: Option<ReaderError>,
     full_slides: bool,
     /// Whether the window that ends with the last day ends there because the stream does.
     is_cut: bool,
@@ -122,6 +124,7 @@ impl Feed {
             skip_bad_rows: options.skip_bad_rows,
             skip_late_rows: options.skip_late_rows,
             longest_gap: options.longest_gap,
+            is_followed: options.reading.follow.is_some(),
         };
         let sliding = Sliding::new(*shape, weighing.clone(), unit_value);
         Ok(Feed {
@@ -132,6 +135,7 @@ impl Feed {
             ended: VecDeque::new(),
             vertices: 0,
             over: false,
+            failed: None,
             full_slides: options.full_slides,
             is_cut: false,
             decimals: mapping.amount.as_ref().map(|amount| amount.decimals),
@@ -159,6 +163,9 @@ impl Feed {
                 self.is_cut = wanted && self.sliding.has_more();
                 return Ok(if self.is_cut { Advance::Window } else { Advance::Over });
             }
+            if let Some(error) = self.failed.take() {
+                return Err(error.into());
+            }
             if is_cancelled() {
                 return Err(FeedError::Cancelled);
             }
@@ -175,7 +182,10 @@ impl Feed {
                     }
                     self.ended.extend(self.stream.push(&batch, &origin)?);
                 }
-                Ok(Err(error)) => return Err(error.into()),
+                Ok(Err(error)) => {
+                    self.ended.extend(self.stream.judge_rest()?);
+                    self.failed = Some(error);
+                }
                 Err(RecvTimeoutError::Disconnected) => {
                     self.over = true;
                     self.ended.extend(self.stream.finish()?);

@@ -33,6 +33,7 @@
 pub mod amount;
 pub mod baselines;
 pub mod chance;
+pub mod counts;
 pub mod days;
 pub mod detect;
 pub mod entities;

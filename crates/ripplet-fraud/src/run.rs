@@ -8,6 +8,7 @@
 //! Labels begin where they were in the window before, unless [`RunOptions::exact`]; each window's record says which.
 
 use crate::chance::Chance;
+use crate::counts::say;
 use crate::detect::{self, Begin, DetectError, Detected, Detection, Known};
 use crate::entities::EntityError;
 use crate::entities::KindId;
@@ -26,7 +27,6 @@ use crate::report::{
 use crate::scores;
 use crate::seeds::{self, Holding, ListError, Listed};
 use crate::source::SourceError;
-use crate::source::files::fingerprint;
 use crate::source::reader::{Input, ReaderError, Sources};
 use crate::stream::Counts;
 use crate::ties::Ties;
@@ -226,7 +226,7 @@ impl Lists {
     ) -> Result<Lists, RunError> {
         let default = entities.find_kind(default).unwrap_or(KindId(0));
         let read = |path: &Path| -> Result<List, RunError> {
-            let (sha256, _) = fingerprint(path).map_err(ListError::from)?;
+            let sha256 = seeds::fingerprint(path)?;
             Ok(List { path: path.into(), sha256, entries: seeds::read(path, entities, default)? })
         };
         let (bad, trusted) = (bad.map(read).transpose()?, trusted.map(read).transpose()?);
@@ -236,7 +236,7 @@ impl Lists {
     /// Reads those again that changed.
     fn refresh(&mut self, entities: &Entities) -> Result<(), RunError> {
         for list in [self.bad.as_mut(), self.trusted.as_mut()].into_iter().flatten() {
-            let (sha256, _) = fingerprint(&list.path).map_err(ListError::from)?;
+            let sha256 = seeds::fingerprint(&list.path)?;
             if sha256 != list.sha256 {
                 list.entries = seeds::read(&list.path, entities, self.default)?;
                 list.sha256 = sha256;
@@ -732,21 +732,7 @@ const ENOUGH_KEPT: f64 = 0.5;
 
 /// What a reader of the results should know.
 pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
-    let mut notes = Vec::new();
-    let counts = &manifest.counts;
-    let rows_were = ["row was", "rows were"];
-    for (fault, &rows) in &counts.faults {
-        say(&mut notes, rows, rows_were, &format!("left out: {fault}"));
-    }
-    say(&mut notes, counts.late, rows_were, "left out: too late, their day had ended");
-    say(
-        &mut notes,
-        counts.rounded,
-        ["amount was", "amounts were"],
-        "rounded, with more decimals than are kept: amount = { column = …, decimals = N } in the mapping keeps up to 9",
-    );
-    let kinds = "passed over: of kinds that the mapping does not take";
-    say(&mut notes, counts.other_kinds, rows_were, kinds);
+    let mut notes = manifest.counts.notes();
     if manifest.unseen > 0 {
         let named = manifest.unseen_first.join(", ");
         let rest = match manifest.unseen - manifest.unseen_first.len() as u64 {
@@ -795,13 +781,6 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         notes.push(format!("The run ended early: {}", manifest.state));
     }
     notes
-}
-
-/// Adds a note about a number of things, in the singular for one; none for 0.
-fn say(notes: &mut Vec<String>, count: u64, [one, many]: [&str; 2], what: &str) {
-    if count > 0 {
-        notes.push(format!("{count} {} {what}", if count == 1 { one } else { many }));
-    }
 }
 
 /// The most memory that this process had, where the system tells.

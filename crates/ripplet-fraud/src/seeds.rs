@@ -6,11 +6,11 @@
 
 use crate::entities::{EntityError, KindId};
 use crate::source::decode::{is_empty, texts};
-use crate::source::{self, SourceError};
+use crate::source::{self, SourceError, files};
 use crate::{Entities, Timestamp};
 use arrow_array::{Array, StringArray};
 use ripplet_graph::VertexId;
-use ripplet_io::{Place, ReadError};
+use ripplet_io::{Place, ReadError, check_plain};
 use std::path::Path;
 use thiserror::Error;
 
@@ -78,6 +78,29 @@ impl From<ReadError> for ListError {
     }
 }
 
+/// Bytes of a list at most, and of the entries that are kept of it: some ten million accounts.
+pub const LARGEST_LIST: u64 = 1 << 30;
+
+/// Returns the SHA-256 of a list, in hexadecimal.
+///
+/// # Errors
+/// If it cannot be read, is no plain file, or has more than [`LARGEST_LIST`] bytes.
+pub(crate) fn fingerprint(path: &Path) -> Result<String, ListError> {
+    check_plain(path)?;
+    if std::fs::metadata(path).is_ok_and(|found| found.len() > LARGEST_LIST) {
+        return Err(too_large(path));
+    }
+    Ok(files::fingerprint(path)?.0)
+}
+
+fn too_large(path: &Path) -> ListError {
+    let sentence = format!(
+        "a list has at most {} MiB, here and unpacked: expected a table with a column `id`",
+        LARGEST_LIST >> 20
+    );
+    ReadError::content(path, Place::File, sentence).into()
+}
+
 /// Reads a list; `entities` has the kinds, and those that name none are of the kind `default`.
 ///
 /// # Errors
@@ -90,7 +113,7 @@ pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<Vec<Lis
     let optional = ["kind", "from", "until"];
     let mut columns = vec!["id"];
     columns.extend(optional.into_iter().filter(|name| there.iter().any(|known| known == name)));
-    let mut entries = Vec::new();
+    let (mut entries, mut kept) = (Vec::new(), 0);
     for batch in source::open_file(path, &columns)? {
         let batch = batch?;
         let column = |name: &str| -> Result<Option<StringArray>, SourceError> {
@@ -134,6 +157,10 @@ pub fn read(path: &Path, entities: &Entities, default: KindId) -> Result<Vec<Lis
                 })?,
             };
             let (from, until) = (time("from", &from)?, time("until", &until)?);
+            kept += (size_of::<Listed>() + id.len()) as u64;
+            if kept > LARGEST_LIST {
+                return Err(too_large(path));
+            }
             entries.push(Listed { kind, id, from, until });
         }
     }

@@ -10,10 +10,11 @@
 //! Memory: 24 bytes for each pair of a row of the days that have not ended.
 
 use crate::amount::Amount;
+pub use crate::counts::Counts;
 use crate::days::{Deal, MOST_AMOUNT, Run, RunError};
 use crate::entities::{EntityError, KindId};
 use crate::mapping::{End, Mapping};
-use crate::neighbours::{Far, Judged, Neighbours};
+use crate::neighbours::{Far, Judged, Neighbours, Patience, Spot, Undecided};
 use crate::source::decode::is_empty;
 use crate::source::{Batch, FaultKind};
 use crate::weights::{BadWeight, Weighing};
@@ -23,7 +24,6 @@ use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_io::Place;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
@@ -41,33 +41,13 @@ pub struct Taking {
     pub skip_late_rows: bool,
     /// By how much a row's time may differ from those of the rows around it.
     pub longest_gap: Span,
+    /// Whether the input grows, so that few rows may wait for others.
+    pub is_followed: bool,
 }
 
 /// By how much a row's time may differ from those of the rows around it, where nothing is said: less than the year by
 /// which a typing error is off, more than the pause of a season.
 pub const LONGEST_PAUSE: Span = Span::days_of(180);
-
-/// What was counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Rows read.
-    pub rows: u64,
-    /// Of these, those taken.
-    pub taken: u64,
-    /// Of kinds that the mapping does not take.
-    pub other_kinds: u64,
-    /// That came too late and were left out.
-    pub late: u64,
-    /// That came within the bound, for a day that was not the last.
-    pub out_of_order: u64,
-    /// With faults, by what these are, which were left out.
-    pub faults: BTreeMap<String, u64>,
-    /// Taken, but between a vertex and itself, so that they are no edge.
-    pub to_themselves: u64,
-    /// Whose amounts have more decimals than are kept, and were rounded.
-    #[serde(default)]
-    pub rounded: u64,
-}
 
 /// A day that ended.
 #[derive(Debug)]
@@ -91,12 +71,12 @@ pub enum StreamError {
         /// Where in it.
         place: Place,
         /// What is wrong.
-        fault: FaultKind,
+        fault: Box<FaultKind>,
     },
     /// Time goes back beyond the bound.
     #[error(
-        "{origin}{place}: the transaction of {time} comes after one of {latest}, when its day had ended: allow for later \
-         rows, sort the input by time, or have such rows left out and counted"
+        "{origin}{place}: the transaction of {time} comes after one of {latest} ({beside}), when its day had ended: \
+         either time may be wrong; allow for later rows, sort the input by time, or have such rows left out and counted"
     )]
     Late {
         /// The file or query.
@@ -107,11 +87,34 @@ pub enum StreamError {
         time: Timestamp,
         /// When the latest before it was.
         latest: Timestamp,
+        /// Where that is.
+        beside: String,
+    },
+    /// So many rows are far from those before them that neither side can be told to be the wrong one.
+    #[error(
+        "{at}: from here on, {rows} rows in a row are more than {gap} {side} those before them: {time} here, {around} in \
+         {beside}. Either this is a pause, or the times on one side are wrong"
+    )]
+    Pause {
+        /// The file or query, and where in it the first of them is.
+        at: String,
+        /// The time of the first.
+        time: Timestamp,
+        /// How many they are so far.
+        rows: usize,
+        /// `after` or `before`.
+        side: &'static str,
+        /// The time of a row before them.
+        around: Timestamp,
+        /// Where that row is.
+        beside: String,
+        /// The longest gap that is allowed.
+        gap: Span,
     },
     /// Time goes ahead by very much.
     #[error(
         "{origin}{place}: the transaction of {time}, and those behind it, come {days} days (of {unit}) after the last \
-         before it: this looks like a wrong time or unit"
+         before it ({latest}, {beside}): this looks like a wrong time or unit"
     )]
     Jump {
         /// The file or query.
@@ -120,6 +123,10 @@ pub enum StreamError {
         place: Place,
         /// When the transaction was.
         time: Timestamp,
+        /// When the last before it was.
+        latest: Timestamp,
+        /// Where that is.
+        beside: String,
         /// How many days lie between.
         days: i64,
         /// Their length.
@@ -164,7 +171,9 @@ pub struct Stream {
     entities: Entities,
     /// Days that have not ended, with what was taken of them.
     open: BTreeMap<i64, Open>,
-    latest: Option<Timestamp>,
+    latest: Option<(Timestamp, Spot)>,
+    /// The names of the files, or of the query, so far.
+    inputs: Vec<String>,
     neighbours: Neighbours<Held>,
     limit: Limit,
     time_column: String,
@@ -198,6 +207,7 @@ struct Current {
 struct Row {
     time: Timestamp,
     amount: u64,
+    spot: Spot,
 }
 
 /// A row that waits for a verdict on its time.
@@ -205,18 +215,14 @@ struct Row {
 struct Held {
     ids: Vec<Option<String>>,
     amount: u64,
-    origin: String,
-    place: Place,
 }
 
 impl Held {
-    fn of(batch: &Batch, row: usize, origin: &str) -> Held {
+    fn of(batch: &Batch, row: usize) -> Held {
         let id = |ids: &StringArray| (!is_empty(ids, row)).then(|| ids.value(row).to_owned());
         Held {
             ids: batch.ids.iter().map(id).collect(),
             amount: batch.amounts.get(row).copied().unwrap_or(0),
-            origin: origin.into(),
-            place: batch.places.of(row),
         }
     }
 }
@@ -294,8 +300,10 @@ impl Stream {
             entities,
             open: BTreeMap::new(),
             latest: None,
+            inputs: Vec::new(),
             neighbours: Neighbours::new(
                 taking.late.map_or(taking.longest_gap, |late| late.max(taking.longest_gap)),
+                if taking.is_followed { Patience::FOLLOWED } else { Patience::WHOLE },
             ),
             limit: Limit::new(mapping, weighing),
             time_column: mapping.time.column.clone(),
@@ -317,7 +325,7 @@ impl Stream {
 
     /// The latest time that was seen.
     pub fn latest(&self) -> Option<Timestamp> {
-        self.latest
+        self.latest.map(|(time, _)| time)
     }
 
     /// Bytes that entities and open days occupy.
@@ -336,6 +344,10 @@ impl Stream {
         let mut faults = batch.faults.iter().peekable();
         let mut others = batch.others.iter().peekable();
         let mut current = Current::default();
+        if self.inputs.last().is_none_or(|last| last != origin) {
+            self.inputs.push(origin.into());
+        }
+        let input = self.inputs.len().saturating_sub(1) as u32;
         self.counts.rounded += batch.rounded;
         for (row, &time) in batch.times.iter().enumerate() {
             self.counts.rows += 1;
@@ -344,23 +356,23 @@ impl Stream {
                 self.counts.other_kinds += 1;
                 continue;
             }
-            let at = || (origin.to_owned(), batch.places.of(row));
+            let spot = Spot { input, place: batch.places.of(row) };
             if let Some(fault) = fault {
-                self.skip_fault(&fault.kind, at)?;
+                self.skip_fault(&fault.kind, spot)?;
                 continue;
             }
             let amount = batch.amounts.get(row).copied().unwrap_or(0);
             if let Some(fault) = self.limit.check(amount) {
-                self.skip_fault(&fault, at)?;
+                self.skip_fault(&fault, spot)?;
                 continue;
             }
-            if !self.neighbours.is_near(time) {
-                let held = Held::of(batch, row, origin);
-                let judged = self.neighbours.judge(time, held);
+            if !self.neighbours.is_near(time, spot) {
+                let judged = self.neighbours.judge(time, spot, Held::of(batch, row));
+                let judged = judged.map_err(|undecided| self.pause(undecided))?;
                 self.settle(judged, &mut current)?;
                 continue;
             }
-            self.take(Row { time, amount }, at, &mut current, |entities, kinds, vertices| {
+            self.take(Row { time, amount, spot }, &mut current, |entities, kinds, vertices| {
                 for (column, vertex) in vertices.iter_mut().enumerate() {
                     *vertex = match known[column][row] {
                         NONE if is_empty(&batch.ids[column], row) => NONE,
@@ -381,15 +393,15 @@ impl Stream {
         judged: Vec<Judged<Held>>,
         current: &mut Current,
     ) -> Result<(), StreamError> {
-        for Judged { time, row, far } in judged {
-            let at = || (row.origin.clone(), row.place);
-            if let Some(Far { side, around }) = far {
+        for Judged { time, spot, row, far } in judged {
+            if let Some(Far { side, around, beside }) = far {
                 let (column, gap) = (self.time_column.clone(), self.neighbours.gap());
-                self.skip_fault(&FaultKind::Far { column, time, side, around, gap }, at)?;
+                let beside = self.named(beside);
+                self.skip_fault(&FaultKind::Far { column, time, side, around, beside, gap }, spot)?;
                 continue;
             }
-            let taken = Row { time, amount: row.amount };
-            self.take(taken, at, current, |entities, kinds, vertices| {
+            let taken = Row { time, amount: row.amount, spot };
+            self.take(taken, current, |entities, kinds, vertices| {
                 for ((id, &kind), vertex) in row.ids.iter().zip(kinds).zip(vertices) {
                     *vertex = match id {
                         Some(id) => entities.intern(kind, id)?,
@@ -405,16 +417,16 @@ impl Stream {
     /// Takes a row; `find` finds the vertices of its columns, once it is known to be in time.
     fn take(
         &mut self,
-        Row { time, amount }: Row,
-        at: impl Fn() -> (String, Place),
+        row: Row,
         current: &mut Current,
         find: impl FnOnce(&mut Entities, &[KindId], &mut [VertexId]) -> Result<(), EntityError>,
     ) -> Result<(), StreamError> {
+        let Row { time, amount, .. } = row;
         let unit = time.unit(self.taking.unit);
-        if !self.is_in_time(time, unit, &at)? {
+        if !self.is_in_time(row, unit)? {
             return Ok(());
         }
-        if let Some(until) = self.end_with(time, unit, &at)? {
+        if let Some(until) = self.end_with(row, unit)? {
             self.put_back(current);
             self.end_until(until, &mut current.ended)?;
         }
@@ -438,64 +450,98 @@ impl Stream {
         Ok(())
     }
 
+    /// A place as messages name it.
+    fn named(&self, spot: Spot) -> String {
+        format!("{}{}", self.origin(spot), spot.place)
+    }
+
+    fn origin(&self, spot: Spot) -> String {
+        self.inputs.get(spot.input as usize).cloned().unwrap_or_default()
+    }
+
+    /// The error of rows that nothing decides on.
+    fn pause(&self, Undecided { time, spot, rows, far }: Undecided) -> StreamError {
+        let Far { side, around, beside } = far;
+        StreamError::Pause {
+            at: self.named(spot),
+            time,
+            rows,
+            side,
+            around,
+            beside: self.named(beside),
+            gap: self.neighbours.gap(),
+        }
+    }
+
     /// Counts a row with a fault, where such rows are left out.
-    fn skip_fault(
-        &mut self,
-        fault: &FaultKind,
-        at: impl Fn() -> (String, Place),
-    ) -> Result<(), StreamError> {
+    fn skip_fault(&mut self, fault: &FaultKind, spot: Spot) -> Result<(), StreamError> {
         if !self.taking.skip_bad_rows {
-            // The first row that is wrong is the one to tell of, also where it waits for a verdict.
-            let judged = self.neighbours.finish();
-            self.settle(judged, &mut Current::default())?;
-            let (origin, place) = at();
-            return Err(StreamError::Row { origin, place, fault: fault.clone() });
+            // The first row that is wrong is the one to tell of, also where it waits for a verdict. What is undecided
+            // may be right.
+            if let Ok(judged) = self.neighbours.finish() {
+                self.settle(judged, &mut Current::default())?;
+            }
+            let (origin, place) = (self.origin(spot), spot.place);
+            return Err(StreamError::Row { origin, place, fault: Box::new(fault.clone()) });
         }
         *self.counts.faults.entry(fault.name().into()).or_default() += 1;
+        let place = self.named(spot);
+        self.counts.name(|| format!("{place}: {fault}"));
         Ok(())
     }
 
     /// Whether a row's day has not ended.
-    fn is_in_time(
-        &mut self,
-        time: Timestamp,
-        unit: i64,
-        at: impl Fn() -> (String, Place),
-    ) -> Result<bool, StreamError> {
+    fn is_in_time(&mut self, row: Row, unit: i64) -> Result<bool, StreamError> {
         if unit >= self.ended {
             return Ok(true);
         }
+        let Row { time, spot, .. } = row;
+        let (latest, beside) = self.latest.unwrap_or((time, spot));
+        let beside = self.named(beside);
         if !self.taking.skip_late_rows {
-            let ((origin, place), latest) = (at(), self.latest.unwrap_or(time));
-            return Err(StreamError::Late { origin, place, time, latest });
+            let (origin, place) = (self.origin(spot), spot.place);
+            return Err(StreamError::Late { origin, place, time, latest, beside });
         }
         self.counts.late += 1;
+        let place = self.named(spot);
+        self.counts.name(|| {
+            format!("{place}: {time} comes after {latest} ({beside}), when its day had ended")
+        });
         Ok(false)
     }
 
     /// Notes a row's time; before which day all end with it, if any does.
-    fn end_with(
-        &mut self,
-        time: Timestamp,
-        unit: i64,
-        at: impl Fn() -> (String, Place),
-    ) -> Result<Option<i64>, StreamError> {
-        let latest = self.latest.map(|latest| (latest, latest.unit(self.taking.unit)));
-        if let Some((latest, latest_unit)) = latest
-            && time <= latest
-        {
-            self.counts.out_of_order += u64::from(unit < latest_unit);
+    fn end_with(&mut self, row: Row, unit: i64) -> Result<Option<i64>, StreamError> {
+        let Row { time, spot, .. } = row;
+        let before = self.latest;
+        let unit_before = before.map_or(unit, |(latest, _)| latest.unit(self.taking.unit));
+        if before.is_some_and(|(latest, _)| time <= latest) {
+            self.counts.out_of_order += u64::from(unit < unit_before);
             return Ok(None);
         }
-        self.latest = Some(time);
-        let days = latest.map_or(0, |(_, before)| unit.saturating_sub(before));
+        self.latest = Some((time, spot));
+        let days = unit.saturating_sub(unit_before);
         if days > LONGEST_GAP {
-            let ((origin, place), unit) = (at(), self.taking.unit);
-            return Err(StreamError::Jump { origin, place, time, days, unit });
+            let (latest, beside) = before.unwrap_or((time, spot));
+            let (origin, place, beside) = (self.origin(spot), spot.place, self.named(beside));
+            let unit = self.taking.unit;
+            return Err(StreamError::Jump { origin, place, time, latest, beside, days, unit });
         }
         let safe = self.taking.late.map_or(time, |late| time.minus(late));
         let safe = safe.unit(self.taking.unit);
         Ok((safe > self.ended).then_some(safe))
+    }
+
+    /// Judges the rows that wait, as no more will come; the days that end with them.
+    ///
+    /// # Errors
+    /// If a row cannot be taken.
+    pub fn judge_rest(&mut self) -> Result<Vec<Ended>, StreamError> {
+        let mut current = Current::default();
+        let judged = self.neighbours.finish().map_err(|undecided| self.pause(undecided))?;
+        self.settle(judged, &mut current)?;
+        self.put_back(&mut current);
+        Ok(current.ended)
     }
 
     /// The end of the stream: all days end.
@@ -503,11 +549,7 @@ impl Stream {
     /// # Errors
     /// Where a day cannot be made a run.
     pub fn finish(&mut self) -> Result<Vec<Ended>, StreamError> {
-        let mut current = Current::default();
-        let judged = self.neighbours.finish();
-        self.settle(judged, &mut current)?;
-        self.put_back(&mut current);
-        let mut ended = current.ended;
+        let mut ended = self.judge_rest()?;
         if let Some(last) = self.open.keys().next_back().copied() {
             self.end_until(last + 1, &mut ended)?;
         }

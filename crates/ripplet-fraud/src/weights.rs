@@ -56,6 +56,12 @@ pub enum WeightError {
         /// Why.
         source: JitError,
     },
+    /// It is infinite for all transactions.
+    #[error("the weight `{text}` is infinite, whatever is weighed: expected numbers from 0 on")]
+    Infinite {
+        /// What was given.
+        text: String,
+    },
     /// It needs what is not there.
     #[error(
         "the weight `{text}` needs amounts, and the mapping names no column `amount`: name one, or weigh by count"
@@ -126,7 +132,20 @@ impl Weighing {
             true => Rule::OfDays(functions),
             false => Rule::OfSums(functions),
         };
-        Ok(Weighing { rule, scale, text })
+        let weighing = Weighing { rule, scale, text };
+        match weighing.is_infinite() {
+            true => Err(WeightError::Infinite { text: weighing.text }),
+            false => Ok(weighing),
+        }
+    }
+
+    /// Whether the weight is infinite for whatever transactions: then it is wrong itself, and not their amounts.
+    fn is_infinite(&self) -> bool {
+        let transactions = [(1, 1), (2, 7), (9, 1000)];
+        transactions.into_iter().all(|(count, amount)| {
+            let stored = self.stored(count, amount, 1.0, 1.0);
+            matches!(stored, Err(BadWeight::TooLarge(weight)) if weight.is_infinite())
+        })
     }
 
     /// The rule, as it was written.
@@ -276,6 +295,9 @@ mod tests {
         assert!(matches!(nan.stored(1, 5, 1.0, 0.0), Err(BadWeight::Value(_))));
         let large = weighing("amount * 1000000.0").unwrap();
         assert!(matches!(large.stored(1, 1 << 20, 1.0, 0.0), Err(BadWeight::TooLarge(_))));
+        let infinite = weighing("1.0 / 0.0").unwrap_err().to_string();
+        assert!(infinite.contains("the weight `1.0 / 0.0` is infinite"), "{infinite}");
+        assert!(weighing("1.0 / (amount - 1.0)").is_ok());
         let rule = WeightRule { of: Some("amount".into()), resolution: None };
         assert!(matches!(Weighing::new(&rule, false), Err(WeightError::NoAmount { .. })));
         let rule = WeightRule { of: Some("count * 2.0".into()), resolution: Some(100) };

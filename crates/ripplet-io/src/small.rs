@@ -47,8 +47,11 @@ pub fn is_plain_file(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
-/// Refuses what is there and is no plain file; what is not there is for its reader to say.
-pub(crate) fn check_plain(path: &Path) -> Result<(), ReadError> {
+/// Refuses a pipe, a socket, a device or a folder; that nothing is there is left to the reader.
+///
+/// # Errors
+/// If the path leads to something that is not a plain file.
+pub fn check_plain(path: &Path) -> Result<(), ReadError> {
     match std::fs::metadata(path) {
         Ok(found) if !found.is_file() => Err(ReadError {
             path: path.into(),

@@ -1,6 +1,7 @@
 //! `ripplet fraud evaluate`: measures how many held-out accounts each ranking finds.
 
 use super::feed::{DetectionArguments, FeedArguments};
+use super::tell_rows;
 use crate::console::{Console, print};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -14,6 +15,7 @@ use ripplet::fraud::Trusted;
 use ripplet::fraud::evaluate::{Evaluation, Evaluator, Report, write_draws};
 use ripplet::fraud::feed::{Advance, Feed, FeedOptions};
 use ripplet::fraud::run::Lists;
+use ripplet::fraud::stream::Counts;
 use ripplet::io::Format;
 use ripplet::io::write::{RecordWriter, Target};
 use std::path::{Path, PathBuf};
@@ -88,10 +90,12 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         detection,
         ..Evaluation::default()
     };
-    let report = arguments.device.on(&machine, &arguments.threads, console, |machine| {
-        evaluated(arguments, &options, evaluation.clone(), machine, console)
-    })?;
-    console.note(&counted(&report));
+    let (report, counts) =
+        arguments.device.on(&machine, &arguments.threads, console, |machine| {
+            evaluated(arguments, &options, evaluation.clone(), machine, console)
+        })?;
+    let ending = tell_rows(&counts, console);
+    console.remark(&counted(&report));
     if let Some(target) = target {
         if is_standard(target.path()) {
             console.close();
@@ -101,7 +105,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     if !target.is_some_and(|target| is_standard(target.path())) {
         print(&report.tables())?;
     }
-    Ok(Ending::Whole)
+    Ok(ending)
 }
 
 impl Arguments {
@@ -128,14 +132,14 @@ fn counted(report: &Report) -> String {
     )
 }
 
-/// Ranks window after window.
+/// Ranks window after window; with the counts of the rows.
 fn evaluated(
     arguments: &Arguments,
     options: &FeedOptions,
     evaluation: Evaluation,
     machine: &Machine,
     console: &Console,
-) -> Result<Report, Failure> {
+) -> Result<(Report, Counts), Failure> {
     let mut feed = Feed::begin(options)?;
     let (confirmed, trusted) = (&arguments.confirmed, arguments.trusted.as_deref());
     let kind = &options.mapping.source.kind;
@@ -150,5 +154,5 @@ fn evaluated(
             evaluator.window(machine, window, feed.entities(), &trusted, &mut console.watch())?;
         }
     }
-    Ok(evaluator.finish()?)
+    Ok((evaluator.finish()?, feed.stream().counts().clone()))
 }

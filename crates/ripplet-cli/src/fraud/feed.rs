@@ -46,7 +46,8 @@ pub struct FeedArguments {
     /// `--on-error skip`, as it was called.
     #[arg(long, hide = true)]
     skip_bad_rows: bool,
-    /// A row whose time is further from those of the rows around it is bad: a wrong year, most often.
+    /// Rows whose times are further from those of the rows around them are bad: a wrong year, most often. A pause that is
+    /// longer is refused.
     #[arg(long, value_name = "SPAN", default_value_t = LONGEST_PAUSE, value_parser = span)]
     #[arg(help_heading = "Reading")]
     longest_gap: Span,

@@ -19,7 +19,7 @@ use ripplet::fraud::mapping::MappingError;
 use ripplet::fraud::run::RunError;
 use ripplet::fraud::source::reader::ReaderError;
 use ripplet::fraud::source::{FaultKind, SourceError};
-use ripplet::fraud::stream::StreamError;
+use ripplet::fraud::stream::{Counts, StreamError};
 
 /// Find suspicious clusters in windows of transactions, around users who are known to be bad.
 #[derive(Args)]
@@ -55,6 +55,18 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
             within(None, "the search", "look for fewer: --most", || find::run(arguments, console))
         }
     }
+}
+
+/// Tells of the rows that were left out, also with `--quiet`, and of others without; how the command ends with that.
+fn tell_rows(counts: &Counts, console: &Console) -> Ending {
+    let skipped = counts.skipped_notes();
+    skipped.iter().for_each(|note| console.note(note));
+    counts
+        .notes()
+        .iter()
+        .filter(|note| !skipped.contains(note))
+        .for_each(|note| console.remark(note));
+    if counts.skipped() > 0 { Ending::Skipped } else { Ending::Whole }
 }
 
 impl From<RunError> for Failure {
@@ -120,6 +132,7 @@ fn is_input(error: &FeedError) -> bool {
                 StreamError::Row { .. }
                     | StreamError::Late { .. }
                     | StreamError::Jump { .. }
+                    | StreamError::Pause { .. }
                     | StreamError::Sum { .. }
             )
         }
@@ -141,7 +154,12 @@ fn help_for(error: &FeedError) -> &'static str {
         FeedError::Reader(ReaderError::Source(SourceError::Query { .. })) => {
             "finished windows are kept: go on with --resume once the server answers"
         }
-        FeedError::Stream(StreamError::Row { fault: FaultKind::Far { .. }, .. }) => {
+        FeedError::Stream(StreamError::Pause { .. }) => {
+            "--longest-gap 400d allows for pauses of so long; else mend the times, or leave out the files that have them"
+        }
+        FeedError::Stream(StreamError::Row { fault, .. })
+            if matches!(**fault, FaultKind::Far { .. }) =>
+        {
             "--on-error skip leaves such rows out, and counts them; --longest-gap 400d allows for longer pauses"
         }
         FeedError::Stream(StreamError::Row { .. }) => {

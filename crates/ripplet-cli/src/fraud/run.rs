@@ -1,6 +1,7 @@
 //! `ripplet fraud run`: from transactions and a black list to a folder of ranked clusters.
 
 use super::feed::{DetectionArguments, FeedArguments, span};
+use super::tell_rows;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -144,8 +145,10 @@ fn failure(error: RunError, limit: Option<Limit>) -> Failure {
 
 /// The last words.
 fn tell(manifest: &Manifest, arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    for note in notes(manifest, &manifest.windows) {
-        console.note(&note);
+    let ending = tell_rows(&manifest.counts, console);
+    let of_rows = manifest.counts.notes();
+    for note in notes(manifest, &manifest.windows).iter().filter(|note| !of_rows.contains(note)) {
+        console.remark(note);
     }
     let report = arguments.output.join("report.html");
     let rows = counted(manifest.counts.rows, "row", "rows");
@@ -157,8 +160,7 @@ fn tell(manifest: &Manifest, arguments: &Arguments, console: &Console) -> Result
         manifest.seconds,
         report.display()
     ));
-    let skipped = manifest.counts.faults.values().sum::<u64>() + manifest.counts.late;
-    Ok(if skipped > 0 { Ending::Skipped } else { Ending::Whole })
+    Ok(ending)
 }
 
 /// Shows what a run does, and ends it at an interrupt.

@@ -365,3 +365,40 @@ fn a_standard_input_that_is_closed_is_an_error() {
         assert!(sandbox.names().is_empty(), "{:?}", sandbox.names());
     }
 }
+
+/// What the parser of arguments repeats of them is nothing that a terminal obeys.
+#[test]
+fn arguments_in_errors_are_escaped() {
+    let sandbox = Sandbox::new();
+    for argument in ["--a\u{1b}[2Jb", "--a\u{202e}b", "--a\u{61c}b"] {
+        let mut command = sandbox.command("info");
+        let said = Said::of(command.arg(argument).output().unwrap());
+        said.must_fail(argument, 2, &["error: unexpected argument '--a\\u{"]);
+        assert!(!said.error.contains(&argument[3..6]), "{said:?}");
+    }
+}
+
+/// Help that cannot be written is a failure; nobody who reads it is not.
+#[cfg(target_os = "linux")]
+#[test]
+fn help_to_an_output_that_takes_none() {
+    let sandbox = Sandbox::new();
+    for arguments in ["--help", "--version"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let status = sandbox.command(arguments).stdout(full).status().unwrap();
+        assert_eq!(status.code(), Some(1), "{arguments}");
+        assert_eq!(sandbox.run(arguments).code, Some(0), "{arguments}");
+    }
+}
+
+/// Numbers are asked for, and zeros in front count for nothing; that a sign does not is said.
+#[test]
+fn a_minus_zero_is_no_other_name_of_zero() {
+    let sandbox = Sandbox::with([("zero.txt", "0 1\n-0 2\n"), ("padded.txt", "05 1\n5 2\n")]);
+    let parts = ["zero.txt:2: the vertex id -0 would be the vertex 0", "--ids names"];
+    sandbox.fails("communities zero.txt -o out.csv --ids signed", 2, &parts);
+    sandbox.ok("communities zero.txt -o names.csv --ids names");
+    assert_eq!(sandbox.read("names.csv").lines().count(), 1 + 4);
+    sandbox.ok("communities padded.txt -o padded.csv --ids unsigned");
+    assert_eq!(sandbox.read("padded.csv").lines().count(), 1 + 3);
+}

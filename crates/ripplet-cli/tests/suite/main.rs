@@ -3,6 +3,7 @@
 mod analyses;
 mod arguments;
 mod bad_input;
+mod bad_rows;
 #[cfg(target_os = "linux")]
 mod bench;
 mod centrality;

@@ -66,6 +66,16 @@ pub enum FaultKind {
         /// What is there.
         text: String,
     },
+    /// It is a time of no year that is written with four digits.
+    #[error("{what} in the column `{column}` lies beyond the years 0 to 9999{hint}")]
+    Era {
+        /// The column.
+        column: String,
+        /// What is there.
+        what: String,
+        /// What to do, if that can be told.
+        hint: String,
+    },
     /// It is no amount.
     #[error(
         "`{text}` in the column `{column}` is no amount: expected digits, and a point before decimals, as in 1234.50"
@@ -90,8 +100,8 @@ pub enum FaultKind {
     },
     /// It is far from the times of the rows around it.
     #[error(
-        "the time {time} in the column `{column}` is more than {gap} {side} the rows around it ({around}): a wrong year \
-         or unit?"
+        "the time {time} in the column `{column}` is more than {gap} {side} the rows around it ({around} in \
+         {beside}): a wrong year or unit?"
     )]
     Far {
         /// The column.
@@ -102,6 +112,8 @@ pub enum FaultKind {
         side: &'static str,
         /// The time of the rows around it.
         around: Timestamp,
+        /// Where one of them is.
+        beside: String,
         /// The longest gap that is allowed.
         gap: Span,
     },
@@ -120,7 +132,7 @@ impl FaultKind {
     pub fn name(&self) -> &'static str {
         match self {
             FaultKind::Null(_) => "empty or null",
-            FaultKind::Time { .. } => "bad time",
+            FaultKind::Time { .. } | FaultKind::Era { .. } => "bad time",
             FaultKind::Amount { .. } => "bad amount",
             FaultKind::Negative { .. } => "negative amount",
             FaultKind::TooLarge { .. } => "amount too large",
@@ -402,7 +414,28 @@ fn times(column: &ArrayRef, of: &TimeColumn, faults: &mut Vec<Fault>) -> Option<
             (None, None) => return None,
         },
     };
-    Some(collected(found, faults))
+    let in_time = found.into_iter().map(|found| found.and_then(|time| in_era(time, of)));
+    Some(collected(in_time.collect(), faults))
+}
+
+/// Refuses times that are not of the years 0 to 9999: most often, numbers of another unit.
+fn in_era(time: Timestamp, of: &TimeColumn) -> Result<Timestamp, FaultKind> {
+    /// From 1970 on, of the first of January.
+    const DAYS_OF_YEAR_0: i64 = -719_528;
+    const DAYS_OF_YEAR_10000: i64 = 2_932_897;
+    if (DAYS_OF_YEAR_0..DAYS_OF_YEAR_10000).contains(&time.unit(Span::DAY)) {
+        return Ok(time);
+    }
+    let (what, hint) = match of.unit {
+        Some(unit) => {
+            let units = (i128::from(time.0) - i128::from(of.origin.0)) / i128::from(unit.micros());
+            let hint =
+                "; is the mapping's `unit` right? \"1s\" counts seconds, \"1ms\" milliseconds";
+            (format!("the time {units} (of {unit})"), hint)
+        }
+        None => ("the time".to_owned(), ""),
+    };
+    Err(FaultKind::Era { column: of.column.clone(), what, hint: hint.into() })
 }
 
 fn amounts_of(

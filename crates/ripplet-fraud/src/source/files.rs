@@ -5,7 +5,7 @@
 //! `.tmp` or `.crc`, is not looked at: that is how those who write tables name what is not, or not yet, one.
 
 use super::SourceError;
-use ripplet_io::{Format, Place, ReadError, is_plain_file};
+use ripplet_io::{Format, Place, ReadError, check_plain, is_plain_file};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::fs::File;
@@ -109,12 +109,14 @@ fn is_taken(path: &Path) -> bool {
     is_named(path) && Format::of_path(path).is_some_and(|(format, _)| formats.contains(&format))
 }
 
-/// The SHA-256 of a file, in hexadecimal, and its bytes.
+/// Returns the SHA-256 of a file, in hexadecimal, and the number of its bytes.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read, or is a pipe, a socket, a device or a folder: these may have no end, and a pipe can be read
+/// only once.
 pub fn fingerprint(path: &Path) -> Result<(String, u64), ReadError> {
     const BUFFER: usize = 1 << 20;
+    check_plain(path)?;
     let read = || {
         let mut file = File::open(path)?;
         let (mut hasher, mut bytes) = (Sha256::new(), 0);

@@ -67,6 +67,18 @@ pub enum SourceError {
         /// Those that there are.
         known: Vec<String>,
     },
+    /// Several columns have the name of one of the mapping's.
+    #[error(
+        "{origin}: {count} columns are called `{column}`, and which of them is meant cannot be told: rename the others"
+    )]
+    RepeatedColumn {
+        /// The file, or the query.
+        origin: String,
+        /// The name.
+        column: String,
+        /// How many have it.
+        count: usize,
+    },
     /// A column is of a type that cannot be what it is mapped to.
     #[error("{origin}: the column `{column}` is {found}, but {expected}")]
     ColumnType {
@@ -156,12 +168,8 @@ pub fn columns_of(path: &Path) -> Result<Vec<String>, SourceError> {
 fn table(path: &Path, format: Format, columns: &[&str]) -> Result<Batches, SourceError> {
     let file = TableFile::open(path, format)?;
     let fields = file.schema().fields();
-    let known = || fields.iter().map(|field| field.name().clone()).collect();
-    let mut places = Vec::with_capacity(columns.len());
-    for &column in columns {
-        let place = fields.iter().position(|field| field.name() == column);
-        places.push(place.ok_or_else(|| missing(&path.display().to_string(), column, known()))?);
-    }
+    let names: Vec<&str> = fields.iter().map(|field| &**field.name()).collect();
+    let places = places_of(columns, &names, &path.display().to_string())?;
     let mut read = places.clone();
     read.sort_unstable();
     read.dedup();
@@ -179,8 +187,24 @@ fn table(path: &Path, format: Format, columns: &[&str]) -> Result<Batches, Sourc
     })))
 }
 
-fn missing(origin: &str, column: &str, known: Vec<String>) -> SourceError {
-    SourceError::MissingColumn { origin: origin.into(), column: column.into(), known }
+/// Returns where each of these columns is among those of a table.
+///
+/// # Errors
+/// If a column is not there, or its name is that of several.
+fn places_of(wanted: &[&str], names: &[&str], origin: &str) -> Result<Vec<usize>, SourceError> {
+    let place = |column: &&str| {
+        let found = || (0..names.len()).filter(|&place| names[place] == *column);
+        let (origin, count) = (origin.to_owned(), found().count());
+        match found().next() {
+            Some(place) if count == 1 => Ok(place),
+            Some(_) => Err(SourceError::RepeatedColumn { origin, column: (*column).into(), count }),
+            None => {
+                let known = names.iter().map(|&name| name.into()).collect();
+                Err(SourceError::MissingColumn { origin, column: (*column).into(), known })
+            }
+        }
+    };
+    wanted.iter().map(place).collect()
 }
 
 impl Places {

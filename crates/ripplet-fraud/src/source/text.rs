@@ -4,7 +4,7 @@
 //! semicolons, whichever it has. Quotes may stand around fields, as RFC 4180 has it. A row of more or fewer fields
 //! than the first is an error that names its line: a file whose last row was half written is told so.
 
-use super::{Batches, Places, ROWS, RawBatch, SourceError, missing};
+use super::{Batches, Places, ROWS, RawBatch, SourceError, places_of};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Schema};
@@ -23,13 +23,8 @@ const BUFFER: usize = 1 << 18;
 /// Opens a text, to give these columns in this order.
 pub(super) fn open(path: &Path, separator: u8, columns: &[&str]) -> Result<Batches, SourceError> {
     let (reader, names) = reader_and_names(path, separator)?;
-    let mut places = Vec::with_capacity(columns.len());
-    for &column in columns {
-        let place = names.iter().position(|name| name == column);
-        let place =
-            place.ok_or_else(|| missing(&path.display().to_string(), column, names.clone()))?;
-        places.push(place);
-    }
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    let places = places_of(columns, &names, &path.display().to_string())?;
     let fields = columns.iter().map(|&name| Field::new(name, DataType::Utf8, false));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let mut rows =

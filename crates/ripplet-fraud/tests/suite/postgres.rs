@@ -171,6 +171,68 @@ fn a_query_that_is_wrong_is_told_from_a_server_that_fails() {
     }
 }
 
+/// A query reads and gives columns.
+#[test]
+fn a_query_that_writes_or_gives_nothing_is_refused() {
+    let Some(mut table) = Table::new("reads", "n int") else { return };
+    let of = |query: String| match open(&table.server, &query, &["n"]) {
+        Err(error) => error,
+        Ok(batches) => batches.map(|batch| batch.map(|_| ())).find_map(Result::err).unwrap(),
+    };
+    for (query, told) in [
+        (format!("INSERT INTO {} VALUES (1) RETURNING n", table.name), "read-only transaction"),
+        (String::new(), "it is empty"),
+        ("-- nothing".into(), "it is empty"),
+        ("SELECT FROM generate_series(1, 3)".into(), "it gives no columns"),
+    ] {
+        let error = of(query.clone());
+        assert!(matches!(error, SourceError::Sql { .. }), "{query}: {error}");
+        assert!(error.to_string().contains(told), "{query}: {error}");
+    }
+    // A hint is said once, on one line.
+    let error = of("SELECT no_such_function(1) AS n".into()).to_string();
+    assert_eq!(error.matches("No function matches").count(), 1, "{error}");
+    assert!(!error.contains('\n') && !error.contains("HINT"), "{error}");
+    let rows = format!("SELECT count(*) FROM {}", table.name);
+    assert_eq!(table.client.query_one(&rows, &[]).unwrap().get::<_, i64>(0), 0);
+    // The last year that the server knows is no infinity.
+    let error = open(&table.server, "SELECT timestamp '294276-12-31' AS n", &["n"]);
+    assert!(error.unwrap().all(|batch| batch.is_ok()));
+}
+
+/// A server that asks for a password.
+#[test]
+fn where_a_password_may_stand_is_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut question = [0; 1024];
+        let _ = stream.read(&mut question).unwrap();
+        // In clear text: the tag, the length, and the kind 3.
+        stream.write_all(&[b'R', 0, 0, 0, 8, 0, 0, 0, 3]).unwrap();
+        let _ = stream.read(&mut question);
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let address = format!(
+        "host=127.0.0.1 port={port} user=u dbname=x sslmode=disable passfile={}",
+        folder.path().join("none").display()
+    );
+    fs::write(folder.path().join("none"), "").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(folder.path().join("none"), private).unwrap();
+    }
+    let refused = open(&address, "SELECT 1 AS n", &["n"]).err().unwrap();
+    assert!(matches!(refused, SourceError::Server { .. }), "{refused:?}");
+    for part in ["--password-file", "PGPASSWORD", "~/.pgpass"] {
+        assert!(refused.to_string().contains(part), "{refused}");
+    }
+    server.join().unwrap();
+}
+
 /// The file of whoever issued the server's certificate.
 fn root() -> Option<String> {
     server()?;
@@ -256,6 +318,39 @@ fn a_server_without_encryption_is_refused_where_it_is_required() {
         assert!(refused.contains("does not support TLS. Turn encryption on there"), "{refused}");
     }
     server.join().unwrap();
+}
+
+/// A server that announces a message of 2 GiB, and sends what it can of it.
+#[test]
+fn a_message_that_is_too_long_is_refused_at_its_head() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let mut sent = Vec::new();
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut question = [0; 8];
+            stream.read_exact(&mut question).unwrap();
+            if question == [0, 0, 0, 8, 4, 210, 22, 47] {
+                stream.write_all(b"N").unwrap();
+            }
+            stream.write_all(&[b'S', 0x7f, 0xff, 0xff, 0xff]).unwrap();
+            let mut bytes = 0;
+            while bytes < 1 << 30 && stream.write_all(&[0; 1 << 16]).is_ok() {
+                bytes += 1 << 16;
+            }
+            sent.push(bytes);
+        }
+        sent
+    });
+    for mode in ["disable", "prefer"] {
+        let refused =
+            spoken_to(&format!("postgres://u:p@127.0.0.1:{port}/x?sslmode={mode}")).unwrap_err();
+        let expected = "the server 127.0.0.1 announces a message of 2147483647 bytes, and 16 MiB";
+        assert!(refused.contains(expected), "{refused}");
+    }
+    let sent = server.join().unwrap();
+    assert!(sent.iter().all(|&bytes| bytes < 64 << 20), "{sent:?} bytes were taken");
 }
 
 /// A server that takes connections and never answers.

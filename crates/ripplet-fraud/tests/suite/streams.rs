@@ -25,6 +25,7 @@ const TAKING: Taking = Taking {
     skip_bad_rows: false,
     skip_late_rows: false,
     longest_gap: LONGEST_PAUSE,
+    is_followed: false,
 };
 
 #[derive(Debug)]
@@ -112,8 +113,8 @@ fn late_rows_go_to_their_day_while_it_is_open() {
     let refused = days_of(text, MAPPING, TAKING).unwrap_err();
     assert_eq!(
         sentence(refused),
-        "rows.csv:4: the transaction of 2024-05-01T05:00:00Z comes after one of 2024-05-02T23:00:00Z, when its day had \
-         ended: allow for later rows, sort the input by time, or have such rows left out and counted"
+        "rows.csv:4: the transaction of 2024-05-01T05:00:00Z comes after one of 2024-05-02T23:00:00Z (rows.csv:3), \
+         when its day had ended: either time may be wrong; allow for later rows, sort the input by time, or have such rows left out and counted"
     );
     let late = Taking { late: Some("1d".parse().unwrap()), ..TAKING };
     let refused = days_of(text, MAPPING, late).unwrap_err();
@@ -190,6 +191,20 @@ fn numbers_are_times_of_a_unit_since_an_origin() {
     let found = sentence(found);
     assert!(found.contains("rows.csv:2: `20240531` in the column `at` is no time"), "{found}");
     assert!(found.contains("where the mapping says their `unit`, a number"), "{found}");
+}
+
+/// Milliseconds that are taken for seconds are no times, rather than times of the year 55,000.
+#[test]
+fn numbers_of_another_unit_are_bad_rows() {
+    let seconds = MAPPING.replace("time = \"at\"", "time = { column = \"at\", unit = \"1s\" }");
+    let text = "from,to,at,eur\na,b,1717243200,1\na,b,1717243200000,1\na,b,-99999999999,1\n";
+    let found = sentence(days_of(text, &seconds, TAKING).unwrap_err());
+    for part in ["rows.csv:3: the time 1717243200000 (of 1s) in the column `at`", "\"1ms\""] {
+        assert!(found.contains(part), "{found}");
+    }
+    let skip = Taking { skip_bad_rows: true, ..TAKING };
+    let (ended, stream) = days_of(text, &seconds, skip).unwrap();
+    assert_eq!((ended.len(), stream.counts().faults["bad time"]), (1, 2));
 }
 
 #[test]

@@ -10,7 +10,8 @@
 //!   graph; with [`ReadOptions::format`] each file is. The other files are passed over, as are folders
 //!   in it and files whose names begin with a dot. Two files of an LDBC graph are one graph.
 //! - **An archive**, `.zip`, `.tar`, `.tar.gz`, `.tgz` or `.tar.zst`, of such files, in folders or not.
-//!   LDBC's pairs are not read from archives.
+//!   LDBC's pairs are not read from archives. A link to another entry is read as that entry; one that leads elsewhere, a
+//!   pipe or a device is what is wrong with that graph.
 //! - **A TU data set**: see [`crate::tu`]. An edge that is listed several times is one edge, whatever
 //!   the options say of duplicates.
 //! - **`.swarm`**: see [`crate::swarm_file`]. What its graphs were built with stays: directions, loops,
@@ -39,6 +40,7 @@
 //! **Determinism.** Graphs, parts and errors do not depend on the number of threads.
 
 mod folder;
+mod links;
 mod members;
 mod summary;
 mod table;

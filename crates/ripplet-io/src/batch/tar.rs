@@ -4,6 +4,7 @@
 //! one time to the next their ids must ascend, so an archive in another order is read only where its
 //! files have no more bytes than are read at once.
 
+use super::links::{MOST_HOPS, leads_nowhere, led_to, plain_path};
 use super::members::{Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
 use super::{BatchOptions, Source, Told, share};
 use crate::read::{Bounded, read_bounded, read_bytes};
@@ -12,6 +13,7 @@ use crate::text::{Fault, compression_of, decoder};
 use crate::{Place, ReadError};
 use bytes::Bytes;
 use ripplet_graph::batch::GraphBatch;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -58,6 +60,8 @@ struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Content {
     Bytes(Bytes),
+    /// A link to the entry of this path.
+    Link(String),
     Unread(String),
 }
 
@@ -111,6 +115,9 @@ impl Source for Tar {
                     refuse_apart(&path, &options)?;
                     read_bytes(bytes.clone(), &path, &options.read, options.most_of_an_entry())
                 }
+                Content::Link(target) => {
+                    Err(ReadError::content(path, Place::File, leads_nowhere(target)))
+                }
                 Content::Unread(why) => Err(ReadError::content(path, Place::File, why.clone())),
             }
         };
@@ -130,13 +137,22 @@ impl Stream {
     /// As many entries as are read at once, by their ids; none after the last.
     fn some(&mut self) -> Result<Vec<Member<Entry>>, ReadError> {
         let (mut some, mut bytes) = (Vec::new(), 0);
+        let mut contents = HashMap::new();
         while !self.ended && (some.is_empty() || bytes < self.options.bytes_at_once()) {
-            let Some(member) = self.entry()? else { continue };
-            bytes += RECORD;
-            if let Content::Bytes(content) = &member.source.content {
-                bytes += content.len() as u64;
-            }
+            let Some(mut member) = self.entry()? else { continue };
+            let Entry { name, content } = &mut member.source;
+            resolve(content, &contents);
+            bytes += RECORD + content.bytes();
+            contents.extend(plain_path(name).map(|path| (path, content.clone())));
             some.push(member);
+        }
+        // Links to entries behind them.
+        let mut linked = 0;
+        for Member { source: Entry { content, .. }, .. } in &mut some {
+            if matches!(content, Content::Link(_)) && linked < self.options.bytes_at_once() {
+                resolve(content, &contents);
+                linked += content.bytes();
+            }
         }
         sort(&mut some);
         self.any |= !some.is_empty();
@@ -165,7 +181,8 @@ impl Stream {
         let (kind, size) = (entry.header().entry_type(), entry.size());
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let id = graph_id(name.strip_prefix("./").unwrap_or(&name), &self.options);
-        let id = id.filter(|_| kind.is_file() || kind.is_contiguous() || kind.is_gnu_sparse());
+        let is_listed = !(kind.is_dir() || kind.is_pax_global_extensions());
+        let id = id.filter(|_| is_listed);
         if let (Some(id), Some(last)) = (&id, &self.last)
             && id < last
         {
@@ -176,7 +193,19 @@ impl Stream {
                 format!("the entry {name} is sparse: unpack the archive, read the folder");
             return Err(ReadError::content(&self.path, Place::File, sentence));
         }
+        let is_link = kind.is_symlink() || kind.is_hard_link();
+        let is_file = kind.is_file() || kind.is_contiguous();
         let content = match size <= most {
+            _ if is_link => {
+                let target = entry.link_name_bytes().unwrap_or_default();
+                let target = String::from_utf8_lossy(&target).into_owned();
+                let path = match kind.is_symlink() {
+                    true => led_to(&name, &target),
+                    false => plain_path(&target),
+                };
+                path.map_or_else(|| Content::Unread(leads_nowhere(&target)), Content::Link)
+            }
+            _ if !is_file => Content::Unread(NO_FILE.into()),
             true if id.is_some() => {
                 let bytes = read_bounded(&mut entry, size);
                 let bytes = bytes.map_err(|fault| fault.of(&self.path))?;
@@ -189,7 +218,7 @@ impl Stream {
         };
         let left = match &content {
             Content::Bytes(_) => 0,
-            Content::Unread(_) => size,
+            Content::Link(_) | Content::Unread(_) => size,
         };
         self.skip(left.saturating_add((RECORD - size % RECORD) % RECORD))?;
         let repeated = id.is_some() && id == self.last;
@@ -219,6 +248,31 @@ impl Stream {
             Ok(_) => Err(broken(&self.path, io::ErrorKind::UnexpectedEof.into())),
             Err(error) => Err(broken(&self.path, error)),
         }
+    }
+}
+
+/// Why an entry that is neither a file nor a link is not read.
+const NO_FILE: &str = "it is a pipe, a device or of a kind that is not known: expected a file";
+
+impl Content {
+    fn bytes(&self) -> u64 {
+        match self {
+            Content::Bytes(bytes) => bytes.len() as u64,
+            Content::Link(_) | Content::Unread(_) => 0,
+        }
+    }
+}
+
+/// Replaces a link by what it leads to, if that is there.
+fn resolve(content: &mut Content, contents: &HashMap<String, Content>) {
+    let mut found = &*content;
+    for _ in 0..MOST_HOPS {
+        let Content::Link(target) = found else { break };
+        let Some(next) = contents.get(target) else { return };
+        found = next;
+    }
+    if let Content::Bytes(bytes) = found {
+        *content = Content::Bytes(bytes.clone());
     }
 }
 

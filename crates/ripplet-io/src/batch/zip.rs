@@ -1,5 +1,6 @@
 //! A `.zip` of files that are a graph each: it is mapped, and its entries unpacked in parallel.
 
+use super::links::{MOST_HOPS, leads_nowhere, led_to, plain_path};
 use super::members::{FILE, Member, batch, graph_id, inside, no_graphs, refuse_apart, sort};
 use super::{BatchOptions, Source, Told, share};
 use crate::deflate::set_up;
@@ -9,6 +10,7 @@ use crate::summary::ReadSummary;
 use crate::{Place, ReadError};
 use ripplet_graph::EdgeTable;
 use ripplet_graph::batch::GraphBatch;
+use std::collections::HashMap;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,23 +43,40 @@ struct Entry {
     index: usize,
     /// Bytes that it says it unpacks to.
     size: u64,
+    /// Why it is not read, if it is not.
+    unread: Option<String>,
 }
+
+/// Bytes of a link's target at most, as on Linux.
+const LONGEST_PATH: u64 = 4096;
+/// The bits of a Unix mode that tell what kind of file it is, and those of a regular file.
+const KINDS: u32 = 0o170_000;
+const REGULAR: u32 = 0o100_000;
 
 impl Zip {
     pub(super) fn open(path: &Path, options: &BatchOptions) -> Result<Zip, ReadError> {
         let mapped = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
         let archive = ZipArchive::new(Cursor::new(Shared(Arc::new(mapped))));
         let mut archive = archive.map_err(|error| wrong(path, error))?;
-        let mut members = Vec::new();
+        let (mut members, mut links) = (Vec::new(), HashMap::new());
         for index in 0..archive.len() {
             let entry = archive.by_index_raw(index).map_err(|error| wrong(path, error))?;
             let name = entry.name().map_err(|error| wrong(path, error))?.into_owned();
             let id = graph_id(name.strip_prefix("./").unwrap_or(&name), options);
-            if let Some(id) = id.filter(|_| entry.is_file()) {
-                let source = Entry { name, index, size: entry.size() };
+            let mode = entry.unix_mode().map_or(0, |mode| mode & KINDS);
+            let is_file = mode == 0 || mode == REGULAR;
+            let unread = (!is_file).then(|| "it is a pipe or a device: expected a file".to_owned());
+            let (size, is_link) = (entry.size(), entry.is_symlink());
+            if let Some(id) = id.filter(|_| !entry.is_dir()) {
+                let source = Entry { name: name.clone(), index, size, unread };
                 members.push(Member { id, source, repeated: false });
             }
+            drop(entry);
+            if is_link {
+                links.insert(index, target(&mut archive, index, &name, path)?);
+            }
         }
+        follow(&mut members, &links, &mut archive, path)?;
         if members.is_empty() {
             return Err(no_graphs(path, "the archive"));
         }
@@ -79,6 +98,9 @@ impl Zip {
 
     fn read(&self, entry: &Entry) -> Result<(EdgeTable, ReadSummary), ReadError> {
         let path = inside(&self.path, &entry.name);
+        if let Some(why) = &entry.unread {
+            return Err(ReadError::content(path, Place::File, why.clone()));
+        }
         refuse_apart(&path, &self.options)?;
         let most = self.options.most_of_an_entry();
         // A clone shares the archive's directory.
@@ -90,6 +112,65 @@ impl Zip {
             read_bounded(&mut file, entry.size.min(most)).map_err(|fault| fault.of(&path))?;
         read_bytes(bytes.into(), &path, &self.options.read, most)
     }
+}
+
+/// Reads where the link `name`, the entry `index`, leads to: the path in the archive, or why there is none.
+fn target(
+    archive: &mut ZipArchive<Cursor<Shared>>,
+    index: usize,
+    name: &str,
+    path: &Path,
+) -> Result<Result<String, String>, ReadError> {
+    let opened = set_up(|| archive.by_index(index));
+    let opened = opened.map_err(|error| ReadError::io(path, Place::File, error))?;
+    let read = opened.map_err(|error| error.to_string()).and_then(|mut file| {
+        read_bounded(&mut file, LONGEST_PATH).map_err(|_| "its target cannot be read".to_owned())
+    });
+    Ok(read.and_then(|target| {
+        let target = String::from_utf8_lossy(&target);
+        led_to(name, &target).ok_or_else(|| leads_nowhere(&target))
+    }))
+}
+
+/// Gives members that are links the entries that they lead to, or the reason why they cannot be read.
+fn follow(
+    members: &mut [Member<Entry>],
+    links: &HashMap<usize, Result<String, String>>,
+    archive: &mut ZipArchive<Cursor<Shared>>,
+    path: &Path,
+) -> Result<(), ReadError> {
+    if links.is_empty() {
+        return Ok(());
+    }
+    let mut places = HashMap::new();
+    for index in 0..archive.len() {
+        let entry = archive.by_index_raw(index).map_err(|error| wrong(path, error))?;
+        let name = entry.name().map_err(|error| wrong(path, error))?;
+        if !entry.is_dir() {
+            places.extend(plain_path(&name).map(|name| (name, (index, entry.size()))));
+        }
+    }
+    for Member { source, .. } in members {
+        let mut why = source.unread.take();
+        for hop in 0..=MOST_HOPS {
+            let Some(target) = links.get(&source.index) else { break };
+            why = match target {
+                Err(why) => Some(why.clone()),
+                Ok(target) => match places.get(target) {
+                    Some(&(index, size)) if hop < MOST_HOPS => {
+                        (source.index, source.size) = (index, size);
+                        None
+                    }
+                    _ => Some(leads_nowhere(target)),
+                },
+            };
+            if why.is_some() {
+                break;
+            }
+        }
+        source.unread = why;
+    }
+    Ok(())
 }
 
 fn wrong(path: &Path, error: ZipError) -> ReadError {

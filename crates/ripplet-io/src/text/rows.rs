@@ -178,7 +178,7 @@ fn slow_row(
             show(field)
         ),
     };
-    let read = if layout.exact { token::exact_id } else { token::id };
+    let read = if layout.exact { token::exact_id } else { token::number_id };
     let id = |field: &[u8]| read(field, sign).map_err(|why| wrong(field, why));
     let ends = [id(&row.source)?, id(&row.target)?];
     Ok(edges.push(ends, row.weight)?)
@@ -529,6 +529,9 @@ pub(super) fn not_an_id(token: &[u8], sign: Sign, why: NotAnId) -> Sentence {
             "the vertex id {shown} would come out as another text: use --ids names to keep it as it \
              is, or --ids {} to read numbers",
             if sign == Sign::Signed { "signed" } else { "unsigned" }
+        ),
+        NotAnId::MinusZero => format!(
+            "the vertex id {shown} would be the vertex 0: use --ids names to tell them apart, or write 0"
         ),
         NotAnId::Fraction | NotAnId::NoNumber => {
             format!("`{shown}` is not a vertex id: expected {kind}; use --ids names to read names")

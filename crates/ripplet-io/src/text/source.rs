@@ -358,6 +358,9 @@ impl<'a> Text<'a> {
             Compression::Zstd => Some("zstd"),
         };
         match compressed {
+            Some("gzip") if error.kind() == io::ErrorKind::UnexpectedEof => Fault::whole(
+                "the gzip data ends early: the file was cut short, or bytes were added behind its end",
+            ),
             Some(name) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Fault::whole(format!("the {name} data ends early: the file was cut short"))
             }
@@ -532,7 +535,10 @@ mod tests {
         let (found, end) = whole_lines(&mut slow(true));
         assert_eq!(found, [b"one", b"two"]);
         let ReadErrorKind::Content(sentence) = end.unwrap_err().kind else { panic!() };
-        assert_eq!(sentence, "the gzip data ends early: the file was cut short");
+        assert_eq!(
+            sentence,
+            "the gzip data ends early: the file was cut short, or bytes were added behind its end"
+        );
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub(super) enum NotAnId {
     Fraction,
     /// An integer that prints otherwise: with zeros in front, or a minus zero.
     Padded,
+    /// A zero with a minus sign, where numbers are asked for.
+    MinusZero,
     /// Anything else.
     NoNumber,
 }
@@ -23,6 +25,14 @@ pub(super) fn exact_id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
     let digits = token.strip_prefix(b"-").unwrap_or(token);
     let is_padded = digits[0] == b'0' && token.len() > 1;
     if is_padded { Err(NotAnId::Padded) } else { Ok(value) }
+}
+
+/// A token as an id where numbers are asked for: zeros in front count for nothing, but `-0` and `0` are not taken for
+/// the same in silence.
+pub(super) fn number_id(token: &[u8], sign: Sign) -> Result<u64, NotAnId> {
+    let value = id(token, sign)?;
+    let is_minus_zero = token.first() == Some(&b'-') && value == signed(0);
+    if is_minus_zero { Err(NotAnId::MinusZero) } else { Ok(value) }
 }
 
 /// A token as an id in the form of [`crate::intern::Ends`].
@@ -222,6 +232,10 @@ mod tests {
         for none in ["", "-", "x", "1x", "+", "nan", "é"] {
             assert_eq!(unsigned(none), Err(NotAnId::NoNumber), "{none}");
         }
+        let number = |token: &str| number_id(token.as_bytes(), Sign::Signed);
+        assert_eq!(number("-07"), Ok(signed(-7)));
+        assert_eq!(number("00"), Ok(signed(0)));
+        assert_eq!([number("-0"), number("-00")], [Err(NotAnId::MinusZero); 2]);
         let by_sign = |token: &str| id(token.as_bytes(), Sign::Signed);
         assert_eq!(by_sign("-9223372036854775808"), Ok(signed(i64::MIN)));
         assert_eq!(by_sign("9223372036854775807"), Ok(signed(i64::MAX)));

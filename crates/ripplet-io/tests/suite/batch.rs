@@ -407,6 +407,85 @@ fn a_tar_in_another_order_is_read_where_it_is_small() {
     }
 }
 
+/// Links, pipes and files: hard links to what is before, symbolic ones to whatever is there, and to nothing.
+fn tar_with_links() -> Vec<u8> {
+    use tar::EntryType::{Fifo, Link, Regular, Symlink};
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, kind, content) in [
+        ("x/a.txt", Regular, "1 2\n"),
+        ("x/b.txt", Link, "x/a.txt"),
+        ("x/c.txt", Symlink, "d.txt"),
+        ("x/d.txt", Symlink, "../x/z.txt"),
+        ("x/e.txt", Fifo, ""),
+        ("x/f.txt", Symlink, "/etc/passwd"),
+        ("x/g.txt", Symlink, "g.txt"),
+        ("x/h.txt", Link, "x/none.txt"),
+        ("x/z.txt", Regular, "1 2\n2 3\n"),
+    ] {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_mode(0o644);
+        let data = if kind == Regular { content } else { "" };
+        header.set_size(data.len() as u64);
+        if kind == Regular || kind == Fifo {
+            archive.append_data(&mut header, name, data.as_bytes()).unwrap();
+        } else {
+            archive.append_link(&mut header, name, content).unwrap();
+        }
+    }
+    archive.into_inner().unwrap()
+}
+
+fn zip_with_links() -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default();
+    for (name, text) in [("x/a.txt", "1 2\n"), ("x/z.txt", "1 2\n2 3\n")] {
+        archive.start_file(name, options).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    for (name, target) in [
+        ("x/b.txt", "a.txt"),
+        ("x/c.txt", "d.txt"),
+        ("x/d.txt", "../x/z.txt"),
+        ("x/f.txt", "/etc/passwd"),
+        ("x/g.txt", "g.txt"),
+        ("x/h.txt", "none.txt"),
+    ] {
+        archive.add_symlink(name, target, options).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+/// None is lost in silence: a link is what it leads to, or named.
+#[test]
+fn links_in_an_archive_are_read_or_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes, bad) in [
+        ("a.tar", tar_with_links(), &["x/e", "x/f", "x/g", "x/h"][..]),
+        ("a.tgz", gzipped(&tar_with_links()), &["x/e", "x/f", "x/g", "x/h"]),
+        ("a.zip", zip_with_links(), &["x/f", "x/g", "x/h"]),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let stopped = error(&path, &BatchOptions::default());
+        assert!(stopped.contains(&format!("{name}/{}.txt: it is a ", bad[0])), "{stopped}");
+        let read = read(&path, &skipping()).unwrap();
+        let ids: Vec<&str> = read.graphs.keys().map(|id| &**id).collect();
+        assert_eq!(ids, ["x/a", "x/b", "x/c", "x/d", "x/z"], "{name}");
+        assert!(read.graphs["x/b"] == read.graphs["x/a"], "{name}");
+        assert!(["x/c", "x/d"].iter().all(|id| read.graphs[*id] == read.graphs["x/z"]), "{name}");
+        let skipped: Vec<&str> = read.skipped.iter().map(|(id, _)| &**id).collect();
+        assert_eq!(skipped, bad, "{name}");
+        let of = |id: &str| &read.skipped.iter().find(|(graph, _)| graph == id).unwrap().1;
+        assert!(
+            of("x/f").contains("it is a link to /etc/passwd, which is no file"),
+            "{}",
+            of("x/f")
+        );
+        assert!(of("x/h").contains("unpack the archive"), "{}", of("x/h"));
+    }
+}
+
 #[test]
 fn what_unpacks_to_too_much_is_refused() {
     let folder = tempfile::tempdir().unwrap();

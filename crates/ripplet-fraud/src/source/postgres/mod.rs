@@ -10,13 +10,14 @@
 //! the query itself takes is its own affair. Connections are encrypted as `sslmode` says:
 //! see `server.rs`.
 
+mod guard;
 mod passfile;
 mod server;
 mod statement;
 
 pub use server::with_password;
 
-use super::{Batches, Places, ROWS, RawBatch, SourceError, missing};
+use super::{Batches, Places, ROWS, RawBatch, SourceError, places_of};
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, TimestampMicrosecondArray};
 use arrow_schema::{Field, Schema};
@@ -99,7 +100,8 @@ fn of_server(error: &postgres::Error, before: u32) -> SourceError {
     /// Classes of errors that asking again does not mend: data, transactions that only read, what is not supported, names,
     /// syntax and rights, functions of the user's own.
     const OF_QUERIES: [&str; 8] = ["0A", "21", "22", "23", "25", "2F", "42", "P0"];
-    let why = sentence(error);
+    // The server's words have its hint, and lines of their own.
+    let why = sentence(error).replace("\nDETAIL: ", ". ").replace("\nHINT: ", ". ");
     let Some(told) = error.as_db_error() else { return failed(why) };
     if !OF_QUERIES.iter().any(|class| told.code().code().starts_with(class)) {
         return failed(why);
@@ -110,7 +112,8 @@ fn of_server(error: &postgres::Error, before: u32) -> SourceError {
         }
         _ => String::new(),
     };
-    let hint = told.hint().map_or_else(String::new, |hint| format!(". {hint}"));
+    let hint = told.hint().filter(|hint| !why.contains(*hint));
+    let hint = hint.map_or_else(String::new, |hint| format!(". {hint}"));
     SourceError::Sql { why: format!("{why}{place}{hint}") }
 }
 
@@ -185,14 +188,25 @@ enum Column {
 
 impl Connection {
     fn open(server: &Server, query: &str, columns: Vec<String>) -> Result<Connection, SourceError> {
-        let mut client = server.connect()?;
         let query = statement(query);
+        if query.is_empty() {
+            return Err(SourceError::Sql { why: "it is empty".into() });
+        }
+        let mut client = server.connect()?;
+        // A query reads: what would write, as `INSERT … RETURNING` does, is refused by the server.
+        client
+            .batch_execute("START TRANSACTION READ ONLY")
+            .map_err(|error| of_server(&error, 0))?;
         let statement = client.prepare(query).map_err(|error| of_server(&error, 0))?;
-        let known = || statement.columns().iter().map(|column| column.name().to_owned()).collect();
+        let names: Vec<&str> = statement.columns().iter().map(|column| column.name()).collect();
+        if names.is_empty() {
+            let why = "it gives no columns: expected a SELECT of the mapping's columns".into();
+            return Err(SourceError::Sql { why });
+        }
+        let asked: Vec<&str> = columns.iter().map(|name| &**name).collect();
+        let places = places_of(&asked, &names, ORIGIN)?;
         let mut wanted = Vec::new();
-        for name in &columns {
-            let place = statement.columns().iter().position(|column| column.name() == *name);
-            let place = place.ok_or_else(|| missing(ORIGIN, name, known()))?;
+        for (name, place) in columns.iter().zip(places) {
             let found = statement.columns()[place].type_();
             let kind = Kind::of(found).ok_or_else(|| SourceError::ColumnType {
                 origin: ORIGIN.into(),
@@ -312,7 +326,11 @@ impl Column {
                 let time = match (kind, raw.map(integer)) {
                     (_, None) => None,
                     (Kind::Timestamp, Some(Some(i64::MIN))) => Some(i64::MIN),
-                    (Kind::Timestamp, Some(Some(micros))) => Some(micros.saturating_add(EPOCH)),
+                    (Kind::Timestamp, Some(Some(i64::MAX))) => Some(i64::MAX),
+                    // The last years that the server knows are no infinity, though they are beyond counting.
+                    (Kind::Timestamp, Some(Some(micros))) => {
+                        Some(micros.saturating_add(EPOCH).min(i64::MAX - 1))
+                    }
                     // `infinity` as a date.
                     (_, Some(Some(days))) if days == i64::from(i32::MAX) => Some(i64::MAX),
                     (_, Some(Some(days))) if days == i64::from(i32::MIN) => Some(i64::MIN),
@@ -360,13 +378,17 @@ fn text(kind: Kind, raw: &[u8]) -> Option<String> {
 /// how many decimals are shown; then the digits.
 fn numeric(raw: &[u8]) -> Option<String> {
     const NEGATIVE: u16 = 0x4000;
-    const SPECIAL: u16 = 0xc000;
+    const NOT_A_NUMBER: u16 = 0xc000;
+    const INFINITY: u16 = 0xd000;
+    const MINUS_INFINITY: u16 = 0xf000;
     let words: Vec<u16> =
         raw.chunks_exact(2).map(|two| u16::from_be_bytes([two[0], two[1]])).collect();
     let [count, weight, sign, shown, digits @ ..] = &*words else { return None };
-    if sign & SPECIAL == SPECIAL {
-        // NaN and the infinities.
-        return Some("NaN".into());
+    match *sign {
+        NOT_A_NUMBER => return Some("NaN".into()),
+        INFINITY => return Some("Infinity".into()),
+        MINUS_INFINITY => return Some("-Infinity".into()),
+        _ => {}
     }
     let weight = i32::from(weight.cast_signed());
     if digits.len() != usize::from(*count) {
@@ -412,6 +434,8 @@ mod tests {
         assert_eq!(numeric(&words(&[1, 2, 0, 0, 7])).unwrap(), "700000000");
         assert_eq!(numeric(&words(&[0, 0, 0, 0])).unwrap(), "0");
         assert_eq!(numeric(&words(&[0, 0, 0xc000, 0])).unwrap(), "NaN");
+        assert_eq!(numeric(&words(&[0, 0, 0xd000, 0])).unwrap(), "Infinity");
+        assert_eq!(numeric(&words(&[0, 0, 0xf000, 0])).unwrap(), "-Infinity");
         assert_eq!(numeric(&words(&[5, 0, 0, 0, 1])), None);
     }
 }

@@ -25,27 +25,27 @@ pub(super) fn password(
     path: &Path,
     connection: &Connection<'_>,
 ) -> Result<Option<String>, SourceError> {
-    check_private(path)?;
+    if !is_private(path) {
+        return Err(wrong(format!(
+            "others may read the file of passwords {0}: run chmod 600 {0}",
+            path.display()
+        )));
+    }
     let text = read_small_text(path, LARGEST_TEXT, "lines host:port:database:user:password");
     let text = text.map_err(|error| wrong(format!("the file of passwords {error}")))?;
     Ok(text.lines().find_map(|line| password_of_line(line, connection)))
 }
 
+/// Whether the file's owner alone may read it; what is no file is for its reader to refuse.
 #[cfg(unix)]
-fn check_private(path: &Path) -> Result<(), SourceError> {
+pub(super) fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_file() && found.mode() & 0o077 != 0 => Err(wrong(format!(
-            "others may read the file of passwords {0}: run chmod 600 {0}",
-            path.display()
-        ))),
-        _ => Ok(()),
-    }
+    std::fs::metadata(path).map_or(true, |found| !found.is_file() || found.mode() & 0o077 == 0)
 }
 
 #[cfg(not(unix))]
-fn check_private(_: &Path) -> Result<(), SourceError> {
-    Ok(())
+pub(super) fn is_private(_: &Path) -> bool {
+    true
 }
 
 fn password_of_line(line: &str, connection: &Connection<'_>) -> Option<String> {

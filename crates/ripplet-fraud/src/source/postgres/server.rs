@@ -21,9 +21,10 @@
 //! As libpq, but for this: connections to other machines are encrypted unless that is refused, `allow` is refused, `~/.postgresql/root.crt` is not looked for, `prefer` does not fall back
 //! where a handshake fails, certificates are of version 3, and their names are the subject alternative ones alone.
 
+use super::guard::Encrypting;
 use super::{failed, passfile, sentence};
 use crate::source::SourceError;
-use postgres::config::{Host, SslMode};
+use postgres::config::{Host, SslMode, SslNegotiation};
 use postgres::{Client, Config, NoTls};
 use ripplet_io::read_small;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -47,6 +48,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// What servers of version 17 and later want to be told of a handshake.
 const PROTOCOL: &[u8] = b"postgresql";
+
+/// What the client says if it is asked for a password and has none.
+const NO_PASSWORD: &str = "password missing";
 
 /// The port that servers listen at, where nothing is said.
 const PORT: u16 = 5432;
@@ -74,6 +78,8 @@ pub(super) struct Server {
     config: Config,
     /// None where connections are not encrypted.
     encryption: Option<Encryption>,
+    /// The file of passwords that was passed over, as others may read it.
+    passed_over: Option<PathBuf>,
 }
 
 /// How a server that offers encryption is checked.
@@ -107,12 +113,27 @@ impl Server {
     /// # Errors
     /// If it is not reached, is not who it should be, or refuses who asks.
     pub(super) fn connect(&self) -> Result<Client, SourceError> {
-        let Server { config, encryption } = self;
-        let connected = match encryption {
-            None => config.connect(NoTls),
-            Some(encryption) => config.connect(encryption.connector()?),
+        let Server { config, encryption, .. } = self;
+        let connector = encryption.as_ref().map(Encryption::connector).transpose()?;
+        let is_socket = config.get_hosts().iter().any(|host| !matches!(host, Host::Tcp(_)));
+        let connected = match connector {
+            // A socket of this machine has no name to be guarded by.
+            None if is_socket => config.connect(NoTls),
+            Some(tls) if is_socket => config.connect(tls),
+            tls => {
+                let mode = config.get_ssl_mode();
+                let is_direct = config.get_ssl_negotiation() == SslNegotiation::Direct;
+                let is_required = mode == SslMode::Require;
+                let mut config = config.clone();
+                // All goes through the guard, which agrees on encryption.
+                config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
+                config.connect(Encrypting { tls, is_required, is_direct })
+            }
         };
         connected.map_err(|error| {
+            if config.get_password().is_none() && sentence(&error).contains(NO_PASSWORD) {
+                return wrong(self.without_password());
+            }
             let advice = advice(&error, config.get_ssl_mode(), encryption.as_ref());
             let why = format!("cannot connect: {}{advice}", sentence(&error));
             // Who is refused, or asks for a database that is not there, has the wrong address.
@@ -123,6 +144,20 @@ impl Server {
             }
             failed(why)
         })
+    }
+
+    /// Says where a password may stand.
+    fn without_password(&self) -> String {
+        let passed_over = self.passed_over.as_ref().map_or_else(String::new, |path| {
+            format!(
+                ". {0} was passed over, as others may read it: run chmod 600 {0}",
+                path.display()
+            )
+        });
+        format!(
+            "the server asks for a password, and there is none: name a file with --password-file, set PGPASSWORD, or add a \
+             line host:port:database:user:password to ~/.pgpass{passed_over}"
+        )
     }
 
     /// How long it may take to answer.
@@ -158,10 +193,17 @@ impl Server {
         if let (None, Some(password)) = (config.get_password(), environment("PGPASSWORD")) {
             config.password(password);
         }
+        let mut passed_over = None;
         if config.get_password().is_none() {
             let named = found.2.or_else(|| environment("PGPASSFILE")).map(PathBuf::from);
             let usual = || Some(Path::new(&environment("HOME")?).join(".pgpass"));
-            let file = named.or_else(|| usual().filter(|path| path.exists()));
+            let file = named.or_else(|| {
+                // One that others may read is passed over, as by psql: it may not be needed.
+                let path = usual().filter(|path| path.exists())?;
+                let is_private = passfile::is_private(&path);
+                passed_over = (!is_private).then(|| path.clone());
+                is_private.then_some(path)
+            });
             let password = file.map(|file| passfile::password(&file, &asked_for(&config)));
             if let Some(password) = password.transpose()?.flatten() {
                 config.password(password);
@@ -179,7 +221,7 @@ impl Server {
             (ssl_mode, encryption) = (SslMode::Disable, None);
         }
         config.ssl_mode(ssl_mode);
-        Ok(Server { config, encryption })
+        Ok(Server { config, encryption, passed_over })
     }
 }
 
