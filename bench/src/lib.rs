@@ -4,7 +4,7 @@ mod arguments;
 
 pub use arguments::Arguments;
 
-use ripplet_graph::generate::{Planted, Rmat, Road, Social, Web};
+use ripplet_generate::{Planted, Rmat, Road, Social, Web};
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
 use ripplet_io::{Format, MembershipForm, ReadOptions, read_edges, read_memberships};
 use std::error::Error;

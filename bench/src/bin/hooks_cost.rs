@@ -21,7 +21,7 @@
 //! ```
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use ripplet_graph::generate::Planted;
+use ripplet_generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::Lpa;

@@ -2,14 +2,14 @@
 //! kernel_text -- lpa phased mg:8`, with `plain` or `compressed` behind that for the
 //! lists, and `streamed` where they are not all on the device (else `whole`), and `ranked` where devices share them, or `-- lcc`, `-- lcc directed` for the clustering coefficient, or `-- swarm`,
 //! `-- swarm harmonic`, `-- swarm summaries`, `-- swarm distances`, `-- swarm betweenness directed`,
-//! `-- swarm edges undirected weighted` for graphs of a batch, or `-- generate` for markets. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
+//! `-- swarm edges undirected weighted` for graphs of a batch. For a look at it, or for `nvcc -cubin -arch=sm_90 -Xptxas -v`.
 
 use ripplet_analytics::Lengths;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
+use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, Resident, source};
 use ripplet_cuda::swarm::{self, Question};
-use ripplet_cuda::{generate, lcc};
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder, GraphView, VertexIds};
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Seeded, Slpa};
@@ -28,10 +28,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         let graph = GraphBuilder::new().direction(direction).build(edges)?;
         let lcc = Lcc::new(Definition::Ldbc).with_triangles();
         println!("{}", lcc::source(&graph, lcc, Kernels::Measured).text);
-        return Ok(());
-    }
-    if argument(0, "lpa") == "generate" {
-        println!("{}", generate::source().text);
         return Ok(());
     }
     if argument(0, "lpa") == "swarm" {

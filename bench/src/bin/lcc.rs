@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use ripplet_analytics::Observer;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_bench::{Case, Result};
-use ripplet_graph::generate::{Planted, Rmat, Road, Social, Web};
+use ripplet_generate::{Planted, Rmat, Road, Social, Web};
 use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, VertexIds};
 use std::time::Instant;
 

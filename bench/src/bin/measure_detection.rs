@@ -1,4 +1,4 @@
-//! What detection takes on a window of a generated market: `measure_detection [--transactions N] [--days N] [--known F]
+//! What detection takes on a window of generated transactions: `measure_detection [--transactions N] [--days N] [--known F]
 //! [--device cpu|cuda] [--threads N] [--no-closure] [--repeat N]`. The graph is that of so many transactions of the first
 //! so many days, weighed by their number. Prints lines of JSON: the graph, the plan, seconds of each step beside the
 //! memory's high-water mark, and what was found; labels spread so many times.
@@ -10,25 +10,25 @@ use ripplet_fraud::Timestamp;
 use ripplet_fraud::detect::{self, Detection, Known, gather, spread};
 use ripplet_fraud::scores::score;
 use ripplet_fraud::ties::Ties;
-use ripplet_graph::generate::Transactions;
+use ripplet_generate::Transactions;
 use ripplet_graph::{Graph, VertexId};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::{Executor, NO_LABEL};
 use serde_json::json;
 use std::time::Instant;
 
-/// Transactions of the first 30 days of the market, at scale 1.
+/// Transactions of the first 30 days, at scale 1.
 const OF_30_DAYS: f64 = 4.3e9;
 
 fn main() -> Result<()> {
     let arguments = Arguments::of_process();
-    let transactions: f64 = arguments.or("--transactions", 50e6)?;
+    let count: f64 = arguments.or("--transactions", 50e6)?;
     let days: u32 = arguments.or("--days", 30)?;
     let share: f64 = arguments.or("--known", 0.1)?;
-    let scale = transactions / OF_30_DAYS * 30.0 / f64::from(days);
-    let market = Transactions::new(days, scale).market()?;
-    let graph = market.graph()?;
-    let known = (0..market.rings()).flat_map(|ring| market.known(ring, share));
+    let scale = count / OF_30_DAYS * 30.0 / f64::from(days);
+    let transactions = Transactions::new(days, scale).prepare()?;
+    let graph = transactions.graph()?;
+    let known = (0..transactions.rings()).flat_map(|ring| transactions.known(ring, share));
     let mut bad: Vec<VertexId> = known.collect();
     bad.sort_unstable();
     bad.dedup();
@@ -40,11 +40,11 @@ fn main() -> Result<()> {
     println!(
         "{}",
         json!({
-            "transactions": transactions, "days": days, "vertices": graph.vertices(), "edges": graph.edges(),
-            "bytes": graph.bytes(), "known": bad.len(), "rings": market.rings(), "peak_bytes": peak(),
+            "transactions": count, "days": days, "vertices": graph.vertices(), "edges": graph.edges(),
+            "bytes": graph.bytes(), "known": bad.len(), "rings": transactions.rings(), "peak_bytes": peak(),
         })
     );
-    drop(market);
+    drop(transactions);
     let (graph, detection) = (&graph, &detection);
     if arguments.option("--device") == Some("cuda") {
         let executor = DeviceExecutor::new(CudaDevice::new(0)?);

@@ -1,14 +1,13 @@
-//! Measures label propagation on a generated market on a GPU: `measure_transactions DAYS [--scale F] [--storage
-//! plain|compressed] [--schedules phased,async,sync] [--rounds N]`. The graph is drawn on the GPU, shard by shard, and
-//! with compressed lists never there as a whole. Prints lines of JSON: the graph, the plan beside what the GPU had less
+//! Measures label propagation on a generated graph of transactions on a GPU: `measure_transactions DAYS [--scale F] [--storage
+//! plain|compressed] [--schedules phased,async,sync] [--rounds N]`. The graph is drawn on all cores, shard by shard; with
+//! compressed lists it is never in memory as a whole. Prints lines of JSON: the graph, the plan beside what the GPU had less
 //! of while the run lasted, and each round.
 
 use ripplet_bench::{Arguments, Result};
 use ripplet_cuda::device::Device;
-use ripplet_cuda::generate::DeviceMarket;
 use ripplet_cuda::{CudaDevice, DeviceExecutor};
+use ripplet_generate::Transactions;
 use ripplet_graph::compressed::{CompressedGraph, CompressedShard};
-use ripplet_graph::generate::Transactions;
 use ripplet_graph::{Direction, Graph, GraphView, VertexIds, WeightScale};
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::{Executor, Observer, Round, Schedule, Settings, Stop};
@@ -27,26 +26,21 @@ fn main() -> Result<()> {
     let schedules = arguments.option("--schedules").unwrap_or("phased");
 
     let start = Instant::now();
-    let transactions = Transactions { weighted: false, ..Transactions::new(days, scale) };
-    let market = transactions.market()?;
-    let ids = VertexIds::Consecutive { first: 0, count: market.vertices() };
+    let parameters = Transactions { weighted: false, ..Transactions::new(days, scale) };
+    let transactions = parameters.prepare()?;
+    let ids = VertexIds::Consecutive { first: 0, count: transactions.vertices() };
     let (undirected, unit) = (Direction::Undirected, WeightScale::ONE);
     let executor = DeviceExecutor::new(CudaDevice::new(0)?);
-    let mut drawn = DeviceMarket::new(&executor, &market)?;
     let (mut plain, mut compressed) = (None, None);
     if storage == "plain" {
-        plain = Some(drawn.graph(&())?);
+        plain = Some(transactions.graph()?);
     } else {
         let mut shards = Vec::new();
-        let ranges = market.shard_ranges(SHARD_ARCS)?;
-        drawn.make_room(&ranges)?;
-        for range in ranges {
-            shards.push(CompressedShard::of(&drawn.shard(range, &())?)?);
+        for range in transactions.shard_ranges(SHARD_ARCS)? {
+            shards.push(CompressedShard::of(&transactions.shard(range)?)?);
         }
         compressed = Some(CompressedGraph::from_shards(ids, undirected, unit, shards)?);
     }
-    // Its memory is the runs'.
-    drop(drawn);
     let plain: Option<&Graph> = plain.as_ref();
     let graph = plain.map(GraphView::from).or(compressed.as_ref().map(GraphView::from));
     let graph = graph.ok_or("a graph")?;

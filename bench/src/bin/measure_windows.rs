@@ -1,5 +1,5 @@
 //! What a slide of a window costs beside a rebuild: `measure_windows [--transactions N] [--window DAYS] [--slides N]
-//! [--weight RULE]`. Transactions are those of the generated market, numbered as they are first seen, so many in a
+//! [--weight RULE]`. Transactions are those that `ripplet generate transactions` draws, numbered as they are first seen, so many in a
 //! window of so many days; each slide is a day. Prints lines of JSON: the windows, and of each slide the seconds for the
 //! day's run and for the merge, beside those for a rebuild of the same window by merging its runs, and by the graph
 //! builder from its transactions; their arrays are compared. With `--labels`, also the rounds of label propagation that
@@ -13,7 +13,7 @@ use ripplet_fraud::ties::Ties;
 use ripplet_fraud::weights::Weighing;
 use ripplet_fraud::window::{Shape, Sliding};
 use ripplet_fraud::{Span, Timestamp};
-use ripplet_graph::generate::{Market, Transactions};
+use ripplet_generate::{TransactionGraph, Transactions};
 use ripplet_graph::{EdgeTable, GraphBuilder, VertexId, VertexIds};
 use ripplet_lp::NO_LABEL;
 use ripplet_lp::cpu::CpuExecutor;
@@ -21,7 +21,7 @@ use serde_json::json;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// Thousands of millions of transactions of the first 30 days of the market, at scale 1.
+/// Thousands of millions of transactions of the first 30 days, at scale 1.
 const OF_30_DAYS: f64 = 4.3e9;
 /// The share of the rings' buyers that are known.
 const KNOWN: f64 = 0.1;
@@ -38,9 +38,12 @@ fn main() -> Result<()> {
     let mut labels: Option<Spread> = None;
 
     let scale = transactions / OF_30_DAYS * 30.0 / f64::from(length);
-    let market = Transactions::new(length + slides, scale).market()?;
-    let mut days =
-        Days { market: &market, numbers: vec![VertexId::MAX; market.vertices() as usize], seen: 0 };
+    let transactions = Transactions::new(length + slides, scale).prepare()?;
+    let mut days = Days {
+        transactions: &transactions,
+        numbers: vec![VertexId::MAX; transactions.vertices() as usize],
+        seen: 0,
+    };
     let shape = Shape::new(Span::of_days(length.into()).ok_or("days")?, Span::DAY)?;
     let weighing = || Weighing::new(&WeightRule { of: Some(rule.into()), resolution: None }, true);
     let mut sliding = Sliding::new(shape, weighing()?, unit_value);
@@ -98,7 +101,7 @@ fn main() -> Result<()> {
             line["slide_share_of_rebuild_from_runs"] = json!(slide / from_runs);
         }
         if with_labels {
-            let known = (0..market.rings()).flat_map(|ring| market.known(ring, KNOWN));
+            let known = (0..transactions.rings()).flat_map(|ring| transactions.known(ring, KNOWN));
             let mut bad: Vec<VertexId> = known.map(|v| days.numbers[v as usize]).collect();
             bad.retain(|&v| v < days.seen);
             bad.sort_unstable();
@@ -132,9 +135,9 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The days of a market, their vertices numbered as they are first seen.
+/// The days of generated transactions, their vertices numbered as they are first seen.
 struct Days<'a> {
-    market: &'a Market,
+    transactions: &'a TransactionGraph,
     numbers: Vec<VertexId>,
     seen: u32,
 }
@@ -142,8 +145,8 @@ struct Days<'a> {
 impl Days<'_> {
     fn of(&mut self, day: u32) -> Result<Vec<Deal>> {
         let mut deals = Vec::new();
-        for part in self.market.sales_parts().filter(|part| part.day == day) {
-            let sales = self.market.sales(&part)?;
+        for part in self.transactions.sales_parts().filter(|part| part.day == day) {
+            let sales = self.transactions.sales(&part)?;
             for ((&buyer, &item), &amount) in
                 sales.buyers.iter().zip(&sales.items).zip(&sales.amounts)
             {

@@ -9,9 +9,9 @@ use miette::Diagnostic;
 use ripplet::ProgramErrors;
 use ripplet::checkpoints::ResumeError;
 use ripplet::cuda::DeviceError;
-use ripplet::cuda::generate::DrawError as DeviceDrawError;
 use ripplet::draw::DrawError;
-use ripplet::graph::{BuildError, OutOfMemory, generate::GenerateError};
+use ripplet::generate::GenerateError;
+use ripplet::graph::{BuildError, OutOfMemory};
 use ripplet::io::{Format, ReadError, ReadErrorKind, WriteError};
 use ripplet::jit::JitError;
 use ripplet::lp::{ColumnError, RunError, SettingsError, cpu::ThreadError, quality::QualityError};
@@ -372,23 +372,6 @@ impl From<RunError> for Failure {
                 }
             }
             error => Failure::Run(error),
-        }
-    }
-}
-
-impl From<DeviceDrawError> for Failure {
-    fn from(error: DeviceDrawError) -> Failure {
-        let is_too_large = matches!(error, DeviceDrawError::Device(RunError::DeviceMemory { .. }));
-        let failure = match error {
-            DeviceDrawError::Market(error) => Failure::Generate(error),
-            DeviceDrawError::Device(error) => error.into(),
-        };
-        match failure {
-            Failure::Device { sentence, help } if is_too_large => Failure::Device {
-                sentence,
-                help: format!("write an .rg or .rgz with fewer --shard-arcs, {help}"),
-            },
-            other => other,
         }
     }
 }

@@ -109,19 +109,6 @@ impl DeviceArguments {
         }
     }
 
-    /// The same where `what`, such as "this is done", is so on the CPU alone.
-    pub fn check_without_gpu(&self, what: &str) -> Result<(), Failure> {
-        let name = match (&self.device, self.device_memory) {
-            (Choice::Cuda(_), _) => "--device",
-            (_, Some(_)) => "--device-memory",
-            (Choice::Auto | Choice::Cpu, None) => return Ok(()),
-        };
-        Err(Failure::refused(
-            format!("{what} on the CPU alone, and {name} is for a GPU"),
-            format!("leave {name} out"),
-        ))
-    }
-
     /// Whether the CPU may do what a GPU cannot.
     pub fn is_auto(&self) -> bool {
         self.device == Choice::Auto

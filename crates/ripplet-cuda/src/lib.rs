@@ -4,7 +4,6 @@ pub mod compressed;
 pub mod cuda;
 pub mod device;
 pub mod exchange;
-pub mod generate;
 pub mod lcc;
 pub mod lp;
 mod places;

@@ -159,7 +159,8 @@ impl EdgeTable {
         (&mut self.sources, &mut self.targets, self.weights.as_deref_mut())
     }
 
-    pub(crate) fn into_columns(self) -> [Vec<VertexId>; 2] {
+    /// Returns the sources and the targets.
+    pub fn into_columns(self) -> [Vec<VertexId>; 2] {
         [self.sources, self.targets]
     }
 

@@ -122,8 +122,6 @@ fn of_lists(first: VertexId, lists: impl NeighborLists) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compressed::CompressedGraph;
-    use crate::generate::Web;
     use crate::{EdgeTable, Graph, GraphBuilder, Names};
     use std::collections::BTreeSet;
 
@@ -172,22 +170,6 @@ mod tests {
         let signed = VertexIds::Signed(vec![7, 8, 9, 10].into());
         assert_eq!(identity(&graph(GraphBuilder::new(), unsigned, None)), one);
         assert_eq!(identity(&graph(GraphBuilder::new(), signed, None)), one);
-    }
-
-    #[test]
-    fn shards_threads_and_storage_do_not_matter() {
-        let web = |shard_arcs: u64| {
-            let edges = Web::new(10).generate().unwrap();
-            GraphBuilder::new().shard_arcs(shard_arcs).build(edges).unwrap()
-        };
-        let one = identity(&web(1 << 20));
-        for (threads, shard_arcs) in [(1, 1 << 20), (2, 1000), (7, 77)] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let graph = web(shard_arcs);
-            assert_eq!(pool.install(|| identity(&graph)), one);
-            let compressed = CompressedGraph::of(graph).unwrap();
-            assert_eq!(pool.install(|| identity(&compressed)), one);
-        }
     }
 
     #[test]

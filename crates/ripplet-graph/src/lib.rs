@@ -26,7 +26,6 @@ mod weight;
 
 pub mod batch;
 pub mod compressed;
-pub mod generate;
 pub mod memory;
 
 pub use atomic::{as_atomic, as_plain, as_plain_words};

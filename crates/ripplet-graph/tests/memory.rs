@@ -8,9 +8,9 @@
 
 #![cfg(target_os = "linux")]
 
+use ripplet_generate::{Road, Web};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
 use ripplet_graph::compressed::CompressedAdjacency;
-use ripplet_graph::generate::{Road, Web};
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder};
 use std::process::Command;
 

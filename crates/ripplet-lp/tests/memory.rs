@@ -2,7 +2,7 @@
 //!
 //! One test in a program of its own: it counts every allocation of the process.
 
-use ripplet_graph::generate::Planted;
+use ripplet_generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};

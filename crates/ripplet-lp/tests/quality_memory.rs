@@ -2,7 +2,7 @@
 //!
 //! One test in a program of its own: it counts every allocation of the process.
 
-use ripplet_graph::generate::Planted;
+use ripplet_generate::Planted;
 use ripplet_graph::{Direction, Graph, GraphBuilder};
 use ripplet_lp::NO_LABEL;
 use ripplet_lp::quality::{Cover, Quality, agreement, overlap_agreement};

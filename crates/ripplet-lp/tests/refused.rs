@@ -2,7 +2,7 @@
 //!
 //! One test in a program of its own: its allocator refuses.
 
-use ripplet_graph::generate::Planted;
+use ripplet_generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_lp::NO_LABEL;
 use ripplet_lp::quality::{

@@ -10,7 +10,7 @@
 //! ```
 //! use ripplet::checkpoints::{Checkpoints, Every, FileKeeper};
 //! use ripplet::lp::{Executor, Keeper, Observer, RunIdentity, Settings, cpu::CpuExecutor, programs::Lpa};
-//! # use ripplet::graph::{GraphBuilder, generate::Web};
+//! # use ripplet::{generate::Web, graph::GraphBuilder};
 //! # let graph = GraphBuilder::new().build(Web::new(8).generate()?)?;
 //! # let folder = tempfile::tempdir()?;
 //!
@@ -288,7 +288,8 @@ fn read(kept: Kept, path: &Path) -> Result<(RunIdentity, Checkpoint), ReadError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{GraphBuilder, generate::Web};
+    use crate::generate::Web;
+    use crate::graph::GraphBuilder;
     use crate::lp::{Settings, programs::Lpa};
     use std::borrow::Cow;
 

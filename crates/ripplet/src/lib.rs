@@ -7,7 +7,8 @@
 //! | [`cuda`] | GPUs: which are here, the way to them, and the executor on one |
 //! | [`draw`] | pictures of communities, as SVG and HTML |
 //! | [`fraud`] | windows of transactions, and the suspicious clusters in them |
-//! | [`graph`] | graphs, the builder that makes them of edges, generators |
+//! | [`generate`] | synthetic graphs |
+//! | [`graph`] | graphs, and the builder that makes them of edges |
 //! | [`io`] | every file format, in and out |
 //! | [`jit`] | programs from files: [`read_program`], and machine code of them |
 //! | [`lp`] | label propagation: programs, schedules, executors, quality |
@@ -49,6 +50,7 @@ pub use ripplet_analytics as analytics;
 pub use ripplet_cuda as cuda;
 pub use ripplet_draw as draw;
 pub use ripplet_fraud as fraud;
+pub use ripplet_generate as generate;
 pub use ripplet_graph as graph;
 pub use ripplet_hooks::{ProgramErrors, read_program};
 pub use ripplet_io as io;

@@ -12,7 +12,7 @@
 mod interpreter;
 
 use interpreter::Interpreted;
-use ripplet_graph::generate::Planted;
+use ripplet_generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_jit::{CompiledProgram, JitProgram, Parameters};
 use ripplet_lp::cpu::CpuExecutor;

@@ -423,7 +423,7 @@ mod tests {
     use super::super::hubs;
     use super::super::rule::{Arcs, Plain};
     use super::*;
-    use ripplet_graph::generate::Rmat;
+    use ripplet_generate::Rmat;
     use ripplet_graph::{Direction, GraphBuilder};
 
     #[test]

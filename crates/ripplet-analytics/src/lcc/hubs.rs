@@ -91,8 +91,8 @@ fn bit(words: &[u32], at: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ripplet_generate::Rmat;
     use ripplet_graph::GraphBuilder;
-    use ripplet_graph::generate::Rmat;
 
     #[test]
     fn rows_are_the_lists() {

@@ -5,7 +5,7 @@ use super::machines::run;
 use super::oracle::Oracle;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::{Observer, RunError};
-use ripplet_graph::generate::Rmat;
+use ripplet_generate::Rmat;
 use ripplet_graph::{Graph, GraphBuilder};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;

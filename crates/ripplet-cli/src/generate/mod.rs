@@ -14,7 +14,7 @@ use crate::seed::seed;
 use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, Subcommand};
-use ripplet::graph::generate::{Planted, Rmat, Road, Social, Web};
+use ripplet::generate::{Planted, Rmat, Road, Social, Web};
 use ripplet::graph::{EdgeTable, Graph, GraphBuilder, MAX_VERTICES, VertexIds};
 use ripplet::io::{Format, write};
 use std::path::{Path, PathBuf};

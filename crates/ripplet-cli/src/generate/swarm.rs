@@ -7,8 +7,8 @@ use crate::output::{check_place, written};
 use crate::seed::seed;
 use crate::threads::ThreadArguments;
 use clap::Args;
+use ripplet::generate::Swarm;
 use ripplet::graph::batch::GraphBatch;
-use ripplet::graph::generate::Swarm;
 use ripplet::io::swarm_file::SwarmWriter;
 use std::path::PathBuf;
 

@@ -5,14 +5,12 @@ use crate::console::Console;
 use crate::convert::{check_graph_place, write_graph};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::machine::{DeviceArguments, Machine, Opened};
 use crate::message::counted;
 use crate::output::{check_place, is_standard, written};
 use crate::seed::seed;
 use crate::threads::ThreadArguments;
 use clap::Args;
-use ripplet::cuda::generate::DeviceMarket;
-use ripplet::graph::generate::{Market, Sales, SalesPart, Transactions};
+use ripplet::generate::{Sales, SalesPart, TransactionGraph, Transactions};
 use ripplet::graph::{Direction, OutOfMemory, Shard, VertexIds, WeightScale, memory};
 use ripplet::io::rg::{RgShape, RgWriter};
 use ripplet::io::rgz::RgzWriter;
@@ -29,7 +27,7 @@ use std::path::{Path, PathBuf};
 /// Of 10 days, 460 million vertices and 1.7 thousand million edges; of 100 days, 1010 million and
 /// 11.6 thousand million; --scale is a share of that. An .rg or .rgz is written shard by shard; a table
 /// (.csv, .tsv, .parquet, .arrow) gets each transaction: source, target, day, amount; another
-/// format takes the whole graph's memory. A GPU draws the same graph as the CPU; a table is drawn on the CPU.
+/// format takes the whole graph's memory.
 #[derive(Args)]
 pub struct TransactionsArguments {
     /// Where the graph goes, an .rg or .rgz best; or its transactions, a table.
@@ -71,11 +69,9 @@ pub struct TransactionsArguments {
     seed: u64,
     #[command(flatten)]
     threads: ThreadArguments,
-    #[command(flatten, next_help_heading = "Running")]
-    device: DeviceArguments,
 }
 
-/// What becomes of the market.
+/// The kind of output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Product {
     /// An `.rg` or `.rgz`, shard by shard.
@@ -96,28 +92,18 @@ const BYTES_PER_EDGE: u64 = 16;
 /// Generates transactions.
 pub fn run(arguments: &TransactionsArguments, console: &Console) -> Result<(), Failure> {
     arguments.check_places()?;
-    arguments.check_device()?;
-    let transactions = arguments.generator();
-    arguments.check_memory(&transactions)?;
+    let parameters = arguments.parameters();
+    arguments.check_memory(&parameters)?;
     arguments.threads.start()?;
-    let market = transactions.market()?;
+    let transactions = parameters.prepare()?;
     let output = &arguments.output;
-    let device = &arguments.device;
-    let opened = match arguments.product() {
-        Product::Table => Opened::Cpu { why: None },
-        Product::Shards { .. } | Product::Graph => device.open_one()?,
-    };
-    let machine = opened.start(&arguments.threads, console)?;
-    let what = device.on(&machine, &arguments.threads, console, |machine| {
-        let what = arguments.write(&market, machine, console)?;
-        Ok(if machine.is_cpu() { what } else { format!("{what}, drawn on {}", machine.name()) })
-    })?;
-    let ring = |ring| market.ring(ring).collect();
-    arguments.write_members(arguments.truth.as_deref(), &market, ring)?;
-    let known = |ring| market.known(ring, arguments.known).collect();
-    arguments.write_members(arguments.seeds.as_deref(), &market, known)?;
+    let what = arguments.write(&transactions, console)?;
+    let ring = |ring| transactions.ring(ring).collect();
+    arguments.write_members(arguments.truth.as_deref(), &transactions, ring)?;
+    let known = |ring| transactions.known(ring, arguments.known).collect();
+    arguments.write_members(arguments.seeds.as_deref(), &transactions, known)?;
     if !is_standard(output) {
-        let (vertices, rings) = (market.vertices(), market.rings());
+        let (vertices, rings) = (transactions.vertices(), transactions.rings());
         console
             .say(&format!("{vertices} vertices, {rings} rings, {what}; see {}", output.display()));
     }
@@ -125,7 +111,7 @@ pub fn run(arguments: &TransactionsArguments, console: &Console) -> Result<(), F
 }
 
 impl TransactionsArguments {
-    fn generator(&self) -> Transactions {
+    fn parameters(&self) -> Transactions {
         let mut made = Transactions::new(self.days, self.scale);
         replace(&mut made.buyer_exponent, self.buyer_exponent);
         replace(&mut made.item_exponent, self.item_exponent);
@@ -141,14 +127,6 @@ impl TransactionsArguments {
                 Product::Table
             }
             _ => Product::Graph,
-        }
-    }
-
-    /// Refuses what would be ignored.
-    fn check_device(&self) -> Result<(), Failure> {
-        match self.product() {
-            Product::Table => self.device.check_without_gpu("a table of transactions is drawn"),
-            Product::Shards { .. } | Product::Graph => self.device.check(),
         }
     }
 
@@ -169,8 +147,8 @@ impl TransactionsArguments {
         Ok(())
     }
 
-    fn check_memory(&self, transactions: &Transactions) -> Result<(), Failure> {
-        let (vertices, edges) = transactions.size()?;
+    fn check_memory(&self, parameters: &Transactions) -> Result<(), Failure> {
+        let (vertices, edges) = parameters.size()?;
         match self.product() {
             Product::Shards { compressed } => {
                 let more = if compressed { BYTES_PER_COMPRESSED_ARC } else { 0 };
@@ -186,66 +164,36 @@ impl TransactionsArguments {
         }
     }
 
-    /// Draws and writes; says what.
-    fn write(
-        &self,
-        market: &Market,
-        machine: &Machine,
-        console: &Console,
-    ) -> Result<String, Failure> {
-        let on_gpu = match machine {
-            Machine::Cuda { executor, .. } => {
-                console.stage("compiling the kernels");
-                Some(DeviceMarket::new(executor, market)?)
-            }
-            // Several GPUs are refused before.
-            Machine::Cpu(_) | Machine::Cudas { .. } => None,
-        };
+    /// Draws and writes the graph or the table, and returns what was written.
+    fn write(&self, transactions: &TransactionGraph, console: &Console) -> Result<String, Failure> {
         match self.product() {
-            Product::Shards { compressed } => {
-                let ranges = market.shard_ranges(self.shard_arcs)?;
-                match on_gpu {
-                    None => self.write_shards(compressed, market, &ranges, console, |range| {
-                        Ok(market.shard(range)?)
-                    }),
-                    Some(mut drawn) => {
-                        drawn.make_room(&ranges)?;
-                        self.write_shards(compressed, market, &ranges, console, |range| {
-                            Ok(drawn.shard(range, &console.watch())?)
-                        })
-                    }
-                }
-            }
-            Product::Table => self.write_table(market, console),
+            Product::Shards { compressed } => self.write_shards(compressed, transactions, console),
+            Product::Table => self.write_table(transactions, console),
             Product::Graph => {
                 console.stage("drawing the lists");
-                let graph = match on_gpu {
-                    None => market.graph()?,
-                    Some(mut drawn) => drawn.graph(&console.watch())?,
-                };
+                let graph = transactions.graph()?;
                 write_graph(&graph, &self.output, None, console)?;
                 Ok(format!("{} edges", graph.edges()))
             }
         }
     }
 
-    /// Writes the graph shard by shard: one is written while the next is drawn, by `draw`.
+    /// Writes the graph shard by shard: one is written while the next is drawn.
     fn write_shards(
         &self,
         compressed: bool,
-        market: &Market,
-        ranges: &[Range<u32>],
+        transactions: &TransactionGraph,
         console: &Console,
-        mut draw: impl FnMut(Range<u32>) -> Result<Shard, Failure> + Send,
     ) -> Result<String, Failure> {
-        let (vertices, shards) = (market.vertices(), ranges.len() as u32);
+        let ranges = transactions.shard_ranges(self.shard_arcs)?;
+        let (vertices, shards) = (transactions.vertices(), ranges.len() as u32);
         let shape = RgShape { vertices, shards, weighted: !self.no_weights };
         let writer = ShardWriter::create(&self.output, compressed, shape);
         let mut writer = writer.map_err(Failure::Write)?;
         let mut arcs = 0;
         let draw = |range: Range<u32>| {
             console.stage(format!("drawing vertex {} of {vertices}", range.end));
-            draw(range)
+            Ok(transactions.shard(range)?)
         };
         let append = |shard: Shard| {
             arcs += shard.out().neighbors().len() as u64;
@@ -260,15 +208,19 @@ impl TransactionsArguments {
     }
 
     /// Writes each transaction: some are written while the next are drawn.
-    fn write_table(&self, market: &Market, console: &Console) -> Result<String, Failure> {
+    fn write_table(
+        &self,
+        transactions: &TransactionGraph,
+        console: &Console,
+    ) -> Result<String, Failure> {
         let columns = [("day", ColumnKind::U32), ("amount", ColumnKind::F64)];
         let shape = TableShape { rows: Rows::Edges, of_batch: false, columns: &columns };
         let mut table = TableWriter::create(&self.output, shape).map_err(Failure::Write)?;
-        let ids = VertexIds::Consecutive { first: 0, count: market.vertices() };
+        let ids = VertexIds::Consecutive { first: 0, count: transactions.vertices() };
         let mut rows = 0;
         let draw = |part: SalesPart| {
             console.stage(format!("drawing day {} of {}", part.day, self.days));
-            Ok((part.day, market.sales(&part)?))
+            Ok((part.day, transactions.sales(&part)?))
         };
         let append = |(day, sales): (u32, Sales)| {
             let count = sales.buyers.len();
@@ -282,7 +234,7 @@ impl TransactionsArguments {
             let days = vec![day; count];
             table.append(edges, &[ColumnData::U32(&days), ColumnData::F64(&sales.amounts)])
         };
-        in_turns(market.sales_parts(), draw, append)?;
+        in_turns(transactions.sales_parts(), draw, append)?;
         interrupt::check()?;
         written(table.finish())?;
         Ok(format!("{rows} transactions"))
@@ -292,7 +244,7 @@ impl TransactionsArguments {
     fn write_members(
         &self,
         path: Option<&Path>,
-        market: &Market,
+        transactions: &TransactionGraph,
         members: impl Fn(u32) -> Vec<u32>,
     ) -> Result<(), Failure> {
         let Some(path) = path else { return Ok(()) };
@@ -302,13 +254,13 @@ impl TransactionsArguments {
             let source = Error::new(ErrorKind::OutOfMemory, error);
             Failure::Write(WriteError { path: path.into(), source })
         };
-        for ring in 0..market.rings() {
-            let first = market.ring(ring).next().unwrap_or_default();
+        for ring in 0..transactions.rings() {
+            let first = transactions.ring(ring).next().unwrap_or_default();
             let members = members(ring);
             memory::extend(&mut vertices, &members).map_err(refused)?;
             memory::extend(&mut rings, &vec![first; members.len()]).map_err(refused)?;
         }
-        let ids = VertexIds::Consecutive { first: 0, count: market.vertices() };
+        let ids = VertexIds::Consecutive { first: 0, count: transactions.vertices() };
         let rows = Communities { vertices: Some(&vertices), communities: &rings, strengths: None };
         written(write::write_communities(path, &ids, &rows, Naming::VertexId))
     }

@@ -116,7 +116,7 @@ fn a_disk_that_fills_up_while_a_graph_is_written() {
     ] {
         fills_up(&sandbox, "convert a.rg", output);
     }
-    let run = "generate transactions --scale 0.00001 --device cpu --shard-arcs 9000 -o";
+    let run = "generate transactions --scale 0.00001 --shard-arcs 9000 -o";
     for output in ["b.rg", "b.rgz", "b.parquet", "b.csv"] {
         fills_up(&sandbox, run, output);
     }

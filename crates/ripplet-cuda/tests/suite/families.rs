@@ -8,7 +8,7 @@
 use crate::graphs::Edges;
 use crate::machines::{Machine, is_thorough, machine, on_gpu};
 use ripplet_cuda::lp::{Counting, Tuning};
-use ripplet_graph::generate::{Rmat, Road, Social, Web};
+use ripplet_generate::{Rmat, Road, Social, Web};
 use ripplet_graph::{EdgeTable, Graph, MAX_SHARD_ARCS};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};

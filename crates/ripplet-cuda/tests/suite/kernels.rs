@@ -8,7 +8,6 @@ use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::cuda::{Version, nvrtc};
 use ripplet_cuda::device::Source;
-use ripplet_cuda::generate;
 use ripplet_cuda::lcc;
 use ripplet_cuda::lp::{Kernels, Resident, source};
 use ripplet_cuda::swarm::{self, Question};
@@ -121,10 +120,10 @@ fn every_kernel_compiles_for_every_architecture() {
             let compile = move || {
                 let is_newest = ARCHITECTURES.last() == Some(&architecture);
                 let [count, others] = if is_newest { [usize::MAX; 2] } else { [EVERYWHERE, 1] };
-                let lp = texts().into_iter().take(count).collect();
+                let lp: Vec<_> = texts().into_iter().take(count).collect();
                 let lcc = texts_of_lcc().into_iter().take(others).collect();
                 let swarms = texts_of_swarms().into_iter().take(others).collect();
-                for texts in [lp, lcc, swarms, vec![generate::source()]] {
+                for texts in [lp, lcc, swarms] {
                     for (number, text) in texts.iter().enumerate() {
                         let is_at_an_end = number == 0 || number + 1 == texts.len();
                         let options = if is_newest && is_at_an_end { &[] } else { quickly };

@@ -10,7 +10,6 @@ mod cuda;
 #[cfg(target_os = "linux")]
 mod fake;
 mod families;
-mod generate;
 #[path = "../../../ripplet-lp/tests/suite/graphs.rs"]
 mod graphs;
 mod kernels;

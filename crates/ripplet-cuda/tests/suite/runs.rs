@@ -6,7 +6,7 @@ use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::device::Device;
 use ripplet_cuda::lp::Tuning;
 use ripplet_cuda::shim::ShimDevice;
-use ripplet_graph::generate::{Rmat, Road, Social, Web};
+use ripplet_generate::{Rmat, Road, Social, Web};
 use ripplet_graph::{EdgeTable, GraphBuilder, MAX_SHARD_ARCS};
 use ripplet_lp::programs::Lpa;
 use ripplet_lp::{DeviceSeconds, Executor, Observer, RunError, Settings};

@@ -27,20 +27,20 @@ pub struct RgShape {
 /// way back. Memory: the table of the file's sections, twice, a MiB, and 4 bytes a MiB of file.
 ///
 /// ```
-/// use ripplet_graph::generate::Transactions;
+/// use ripplet_generate::Transactions;
 /// use ripplet_io::rg::{self, RgShape, RgWriter};
 ///
 /// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("market.rg");
-/// let market = Transactions::new(10, 1e-5).market()?;
-/// let ranges = market.shard_ranges(10_000)?;
-/// let (vertices, shards) = (market.vertices(), ranges.len() as u32);
+/// # let path = folder.path().join("transactions.rg");
+/// let transactions = Transactions::new(10, 1e-5).prepare()?;
+/// let ranges = transactions.shard_ranges(10_000)?;
+/// let (vertices, shards) = (transactions.vertices(), ranges.len() as u32);
 /// let mut file = RgWriter::create(&path, RgShape { vertices, shards, weighted: true })?;
 /// for range in ranges {
-///     file.append(&market.shard(range)?)?;
+///     file.append(&transactions.shard(range)?)?;
 /// }
 /// file.finish()?;
-/// assert_eq!(rg::open(&path)?.arcs(), market.graph()?.arcs());
+/// assert_eq!(rg::open(&path)?.arcs(), transactions.graph()?.arcs());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

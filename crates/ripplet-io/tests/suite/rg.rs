@@ -2,7 +2,7 @@
 
 use crate::graphs::{any_graph, example};
 use proptest::prelude::*;
-use ripplet_graph::generate::Transactions;
+use ripplet_generate::Transactions;
 use ripplet_graph::{
     Direction, EdgeTable, Graph, GraphBuilder, Names, Shard, VertexIds, WeightScale,
 };
@@ -211,14 +211,14 @@ fn an_open_graph_outlives_its_file() {
     assert_eq!(open, graph, "no file at all");
 }
 
-/// A market's graph in these shards, in memory and as a file that they were appended to.
+/// A transactions's graph in these shards, in memory and as a file that they were appended to.
 fn appended(of: &Transactions, arcs: u64) -> (Graph, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("graph.rg");
-    let market = of.market().unwrap();
-    let ranges = market.shard_ranges(arcs).unwrap().into_iter();
-    let shards: Vec<Shard> = ranges.map(|range| market.shard(range).unwrap()).collect();
-    let (vertices, count) = (market.vertices(), shards.len() as u32);
+    let transactions = of.prepare().unwrap();
+    let ranges = transactions.shard_ranges(arcs).unwrap().into_iter();
+    let shards: Vec<Shard> = ranges.map(|range| transactions.shard(range).unwrap()).collect();
+    let (vertices, count) = (transactions.vertices(), shards.len() as u32);
     let shape = RgShape { vertices, shards: count, weighted: of.weighted };
     let mut file = RgWriter::create(&path, shape).unwrap();
     shards.iter().for_each(|shard| file.append(shard).unwrap());
@@ -249,10 +249,10 @@ fn shard_by_shard_the_bytes_are_the_same() {
 fn shards_that_are_not_the_next_are_refused_and_nothing_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("graph.rg");
-    let market = Transactions::new(10, 1e-6).market().unwrap();
-    let vertices = market.vertices();
+    let transactions = Transactions::new(10, 1e-6).prepare().unwrap();
+    let vertices = transactions.vertices();
     let shape = RgShape { vertices, shards: 2, weighted: true };
-    let shard = |range| market.shard(range).unwrap();
+    let shard = |range| transactions.shard(range).unwrap();
     let not_the_next = |shape: RgShape, shards: &[Shard]| {
         let mut file = RgWriter::create(&path, shape).unwrap();
         let (last, first) = shards.split_last().unwrap();

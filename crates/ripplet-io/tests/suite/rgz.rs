@@ -217,7 +217,7 @@ fn a_file_that_is_dropped_unfinished_does_not_appear() {
 
 #[test]
 fn a_larger_graph_takes_a_third_of_its_rg() {
-    let edges = ripplet_graph::generate::Web::new(12).generate().unwrap();
+    let edges = ripplet_generate::Web::new(12).generate().unwrap();
     let graph = GraphBuilder::new().shard_arcs(30_000).build(edges).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("web.rgz");

@@ -1,7 +1,7 @@
 //! Hooks asked by hand, in the midst of a run: with lists that are cut off where they may be.
 
 use crate::programs::{compiled, everything};
-use ripplet_graph::generate::Planted;
+use ripplet_generate::Planted;
 use ripplet_graph::{Graph, GraphBuilder};
 use ripplet_jit::CompiledProgram;
 use ripplet_lp::cpu::CpuExecutor;

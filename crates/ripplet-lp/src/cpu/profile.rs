@@ -190,8 +190,8 @@ mod tests {
     use super::*;
     use crate::programs::Lpa;
     use crate::rounds::Rounds;
+    use ripplet_generate::Social;
     use ripplet_graph::GraphBuilder;
-    use ripplet_graph::generate::Social;
 
     #[test]
     fn parts_move_labels_as_whole_rounds_do() {

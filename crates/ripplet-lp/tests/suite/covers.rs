@@ -1,6 +1,6 @@
 //! Communities that overlap, against cdlib and networkx; `tests/data/make_covers.py` made the numbers.
 
-use ripplet_graph::generate::Planted;
+use ripplet_generate::Planted;
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder, SelfLoops, VertexIds};
 use ripplet_lp::quality::{
     Cover, OverlapAgreement, Quality, QualityError, agreement, overlap_agreement, per_community,

@@ -2,7 +2,7 @@
 
 use crate::graphs::{Edges, any_edges, shapes};
 use proptest::prelude::*;
-use ripplet_graph::generate::Social;
+use ripplet_generate::Social;
 use ripplet_graph::{Graph, GraphBuilder, MAX_SHARD_ARCS, VertexId};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{

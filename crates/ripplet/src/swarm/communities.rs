@@ -140,8 +140,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ripplet_generate::Planted;
     use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchTable, Members};
-    use ripplet_graph::generate::Planted;
     use ripplet_lp::programs::{Cdlp, Lpa};
     use ripplet_lp::{Program, RunError, Schedule};
 

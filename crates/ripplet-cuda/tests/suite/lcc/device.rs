@@ -9,7 +9,7 @@ use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lcc::DeviceLcc;
 use ripplet_cuda::shim::ShimDevice;
-use ripplet_graph::generate::{Rmat, Road, Social, Web};
+use ripplet_generate::{Rmat, Road, Social, Web};
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder};
 use ripplet_lp::RunError;
 use std::sync::atomic::AtomicUsize;

@@ -8,7 +8,7 @@
 //!
 //! This is the model of Lancichinetti, Fortunato and Radicchi, built in time linear in the edges.
 //! `mixing` is their μ: the share of a vertex's edges that leave its community. Ids are permuted,
-//! so that they tell nothing about communities.
+//! so that they hold no information about communities.
 //!
 //! Memory: the table (8 bytes an edge), 16 bytes a vertex, and 4 bytes for each end of an edge
 //! between communities. Time: linear. Reference: *Benchmark graphs for testing community
@@ -17,11 +17,11 @@
 mod pairing;
 mod shape;
 
-use super::permutation::Permutation;
-use super::random::derive;
-use super::{GenerateError, columns, table, vertex_count};
-use crate::{EdgeTable, VertexId};
+use crate::permutation::Permutation;
+use crate::random::derive;
+use crate::{GenerateError, columns, table, vertex_count};
 use rayon::prelude::*;
+use ripplet_graph::{EdgeTable, VertexId};
 use shape::Shape;
 
 /// Parameters of a planted partition.
@@ -37,16 +37,16 @@ pub struct Planted {
     pub edges: u64,
     /// The share of edges that lead out of their community, from 0 to 1.
     pub mixing: f64,
-    /// Exponent of the degrees' power law; 2 where nothing is said, as in the paper.
+    /// Exponent of the degrees' power law; by default 2, as in the paper.
     pub degree_exponent: f64,
     /// The largest degree (about: rounding may add a few); 15 times the average where nothing is
     /// said. The smallest follows from the average.
     pub max_degree: u32,
-    /// Exponent of the community sizes' power law; 2 where nothing is said.
+    /// Exponent of the community sizes' power law; by default 2.
     pub size_exponent: f64,
-    /// The smallest community; 20 where nothing is said, and never less than the average degree.
+    /// The smallest community; by default 20, and never less than the average degree.
     pub min_size: u32,
-    /// The largest community; 50 times the average degree where nothing is said.
+    /// The largest community; by default 50 times the average degree.
     pub max_size: u32,
     /// Draws the graph.
     pub seed: u64,
@@ -143,8 +143,8 @@ impl Planted {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{degrees, on_any_pool};
     use super::*;
+    use crate::tests::{degrees, on_any_pool};
     use std::collections::HashSet;
 
     /// The share of distinct edges that lead out of their community.

@@ -1,34 +1,32 @@
-//! Buyers, or items: who arrives when, and whose the stubs of a day are.
+//! One side of the transactions, buyers or items: arrivals, and the owners of a day's stubs.
 
-use super::super::random::{PowerLaw, Stream, derive, mix};
-use super::tables::{CrowdTables, DayTable};
-use crate::VertexId;
-use crate::memory::{self, OutOfMemory};
+use crate::random::{PowerLaw, Stream, derive, mix};
+use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
 
-/// One side of the market. Members are numbered from 0 in the order of their arrival.
+/// Buyers, or items. Members are numbered from 0 in the order of their arrival.
 ///
-/// The stubs of a day are numbered, too: first one for each newcomer, then those that the weights
-/// share out. Lay the weights of all members end to end: of the line, every `gap`-th place from an
-/// offset that the day draws is a stub, whose owner is whose weight lies there.
-pub(super) struct Crowd {
+/// The stubs of a day are numbered, too: first one stub for each newcomer, then the stubs that are
+/// assigned by weight. Lay the weights of all members end to end on a line. From a random offset of the
+/// day on, every `gap`-th place of the line is a stub, owned by the member whose weight covers the place.
+pub(super) struct Population {
     days: Vec<Day>,
     weights: Weights,
 }
 
-/// What a crowd's share in a day is.
+/// The stubs of a population on a day.
 struct Day {
-    /// Who arrives.
+    /// Members that arrive.
     newcomers: Range<u32>,
-    /// All stubs, the newcomers' among them.
+    /// All stubs, including those of newcomers.
     stubs: u64,
     gap: Divisor,
     offset: u64,
 }
 
-/// What is known of a crowd before its stubs are shared out.
-pub(super) struct CrowdShape<'a> {
-    /// Of which crowd.
+/// The size of a population and of its days, before stubs are assigned.
+pub(super) struct PopulationShape<'a> {
+    /// Name, which selects the random stream.
     pub(super) name: &'a str,
     /// Members at the end of each day.
     pub(super) arrived: &'a [u32],
@@ -40,8 +38,8 @@ pub(super) struct CrowdShape<'a> {
     pub(super) exponent: f64,
 }
 
-impl Crowd {
-    pub(super) fn draw(shape: &CrowdShape<'_>, seed: u64) -> Result<Crowd, OutOfMemory> {
+impl Population {
+    pub(super) fn draw(shape: &PopulationShape<'_>, seed: u64) -> Result<Population, OutOfMemory> {
         let seed = derive(seed, shape.name);
         let weights = Weights::draw(shape.exponent, shape.at_last, seed)?;
         let mut before = 0;
@@ -55,15 +53,15 @@ impl Crowd {
             Day { newcomers, stubs, gap: Divisor::new(gap.max(1)), offset }
         };
         let days = shape.arrived.iter().zip(shape.stubs).enumerate().map(day).collect();
-        Ok(Crowd { days, weights })
+        Ok(Population { days, weights })
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub(super) fn len(&self) -> u32 {
         self.days.last().map_or(0, |day| day.newcomers.end)
     }
 
-    /// How many days there are.
+    /// Returns the number of days.
     pub(super) fn days(&self) -> usize {
         self.days.len()
     }
@@ -78,7 +76,7 @@ impl Crowd {
         self.days.partition_point(|day| day.newcomers.end <= member)
     }
 
-    /// The stub that a newcomer has on the day of the arrival.
+    /// Returns the stub of a newcomer on the day of its arrival.
     #[inline]
     pub(super) fn newcomers_stub(&self, day: usize, member: u32) -> u64 {
         u64::from(member - self.days[day].newcomers.start)
@@ -90,8 +88,8 @@ impl Crowd {
         self.weights.before(u64::from(member))
     }
 
-    /// The first stub that the weights share out to a member before whom there is so much weight;
-    /// it ends where the next one's begin. Who has not arrived has none.
+    /// Returns the first stub assigned by weight to the member that has `weight_before` before it. The member's
+    /// stubs end where those of the next member begin; a member that has not arrived has none.
     #[inline]
     pub(super) fn first(&self, day: usize, weight_before: u64) -> u64 {
         let day = &self.days[day];
@@ -100,7 +98,7 @@ impl Crowd {
         (newcomers + places).min(day.stubs)
     }
 
-    /// Whose a stub is.
+    /// Returns the owner of a stub.
     #[inline]
     pub(super) fn owner(&self, day: usize, stub: u64) -> u32 {
         let day = &self.days[day];
@@ -111,38 +109,7 @@ impl Crowd {
         }
     }
 
-    /// The stubs of a day that some members have: as newcomers, and by their weights.
-    pub(super) fn stubs_of(&self, day: usize, members: &Range<u32>) -> [Range<u64>; 2] {
-        let newcomers = &self.days[day].newcomers;
-        let first = members.start.clamp(newcomers.start, newcomers.end);
-        let end = members.end.clamp(first, newcomers.end);
-        let weight = |member| self.first(day, self.weight_before(member));
-        [
-            self.newcomers_stub(day, first)..self.newcomers_stub(day, end),
-            weight(members.start)..weight(members.end),
-        ]
-    }
-
-    /// The tables, where the first member is this vertex.
-    pub(super) fn tables(&self, first: VertexId) -> CrowdTables<'_> {
-        let Weights { before, block, bits, guide, step } = &self.weights;
-        let day = |day: &Day| DayTable {
-            newcomers: day.newcomers.clone(),
-            gap: day.gap.by,
-            offset: day.offset,
-        };
-        CrowdTables {
-            first,
-            days: self.days.iter().map(day).collect(),
-            before,
-            block: *block,
-            bits: *bits,
-            guide,
-            step: *step,
-        }
-    }
-
-    /// How many stubs the members before this one have, over all days.
+    /// Returns the number of stubs of the members before this one, over all days.
     pub(super) fn stubs_before(&self, member: u32) -> u64 {
         let weight = self.weight_before(member);
         let shared = |day: usize| self.first(day, weight) - self.days[day].newcomers.len() as u64;
@@ -151,7 +118,7 @@ impl Crowd {
     }
 }
 
-/// The weights of endlessly many members: those of a block, again and again.
+/// The weights of members: those of one block, repeated without end.
 struct Weights {
     /// The sum of the weights before each member of a block, and at last of all. Exponents from 1.8
     /// on and 2¹⁶ members keep it below 2³².
@@ -164,13 +131,13 @@ struct Weights {
     step: u32,
 }
 
-/// The least weight: fine enough for rounding not to show.
+/// The smallest weight: large enough that rounding to integers does not change the distribution.
 const LEAST: f64 = 64.0;
 /// The largest weight, in least ones: sums over a graph stay below 2⁶³.
 const SPREAD: f64 = (1 << 20) as f64;
 /// 2^bits weights at most: their sums stay in a core's cache.
 const MOST_BITS: u32 = 16;
-/// A small crowd has each weight so often at least: a hub alone would be half of a small graph.
+/// Least repetitions of each weight in a small population: otherwise one hub would be half of the graph.
 const TURNS: u32 = 4;
 
 impl Weights {
@@ -210,7 +177,7 @@ impl Weights {
         (member >> self.bits) * self.block.by + u64::from(self.before[(member & mask) as usize])
     }
 
-    /// Whose weight lies at this place.
+    /// Returns the member whose weight covers a place.
     #[inline]
     fn at(&self, place: u64) -> u64 {
         let (block, rest) = self.block.divide(place);
@@ -222,16 +189,15 @@ impl Weights {
     }
 }
 
-/// Divides by a number that stays, with a multiplication.
+/// Division by a fixed number, by a multiplication.
 ///
 /// The quotient of n, below 2⁶³, is the high half of the product of n and the reciprocal, or one more
 /// where the rest is `by` or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Divisor {
-    /// The number.
-    pub by: u64,
+struct Divisor {
+    by: u64,
     /// (2⁶⁴ − 1) / `by`, rounded down.
-    pub reciprocal: u64,
+    reciprocal: u64,
 }
 
 impl Divisor {
@@ -266,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Each stub belongs to whom it is shared out to, and all are.
+    /// Each stub belongs to the member it is assigned to, and all stubs are assigned.
     #[test]
     fn stubs_and_owners_agree() {
         for (arrived, stubs) in [
@@ -275,25 +241,28 @@ mod tests {
             (&[70_000, 70_001], &[70_000, 200_000]),
         ] {
             let at_last = *arrived.last().unwrap();
-            let shape = CrowdShape { name: "test", arrived, stubs, at_last, exponent: 2.2 };
-            let crowd = Crowd::draw(&shape, 5).unwrap();
+            let shape = PopulationShape { name: "test", arrived, stubs, at_last, exponent: 2.2 };
+            let population = Population::draw(&shape, 5).unwrap();
             let mut owned = 0;
             for day in 0..arrived.len() {
-                let mut next = crowd.days[day].newcomers.len() as u64;
+                let mut next = population.days[day].newcomers.len() as u64;
                 for member in 0..arrived[day] {
-                    let end = crowd.first(day, crowd.weight_before(member + 1));
-                    assert!((next..end).all(|stub| crowd.owner(day, stub) == member));
+                    let end = population.first(day, population.weight_before(member + 1));
+                    assert!((next..end).all(|stub| population.owner(day, stub) == member));
                     next = end;
                 }
                 assert_eq!(next, stubs[day], "day {day}");
-                for member in crowd.days[day].newcomers.clone() {
-                    assert_eq!(crowd.arrival(member), day);
-                    assert_eq!(crowd.owner(day, crowd.newcomers_stub(day, member)), member);
+                for member in population.days[day].newcomers.clone() {
+                    assert_eq!(population.arrival(member), day);
+                    assert_eq!(
+                        population.owner(day, population.newcomers_stub(day, member)),
+                        member
+                    );
                 }
                 owned += next;
             }
-            assert_eq!(crowd.stubs_before(at_last), owned);
-            assert_eq!(crowd.stubs_before(0), 0);
+            assert_eq!(population.stubs_before(at_last), owned);
+            assert_eq!(population.stubs_before(0), 0);
         }
     }
 }

@@ -1,15 +1,15 @@
-//! The transactions themselves, day by day: what the graph's edges are made of.
+//! The single transactions, day by day, that the edges of the graph summarise.
 
-use super::super::GenerateError;
-use super::super::random::{PowerLaw, mix};
-use super::Market;
+use super::TransactionGraph;
 use super::rings::MOST_PAIRS;
-use crate::VertexId;
-use crate::memory::{self, OutOfMemory};
+use crate::GenerateError;
+use crate::random::{PowerLaw, mix};
 use rayon::prelude::*;
+use ripplet_graph::VertexId;
+use ripplet_graph::memory::{self, OutOfMemory};
 use std::ops::Range;
 
-/// Some transactions of one day, to be drawn together.
+/// Some transactions of one day, drawn together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SalesPart {
     /// The day, from 1.
@@ -20,18 +20,18 @@ pub struct SalesPart {
 #[derive(Clone, Debug, PartialEq)]
 enum Of {
     /// Stubs of buyers.
-    Everybody(Range<u64>),
+    Stubs(Range<u64>),
     Rings(Range<u32>),
 }
 
 /// Transactions, a row each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sales {
-    /// Who buys.
+    /// Buyers.
     pub buyers: Vec<VertexId>,
-    /// What.
+    /// Items bought.
     pub items: Vec<VertexId>,
-    /// For how much: an item's price stays the same, from 1 to 10,000, in whole hundredths.
+    /// Amounts: an item has one price, from 1 to 10,000 in whole hundredths.
     pub amounts: Vec<f64>,
 }
 
@@ -42,21 +42,21 @@ const ROWS_PER_TASK: usize = 1 << 13;
 /// Rings in a part: about as many rows.
 const RINGS: u32 = (ROWS / MOST_PAIRS) as u32;
 
-impl Market {
-    /// All transactions in parts, in the order of their days: the rings' behind those of everybody.
+impl TransactionGraph {
+    /// Returns all transactions in parts, in the order of their days; on each day, those of rings come last.
     pub fn sales_parts(&self) -> impl Iterator<Item = SalesPart> {
-        (0..self.crowds[0].days()).flat_map(move |day| {
+        (0..self.populations[0].days()).flat_map(move |day| {
             let number = day as u32 + 1;
-            let (stubs, rings) = (self.crowds[0].stubs(day), self.rings.active(day as u32));
-            let everybody = (0..stubs).step_by(ROWS as usize).map(move |first| {
-                let of = Of::Everybody(first..stubs.min(first + ROWS));
+            let (stubs, rings) = (self.populations[0].stubs(day), self.rings.active(day as u32));
+            let ordinary = (0..stubs).step_by(ROWS as usize).map(move |first| {
+                let of = Of::Stubs(first..stubs.min(first + ROWS));
                 SalesPart { day: number, of }
             });
             let rings = rings.clone().step_by(RINGS as usize).map(move |first| {
                 let of = Of::Rings(first..rings.end.min(first.saturating_add(RINGS)));
                 SalesPart { day: number, of }
             });
-            everybody.chain(rings)
+            ordinary.chain(rings)
         })
     }
 
@@ -67,7 +67,7 @@ impl Market {
     pub fn sales(&self, part: &SalesPart) -> Result<Sales, GenerateError> {
         let day = part.day as usize - 1;
         let drawn = match &part.of {
-            Of::Everybody(stubs) => self.everybody(day, stubs.clone()),
+            Of::Stubs(stubs) => self.everybody(day, stubs.clone()),
             Of::Rings(rings) => self.ring_sales(day, rings.clone()),
         };
         drawn.map_err(|error| GenerateError::OutOfMemory { rows: ROWS, bytes: error.bytes })
@@ -84,8 +84,8 @@ impl Market {
             let first = stubs.start + (task * ROWS_PER_TASK) as u64;
             let rows = buyers.iter_mut().zip(items).zip(amounts);
             for (stub, ((buyer, item), amount)) in (first..).zip(rows) {
-                *buyer = self.crowds[0].owner(day, stub);
-                let bought = self.crowds[1].owner(day, self.pairings[day].of(stub));
+                *buyer = self.populations[0].owner(day, stub);
+                let bought = self.populations[1].owner(day, self.pairings[day].of(stub));
                 *item = self.buyers() + bought;
                 *amount = self.price(&prices, bought);
             }

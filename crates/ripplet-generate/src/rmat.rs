@@ -7,11 +7,11 @@
 //! builder drops or merges them. Memory: the table. Reference: Chakrabarti, Zhan, Faloutsos,
 //! *R-MAT*, SDM 2004; Graph500 specification 3.0, section 3.
 
-use super::permutation::Permutation;
-use super::random::{Stream, derive};
-use super::{GenerateError, VERTICES_PER_STREAM, columns, scaled, table};
-use crate::EdgeTable;
+use crate::permutation::Permutation;
+use crate::random::{Stream, derive};
+use crate::{GenerateError, VERTICES_PER_STREAM, columns, scaled, table};
 use rayon::prelude::*;
+use ripplet_graph::EdgeTable;
 
 /// Parameters of an R-MAT graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,8 +94,8 @@ pub(super) fn descend(stream: &mut Stream, scale: u32, [a, b, c]: [u64; 3]) -> (
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{degrees, on_any_pool};
     use super::*;
+    use crate::tests::{degrees, on_any_pool};
 
     #[test]
     fn degrees_are_skewed_as_graph500_says() {

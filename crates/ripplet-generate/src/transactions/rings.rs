@@ -1,7 +1,7 @@
 //! Rings of fraud: who is in which, and what they buy.
 
-use super::super::permutation::Permutation;
-use super::super::random::{derive, mix};
+use crate::permutation::Permutation;
+use crate::random::{derive, mix};
 use std::ops::{Range, RangeInclusive};
 
 /// Where the rings are: at most one in each stretch of buyers, together with as large a share of
@@ -23,10 +23,10 @@ const ITEMS: RangeInclusive<u32> = 3..=6;
 /// For how many days it buys.
 const CAMPAIGN: u32 = 10;
 /// How probably one of its buyers buys one of its items on one of these days, of 2⁶⁴.
-pub(super) const CHANCE: u64 = (0.3 * u64::MAX as f64) as u64;
+const CHANCE: u64 = (0.3 * u64::MAX as f64) as u64;
 /// No ring has more buyers, items, or pairs of them.
-pub(super) const MOST_BUYERS: u32 = *BUYERS.end();
-pub(super) const MOST_ITEMS: u32 = *ITEMS.end();
+const MOST_BUYERS: u32 = *BUYERS.end();
+const MOST_ITEMS: u32 = *ITEMS.end();
 pub(super) const MOST_PAIRS: u64 = (MOST_BUYERS * MOST_ITEMS) as u64;
 
 /// One of the rings.
@@ -36,7 +36,7 @@ pub(super) struct Ring {
     pub(super) key: u64,
 }
 
-/// Where a ring's members are among a crowd: the first of a stretch, under a permutation of it.
+/// Where a ring's members are among a population: the first of a stretch, under a permutation of it.
 struct Side {
     first: u32,
     stretch: Permutation,
@@ -50,7 +50,7 @@ impl Rings {
     /// that a graph can have.
     pub(super) fn draw(share: f64, arrived: [Vec<u32>; 2], at_last: [u32; 2], seed: u64) -> Rings {
         let mean = f64::from(BUYERS.start() + BUYERS.end()) / 2.0;
-        // A cast saturates: where the share is 0, a stretch is longer than any crowd.
+        // A cast saturates: where the share is 0, a stretch is longer than any population.
         let buyers = libm::round(mean / share) as u32;
         let items = u64::from(buyers) * u64::from(at_last[1]) / u64::from(at_last[0].max(1));
         let items = u32::try_from(items).unwrap_or(u32::MAX).max(*ITEMS.end());
@@ -65,12 +65,12 @@ impl Rings {
         self.count
     }
 
-    /// The ring in whose stretch a member of a crowd is: it may be none of the ring's.
+    /// The ring in whose stretch a member of a population is: it may be none of the ring's.
     pub(super) fn near(&self, side: usize, member: u32) -> u32 {
         member / self.stretch[side]
     }
 
-    /// How many stretches touch some members of a crowd.
+    /// How many stretches touch some members of a population.
     pub(super) fn touching(&self, side: usize, members: &Range<u32>) -> u64 {
         if members.is_empty() {
             return 0;

@@ -18,14 +18,14 @@
 //!
 //! Reference: Ji, Liu, Huang, *SwarmGraph*, HPCC 2020, section 4.1.
 
-use super::permutation::Permutation;
-use super::random::{Stream, derive};
-use super::rmat::{Rmat, descend};
-use super::{GenerateError, vertex_count};
-use crate::batch::{BatchAdjacency, BatchIds, GraphBatch, Members};
-use crate::memory::{self, OutOfMemory};
-use crate::{VertexId, VertexIds};
+use crate::permutation::Permutation;
+use crate::random::{Stream, derive};
+use crate::rmat::{Rmat, descend};
+use crate::{GenerateError, vertex_count};
 use rayon::prelude::*;
+use ripplet_graph::batch::{BatchAdjacency, BatchIds, GraphBatch, Members};
+use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::{VertexId, VertexIds};
 use std::ops::Range;
 
 /// Parameters of a swarm.
@@ -42,7 +42,7 @@ pub struct Swarm {
 pub enum SwarmKind {
     /// Down the matrix, as [`Rmat`] does.
     Rmat,
-    /// Each end for itself, all vertices with the same chance.
+    /// Each end is drawn independently and uniformly from all vertices.
     Random,
 }
 
@@ -87,7 +87,7 @@ const WAVE_GRAPHS: usize = WAVE_ARCS / (2 * 4 * 32) + 1;
 const GRAPHS_PER_TASK: usize = 8;
 
 impl Swarm {
-    /// So many graphs.
+    /// The number of graphs.
     pub fn new(graphs: u64) -> Swarm {
         Swarm { graphs, seed: 1 }
     }
@@ -105,7 +105,7 @@ impl Swarm {
         Ok((0..count).map(move |at| plan.begin(first + u64::from(at)).shape))
     }
 
-    /// The swarm's graphs in consecutive parts, in each of which about so many edges are drawn.
+    /// Cuts the graphs of the swarm into consecutive parts of about `edges` drawn edges each.
     ///
     /// Cost: some nanoseconds a graph, as the parts are asked for.
     ///
@@ -162,8 +162,8 @@ impl Swarm {
     }
 }
 
-/// How many of so many graphs each class of the table has: its share, rounded down, and one more
-/// for those that lost most by that.
+/// Apportions `graphs` graphs to the classes of the table: the share of each, rounded down, plus one
+/// for the classes with the largest remainders.
 fn counts(graphs: u64) -> [u64; CLASSES] {
     let exact = TABLE.map(|(_, _, count)| u128::from(count) * u128::from(graphs));
     let mut counts = exact.map(|exact| (exact / TABLE_GRAPHS) as u64);
@@ -231,7 +231,7 @@ struct Place<'a> {
 }
 
 impl Plan {
-    /// Draws the lists of the graphs from number `first` on, which have so many `rows`.
+    /// Draws the lists of the graphs from number `first` on, which have `rows` rows in all.
     fn draw(
         &self,
         first: u64,
@@ -444,15 +444,15 @@ fn merge(offsets: &mut [u32], neighbors: &mut [VertexId]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::on_any_pool;
     use super::*;
+    use crate::tests::on_any_pool;
     use std::collections::BTreeSet;
 
     /// Each graph's id, vertices, and edges from their lower end.
     type Graphs = Vec<(String, u32, BTreeSet<(u32, u32)>)>;
 
     fn graphs(batch: &GraphBatch) -> Graphs {
-        let edges = |graph: crate::batch::BatchGraph<'_>| {
+        let edges = |graph: ripplet_graph::batch::BatchGraph<'_>| {
             let of = |v: u32| graph.out().of(v as usize).iter().map(move |&u| (v, u));
             let arcs: Vec<(u32, u32)> = (0..graph.vertices()).flat_map(of).collect();
             let edges: BTreeSet<_> = arcs.iter().copied().filter(|(v, u)| v < u).collect();
@@ -461,7 +461,7 @@ mod tests {
             assert!(arcs.iter().all(|&(v, u)| edges.contains(&(v.min(u), v.max(u)))));
             edges
         };
-        let graph = |graph: crate::batch::BatchGraph<'_>| {
+        let graph = |graph: ripplet_graph::batch::BatchGraph<'_>| {
             (graph.id().to_string(), graph.vertices(), edges(graph))
         };
         batch.all().graphs().map(graph).collect()

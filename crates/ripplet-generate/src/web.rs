@@ -1,4 +1,4 @@
-//! A web crawl's shape: blocks of consecutive ids, and hubs that everybody links to.
+//! The shape of a web crawl: blocks of consecutive ids, and hubs that vertices of all blocks link to.
 //!
 //! Each vertex draws `edge_factor` links: a share `inside` of them to other vertices of its block
 //! (a site), the rest to vertices anywhere, chosen by a power law over a random ranking, so that
@@ -6,11 +6,11 @@
 //!
 //! Memory: the table, and 4 bytes a block. Truth: [`Web::blocks`].
 
-use super::permutation::Permutation;
-use super::random::{PowerLaw, Stream, derive};
-use super::{GenerateError, VERTICES_PER_STREAM, columns, scaled, table};
-use crate::{EdgeTable, VertexId};
+use crate::permutation::Permutation;
+use crate::random::{PowerLaw, Stream, derive};
+use crate::{GenerateError, VERTICES_PER_STREAM, columns, scaled, table};
 use rayon::prelude::*;
+use ripplet_graph::{EdgeTable, VertexId};
 use std::ops::Range;
 
 /// Parameters of a web-like graph.
@@ -176,8 +176,8 @@ impl Hubs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{degrees, on_any_pool};
     use super::*;
+    use crate::tests::{degrees, on_any_pool};
 
     #[test]
     fn three_quarters_stay_in_blocks_and_hubs_get_the_rest() {

@@ -1,7 +1,7 @@
 //! Times generators and the builder, all or the one named:
 //! `cargo run --release -p ripplet-graph --example generate_speed [planted]`.
 
-use ripplet_graph::generate::{Planted, Rmat, Road, Social, Swarm, Web};
+use ripplet_generate::{Planted, Rmat, Road, Social, Swarm, Web};
 use ripplet_graph::{EdgeTable, GraphBuilder};
 use std::time::Instant;
 

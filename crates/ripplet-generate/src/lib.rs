@@ -34,13 +34,10 @@ pub use rmat::Rmat;
 pub use road::Road;
 pub use social::Social;
 pub use swarm::{Swarm, SwarmKind, SwarmShape};
-pub use transactions::{
-    CrowdTables, DayTable, Divisor, Market, MarketTables, RingTable, Sales, SalesPart, StubRange,
-    Transactions,
-};
+pub use transactions::{Sales, SalesPart, TransactionGraph, Transactions};
 pub use web::Web;
 
-use crate::{EdgeTable, MAX_VERTICES, VertexId, VertexIds};
+use ripplet_graph::{EdgeTable, MAX_VERTICES, VertexId, VertexIds};
 use thiserror::Error;
 
 /// Why a graph cannot be generated.

@@ -6,10 +6,10 @@
 //!
 //! Memory: the table.
 
-use super::random::Stream;
-use super::{GenerateError, VERTICES_PER_STREAM, columns, table, vertex_count};
-use crate::EdgeTable;
+use crate::random::Stream;
+use crate::{GenerateError, VERTICES_PER_STREAM, columns, table, vertex_count};
 use rayon::prelude::*;
+use ripplet_graph::EdgeTable;
 
 /// Parameters of a road-like graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,8 +93,8 @@ impl Road {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{degrees, on_any_pool};
     use super::*;
+    use crate::tests::{degrees, on_any_pool};
 
     #[test]
     fn a_share_of_the_grid_remains() {

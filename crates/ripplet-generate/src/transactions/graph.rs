@@ -1,53 +1,55 @@
-//! A market whose tables are made: any vertex' list, and so any shard.
+//! The transaction graph: the list of any vertex, and so any shard, computed from small tables.
 
-use super::super::permutation::Permutation;
-use super::super::random::{derive, mix};
-use super::super::{GenerateError, VERTICES_PER_STREAM};
-use super::crowd::{Crowd, CrowdShape};
+use super::population::{Population, PopulationShape};
 use super::rings::{MOST_PAIRS, Ring, Rings};
 use super::{MOST_DAYS, Transactions};
-use crate::memory::{self, OutOfMemory};
-use crate::{Adjacency, Direction, Graph, MAX_SHARD_ARCS, Shard, VertexId, VertexIds, WeightScale};
+use crate::permutation::Permutation;
+use crate::random::{derive, mix};
+use crate::{GenerateError, VERTICES_PER_STREAM};
 use rayon::prelude::*;
+use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::{
+    Adjacency, Direction, Graph, MAX_SHARD_ARCS, Shard, VertexId, VertexIds, WeightScale,
+};
 use std::ops::Range;
 
-/// Buyers and items, and who met on which day: small tables that any list follows from.
-pub struct Market {
-    /// Buyers, and items.
-    pub(super) crowds: [Crowd; 2],
-    /// Of each day, from the buyers' stubs to the items'.
+/// A graph of transactions between buyers and items, as small tables from which any list is computed.
+pub struct TransactionGraph {
+    /// Buyers, then items.
+    pub(super) populations: [Population; 2],
+    /// For each day, the permutation from stubs of buyers to stubs of items.
     pub(super) pairings: Vec<Permutation>,
     pub(super) rings: Rings,
-    /// Draws the prices of items.
+    /// Seed of the prices of items.
     pub(super) price_seed: u64,
-    /// Draws who of the rings is known.
+    /// Seed of the known members of rings.
     known_seed: u64,
     pub(super) weighted: bool,
 }
 
 impl Transactions {
-    /// The market: what of the graph is not computed list by list.
+    /// Prepares the tables from which lists are computed.
     ///
     /// # Errors
-    /// Where a parameter is out of range or memory is refused.
-    pub fn market(&self) -> Result<Market, GenerateError> {
+    /// If a parameter is out of range or memory is refused.
+    pub fn prepare(&self) -> Result<TransactionGraph, GenerateError> {
         let (_, rows) = self.size()?;
         let refused = |error: OutOfMemory| GenerateError::OutOfMemory { rows, bytes: error.bytes };
         let ends: Vec<[u32; 2]> = (1..=self.days).map(|day| self.arrived(day)).collect();
         let arrived = [0, 1].map(|side| ends.iter().map(|end| end[side]).collect::<Vec<u32>>());
         let stubs = self.stubs(&arrived);
         let at_last = self.arrived(MOST_DAYS);
-        let crowd = |side: usize| {
-            let shape = CrowdShape {
+        let population = |side: usize| {
+            let shape = PopulationShape {
                 name: ["buyers", "items"][side],
                 arrived: &arrived[side],
                 stubs: &stubs,
                 at_last: at_last[side],
                 exponent: [self.buyer_exponent, self.item_exponent][side],
             };
-            Crowd::draw(&shape, self.seed).map_err(refused)
+            Population::draw(&shape, self.seed).map_err(refused)
         };
-        let crowds = [crowd(0)?, crowd(1)?];
+        let populations = [population(0)?, population(1)?];
         let seed = derive(self.seed, "pairings");
         let pairing =
             |(day, &stubs): (usize, &u64)| Permutation::new(stubs, seed ^ mix(day as u64));
@@ -56,7 +58,7 @@ impl Transactions {
         let price_seed = derive(self.seed, "prices");
         let known_seed = derive(self.seed, "known");
         let weighted = self.weighted;
-        Ok(Market { crowds, pairings, rings, price_seed, known_seed, weighted })
+        Ok(TransactionGraph { populations, pairings, rings, price_seed, known_seed, weighted })
     }
 
     /// The stubs of each day, on either side: enough for who is new.
@@ -71,24 +73,24 @@ impl Transactions {
     }
 }
 
-impl Market {
-    /// How many vertices are buyers: the first ones.
+impl TransactionGraph {
+    /// Returns the number of buyers, which are the first vertices.
     pub fn buyers(&self) -> u32 {
-        self.crowds[0].len()
+        self.populations[0].len()
     }
 
-    /// How many vertices there are, buyers and items.
+    /// Returns the number of vertices: buyers and items.
     pub fn vertices(&self) -> u32 {
-        self.crowds[0].len() + self.crowds[1].len()
+        self.populations[0].len() + self.populations[1].len()
     }
 
-    /// How many rings there are.
+    /// Returns the number of rings.
     pub fn rings(&self) -> u32 {
         self.rings.len()
     }
 
-    /// The members of a ring: its buyers, then its items; nobody where it is not below
-    /// [`Market::rings`].
+    /// Returns the members of a ring, buyers first; none if the number is not below
+    /// [`TransactionGraph::rings`].
     pub fn ring(&self, ring: u32) -> impl Iterator<Item = VertexId> {
         let firsts = self.firsts();
         self.rings.get(ring).into_iter().flat_map(move |ring| {
@@ -101,7 +103,7 @@ impl Market {
         })
     }
 
-    /// The buyers of a ring that somebody has found out: each with probability `share`.
+    /// Returns the known buyers of a ring: each buyer is known with probability `share`.
     pub fn known(&self, ring: u32, share: f64) -> impl Iterator<Item = VertexId> {
         let (buyers, seed) = (self.buyers(), self.known_seed);
         self.ring(ring).filter(move |&vertex| {
@@ -110,10 +112,10 @@ impl Market {
         })
     }
 
-    /// Ranges of vertices, one after the other, each with at most so many arcs, or of one vertex.
+    /// Cuts the vertices into consecutive ranges of at most `arcs` arcs each, or of one vertex.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     pub fn shard_ranges(&self, arcs: u64) -> Result<Vec<Range<VertexId>>, GenerateError> {
         let rows = self.room(0..self.vertices());
         let refused = |error: OutOfMemory| GenerateError::OutOfMemory { rows, bytes: error.bytes };
@@ -168,15 +170,15 @@ impl Market {
     /// The graph, in memory, of shards as large as can be.
     ///
     /// # Errors
-    /// Where memory is refused.
+    /// If memory is refused.
     pub fn graph(&self) -> Result<Graph, GenerateError> {
         self.graph_of(|range| self.shard(range))
     }
 
-    /// The graph, whose shards are drawn by `shard`: which gives what [`Market::shard`] would.
+    /// The graph, whose shards are drawn by `shard`: which gives what [`TransactionGraph::shard`] would.
     ///
     /// # Errors
-    /// Those of `shard`, and where memory is refused.
+    /// The errors of [`TransactionGraph::shard`]; also if memory is refused.
     ///
     /// # Panics
     /// Where the shards are not those asked for.
@@ -208,8 +210,9 @@ impl Market {
     fn room(&self, vertices: Range<VertexId>) -> u64 {
         let sides = self.sides(&vertices);
         let of_side = |side: usize| {
-            let (crowd, members) = (&self.crowds[side], &sides[side]);
-            let stubs = crowd.stubs_before(members.end) - crowd.stubs_before(members.start);
+            let (population, members) = (&self.populations[side], &sides[side]);
+            let stubs =
+                population.stubs_before(members.end) - population.stubs_before(members.start);
             stubs + self.rings.touching(side, members) * MOST_PAIRS
         };
         of_side(0) + of_side(1)
@@ -248,11 +251,11 @@ impl Market {
     fn cuts(&self, vertices: &Range<VertexId>) -> Result<Vec<Cut>, OutOfMemory> {
         let mut cuts = memory::with_room(vertices.len() / VERTICES_PER_STREAM + 4)?;
         for (side, members) in self.sides(vertices).into_iter().enumerate() {
-            let crowd = &self.crowds[side];
-            let mut stubs = crowd.stubs_before(members.start);
+            let population = &self.populations[side];
+            let mut stubs = population.stubs_before(members.start);
             for first in members.clone().step_by(VERTICES_PER_STREAM) {
                 let end = members.end.min(first.saturating_add(VERTICES_PER_STREAM as u32));
-                let own = stubs..crowd.stubs_before(end);
+                let own = stubs..population.stubs_before(end);
                 stubs = own.end;
                 let rings = self.rings.touching(side, &(first..end)) * MOST_PAIRS;
                 let room = (own.end - own.start + rings) as usize;
@@ -263,7 +266,7 @@ impl Market {
     }
 }
 
-/// Members of a crowd, and for how many arcs they take room.
+/// Members of a population, and for how many arcs they take room.
 struct Cut {
     side: usize,
     members: Range<u32>,
@@ -311,20 +314,20 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn draw(&mut self, market: &Market) -> Result<(), OutOfMemory> {
+    fn draw(&mut self, transactions: &TransactionGraph) -> Result<(), OutOfMemory> {
         let Cut { side, members, .. } = &self.cut;
         let (side, members) = (*side, members.clone());
-        let mut purchases = Purchases::before(market, side, members.start);
+        let mut purchases = Purchases::before(transactions, side, members.start);
         let (mut met, mut near, mut ring) = (Vec::new(), None, None);
         for (local, member) in members.enumerate() {
             met.clear();
             purchases.of(member, &mut met)?;
-            let stretch = market.rings.near(side, member);
+            let stretch = transactions.rings.near(side, member);
             if near.replace(stretch) != Some(stretch) {
-                ring = market.rings.get(stretch);
+                ring = transactions.rings.get(stretch);
             }
             if let Some(ring) = &ring {
-                market.add_ring(ring, side, member, &mut met)?;
+                transactions.add_ring(ring, side, member, &mut met)?;
             }
             met.sort_unstable();
             self.append(local, &met);
@@ -346,7 +349,7 @@ impl Part<'_> {
     }
 }
 
-impl Market {
+impl TransactionGraph {
     /// What a ring adds to a list, where the member is one of its.
     fn add_ring(
         &self,
@@ -368,9 +371,9 @@ impl Market {
     }
 }
 
-/// The purchases of members of a crowd, one after the other.
+/// The purchases of members of a population, one after the other.
 struct Purchases<'a> {
-    market: &'a Market,
+    transactions: &'a TransactionGraph,
     side: usize,
     /// Of each day, the first stub of the next member.
     next: Vec<u64>,
@@ -378,21 +381,21 @@ struct Purchases<'a> {
 
 impl<'a> Purchases<'a> {
     /// From `member` on.
-    fn before(market: &'a Market, side: usize, member: u32) -> Purchases<'a> {
-        let crowd = &market.crowds[side];
-        let weight = crowd.weight_before(member);
-        let next = (0..crowd.days()).map(|day| crowd.first(day, weight)).collect();
-        Purchases { market, side, next }
+    fn before(transactions: &'a TransactionGraph, side: usize, member: u32) -> Purchases<'a> {
+        let population = &transactions.populations[side];
+        let weight = population.weight_before(member);
+        let next = (0..population.days()).map(|day| population.first(day, weight)).collect();
+        Purchases { transactions, side, next }
     }
 
     /// Appends whom the next member, `member`, met in all transactions but the rings'.
     fn of(&mut self, member: u32, met: &mut Vec<VertexId>) -> Result<(), OutOfMemory> {
-        let crowd = &self.market.crowds[self.side];
-        let arrival = crowd.arrival(member);
-        memory::push(met, self.partner(arrival, crowd.newcomers_stub(arrival, member)))?;
-        let weight = crowd.weight_before(member + 1);
-        for day in arrival..crowd.days() {
-            let end = crowd.first(day, weight);
+        let population = &self.transactions.populations[self.side];
+        let arrival = population.arrival(member);
+        memory::push(met, self.partner(arrival, population.newcomers_stub(arrival, member)))?;
+        let weight = population.weight_before(member + 1);
+        for day in arrival..population.days() {
+            let end = population.first(day, weight);
             let stubs = std::mem::replace(&mut self.next[day], end)..end;
             memory::reserve(met, (stubs.end - stubs.start) as usize)?;
             met.extend(stubs.map(|stub| self.partner(day, stub)));
@@ -403,10 +406,10 @@ impl<'a> Purchases<'a> {
     /// The vertex at the other end of a transaction.
     #[inline]
     fn partner(&self, day: usize, stub: u64) -> VertexId {
-        let Market { crowds, pairings, .. } = self.market;
+        let TransactionGraph { populations, pairings, .. } = self.transactions;
         match self.side {
-            0 => self.market.buyers() + crowds[1].owner(day, pairings[day].of(stub)),
-            _ => crowds[0].owner(day, pairings[day].inverse_of(stub)),
+            0 => self.transactions.buyers() + populations[1].owner(day, pairings[day].of(stub)),
+            _ => populations[0].owner(day, pairings[day].inverse_of(stub)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A random permutation that is computed instead of stored.
 
-use super::random::mix;
+use crate::random::mix;
 
 /// A permutation of `0..count`: any element in constant time, without memory.
 ///

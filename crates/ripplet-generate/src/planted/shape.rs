@@ -1,8 +1,8 @@
 //! Who belongs where, and with how many edges: drawn before any edge is.
 
-use super::super::random::{PowerLaw, Stream};
-use super::super::{GenerateError, VERTICES_PER_STREAM};
 use super::Planted;
+use crate::random::{PowerLaw, Stream};
+use crate::{GenerateError, VERTICES_PER_STREAM};
 use rayon::prelude::*;
 
 /// The degree that a slot still has to spend, inside and outside of its community.

@@ -1,58 +1,55 @@
-//! What a market's transactions make: buyers, items, days, and rings of fraud.
+//! Transactions between buyers and items over days, with rings of fraud.
 //!
 //! ```text
-//! day 1   buyers  0 0 1 2 2 2 3     a transaction is a stub of a buyer and one of an item;
-//!                 ╲ │ ╳ │ ╱ ╲ │     the day's permutation, whose inverse is known, pairs them
+//! day 1   buyers  0 0 1 2 2 2 3     a transaction joins a stub of a buyer to a stub of an item;
+//!                 ╲ │ ╳ │ ╱ ╲ │     the permutation of the day, whose inverse is known, pairs stubs
 //!         items   4 4 4 4 5 5 6
-//! day 2   the same with new buyers and items, who come behind the others
+//! day 2   the same, with new buyers and items numbered after the others
 //! ```
 //!
 //! **Sizes.** Vertices and transactions of the first `days` days are those of Table 8 of Ye et al.
 //! (*Large-scale Graph Label Propagation on GPUs*, IEEE TKDE 2023), straight lines between its
-//! columns, times `scale`: 460 M and 1.7 G for 10 days, 1010 M and 11.6 G for 100. Edges are the
-//! pairs that met: a little fewer, and noticeably fewer in small graphs, where hubs meet again.
+//! columns, times `scale`: 460 M and 1.7 G for 10 days, 1010 M and 11.6 G for 100. An edge is a
+//! pair with at least one transaction: edges are a little fewer than transactions, and noticeably fewer in small
+//! graphs, where pairs of hubs repeat.
 //!
-//! **Days.** Vertices stay. On the day of its arrival, each is in one transaction; all other stubs
-//! of a day are shared among those who are there, by weights that follow power laws
-//! (`buyer_exponent`, `item_exponent`), so that the busy are busy every day. Weights repeat from
-//! 2¹⁶ to 2¹⁶ vertices, in a drawn order, which bounds the largest. The first days of a longer
-//! graph are the shorter graph, but for the numbers of its items.
+//! **Days.** No vertex leaves. On the day of its arrival, a vertex has one transaction. All other stubs of
+//! a day are assigned to the vertices present, by weights that follow power laws (`buyer_exponent`,
+//! `item_exponent`): an active vertex is active every day. Weights repeat every 2¹⁶ vertices, in random
+//! order, which bounds the largest. A graph of fewer days is the beginning of one of more days, except for
+//! the numbers of its items.
 //!
-//! **Rings.** Of each stretch of buyers, and of the items that arrived with them, some are a ring:
-//! in the ten days after all have arrived, each of its 8 to 24 buyers buys each of its 3 to 6 items
-//! with probability 0.3 a day. Their other transactions, as everybody's, are their camouflage.
+//! **Rings.** In each stretch of buyers, and of the items that arrived with them, some vertices form a ring.
+//! In the ten days after all of them have arrived, each of its 8 to 24 buyers buys each of its 3 to 6 items
+//! with probability 0.3 a day. Their other transactions, drawn as those of all vertices, hide the ring.
 //!
-//! **Lists by themselves.** The list of a vertex is computed from its number alone, a vertex' stubs
-//! and a stub's owner in constant time: no edge list exists. Memory: a megabyte and a half of
-//! tables at most, and the shard that is drawn. Time: of a vertex, proportional to the days since
-//! its arrival and its arcs.
+//! **Independent lists.** The list of a vertex is computed from its number alone: the stubs of a vertex and
+//! the owner of a stub take constant time, and no edge list exists. Memory: at most 1.5 MB of tables, and the
+//! shard that is drawn. Time for a vertex: proportional to its arcs and the days since its arrival.
 //!
 //! **Ids.** Buyers come first, then items, each by their arrival. The graph is undirected and has
 //! no loops; an edge's weight is the number of its transactions.
 
-mod crowd;
-mod market;
+mod graph;
+mod population;
 mod rings;
 mod sales;
-mod tables;
 
-pub use crowd::Divisor;
-pub use market::Market;
+pub use graph::TransactionGraph;
 pub use sales::{Sales, SalesPart};
-pub use tables::{CrowdTables, DayTable, MarketTables, RingTable, StubRange};
 
-use super::GenerateError;
-use crate::MAX_VERTICES;
+use crate::GenerateError;
+use ripplet_graph::MAX_VERTICES;
 
 /// Parameters of a graph of transactions.
 ///
 /// ```
-/// use ripplet_graph::generate::Transactions;
+/// use ripplet_generate::Transactions;
 ///
-/// let market = Transactions::new(10, 1e-5).market()?;
-/// let graph = market.graph()?;
-/// assert_eq!((graph.vertices(), market.buyers()), (4600, 2760));
-/// # Ok::<(), ripplet_graph::generate::GenerateError>(())
+/// let transactions = Transactions::new(10, 1e-5).prepare()?;
+/// let graph = transactions.graph()?;
+/// assert_eq!((graph.vertices(), transactions.buyers()), (4600, 2760));
+/// # Ok::<(), ripplet_generate::GenerateError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transactions {
@@ -68,13 +65,13 @@ pub struct Transactions {
     pub ring_share: f64,
     /// Whether the graph has weights, 4 bytes an arc: the number of an edge's transactions.
     pub weighted: bool,
-    /// Draws the graph.
+    /// Seed of the random streams.
     pub seed: u64,
 }
 
 /// The days that the paper's table ends with.
 const MOST_DAYS: u32 = 100;
-/// Below, a day would have hardly any vertices: here, its first has 209.
+/// Smallest scale: the first day has 209 vertices.
 const LEAST_SCALE: f64 = 1e-6;
 /// Millions of vertices of 10, 20, … 100 days, in the paper's Table 8.
 const VERTICES: [f64; 10] = [460., 630., 700., 770., 820., 880., 920., 970., 990., 1010.];
@@ -82,12 +79,11 @@ const VERTICES: [f64; 10] = [460., 630., 700., 770., 820., 880., 920., 970., 990
 const EDGES: [f64; 10] = [1.7, 3.0, 4.3, 5.5, 6.7, 7.9, 9.0, 10.1, 11.0, 11.6];
 /// Vertices of the first days grow by this power of the days, as from the 10th to the 100th.
 const GROWTH: f64 = 0.342;
-/// Of ten vertices, six are buyers. The paper does not tell.
+/// Share of vertices that are buyers. The paper does not give it.
 const BUYERS: f64 = 0.6;
 
 impl Transactions {
-    /// The defaults noted at the fields, for so many days and so large a share of the paper's
-    /// sizes.
+    /// Returns the parameters for `days` days at a share of the paper's sizes, with the defaults noted at the fields.
     pub fn new(days: u32, scale: f64) -> Transactions {
         Transactions {
             days,
@@ -100,7 +96,7 @@ impl Transactions {
         }
     }
 
-    /// How many vertices and transactions there are, those of the rings aside: some more.
+    /// Returns the number of vertices, and of transactions without those of the rings.
     ///
     /// # Errors
     /// Where a parameter is out of range.
@@ -110,7 +106,7 @@ impl Transactions {
         Ok((u64::from(buyers) + u64::from(items), self.sold(self.days)))
     }
 
-    /// Who is there by the end of a day: buyers and items.
+    /// Returns the numbers of buyers and items at the end of a day.
     fn arrived(&self, day: u32) -> [u32; 2] {
         let all = match day {
             0..10 => VERTICES[0] * libm::pow(f64::from(day) / 10.0, GROWTH),
@@ -171,13 +167,13 @@ fn between(table: &[f64; 10], day: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::on_any_pool;
     use super::*;
-    use crate::{Graph, MAX_SHARD_ARCS};
+    use crate::tests::on_any_pool;
+    use ripplet_graph::{Graph, MAX_SHARD_ARCS};
     use std::collections::HashMap;
 
     fn graph(of: &Transactions) -> Graph {
-        of.market().unwrap().graph().unwrap()
+        of.prepare().unwrap().graph().unwrap()
     }
 
     fn list(graph: &Graph, vertex: u32) -> (Vec<u32>, Vec<u32>) {
@@ -187,7 +183,7 @@ mod tests {
     }
 
     /// The transactions that a graph is of, by its weights.
-    fn transactions(graph: &Graph) -> u64 {
+    fn count_transactions(graph: &Graph) -> u64 {
         let weights = graph.shards().iter().flat_map(|shard| shard.out().weights().unwrap());
         weights.map(|&weight| u64::from(weight)).sum::<u64>() / 2
     }
@@ -197,7 +193,7 @@ mod tests {
         for days in [1, 10, 37, 100] {
             let of = Transactions { seed: u64::from(days), ..Transactions::new(days, 1e-5) };
             let graph = on_any_pool(|| graph(&of));
-            let buyers = of.market().unwrap().buyers();
+            let buyers = of.prepare().unwrap().buyers();
             for buyer in 0..buyers {
                 let (items, times) = list(&graph, buyer);
                 assert!(!items.is_empty() && items.is_sorted_by(|a, b| a < b), "{buyer}");
@@ -217,13 +213,13 @@ mod tests {
     #[test]
     fn shards_are_parts_of_the_same_graph() {
         let of = Transactions::new(30, 2e-5);
-        let (market, whole) = (of.market().unwrap(), graph(&of));
+        let (transactions, whole) = (of.prepare().unwrap(), graph(&of));
         for arcs in [1, 1000, 12_345] {
             let mut next = 0;
-            for range in market.shard_ranges(arcs).unwrap() {
+            for range in transactions.shard_ranges(arcs).unwrap() {
                 assert_eq!(range.start, next);
                 next = range.end;
-                let shard = market.shard(range.clone()).unwrap();
+                let shard = transactions.shard(range.clone()).unwrap();
                 let out = shard.out();
                 let fits = out.neighbors().len() as u64 <= arcs || range.len() == 1;
                 assert!(fits, "{} arcs in {range:?}", out.neighbors().len());
@@ -233,15 +229,15 @@ mod tests {
                     assert_eq!(out.weights_of(local).unwrap(), weights, "vertex {vertex}");
                 }
             }
-            assert_eq!(next, market.vertices());
+            assert_eq!(next, transactions.vertices());
         }
-        let empty = market.shard(5..5).unwrap();
+        let empty = transactions.shard(5..5).unwrap();
         assert_eq!((empty.out().neighbors().len(), empty.out().offsets()), (0, &[0][..]));
-        let plain = Transactions { weighted: false, ..of }.market().unwrap().graph().unwrap();
+        let plain = Transactions { weighted: false, ..of }.prepare().unwrap().graph().unwrap();
         assert!(!plain.is_weighted());
         assert_eq!(plain.shards()[0].out().neighbors(), whole.shards()[0].out().neighbors());
-        let beyond = market.vertices() - 1..market.vertices() + 1;
-        assert!(matches!(market.shard(beyond), Err(GenerateError::Parameter { .. })));
+        let beyond = transactions.vertices() - 1..transactions.vertices() + 1;
+        assert!(matches!(transactions.shard(beyond), Err(GenerateError::Parameter { .. })));
     }
 
     /// Table 8: 460 M vertices and 1.7 G edges of 10 days, 1010 M and 11.6 G of 100.
@@ -255,9 +251,9 @@ mod tests {
             assert_eq!(of.size().unwrap(), (u64::from(vertices), edges));
             assert_eq!(graph.vertices(), vertices);
             // The rings' own, and what rounds the first day up.
-            let more = transactions(&graph) as f64 / edges as f64 - 1.0;
+            let more = count_transactions(&graph) as f64 / edges as f64 - 1.0;
             assert!((0.0..0.04).contains(&more), "{days} days: {more} more transactions");
-            let fewer = 1.0 - graph.edges() as f64 / transactions(&graph) as f64;
+            let fewer = 1.0 - graph.edges() as f64 / count_transactions(&graph) as f64;
             assert!((0.0..0.15).contains(&fewer), "{days} days: {fewer} fewer edges");
         }
         assert_eq!(Transactions::new(10, 1.0).size(), Ok((460_000_000, 1_700_000_000)));
@@ -267,15 +263,15 @@ mod tests {
     /// Lists come from both ends' stubs, rows from the buyers' alone.
     #[test]
     fn the_sales_add_up_to_the_graph() {
-        let market = Transactions::new(14, 1e-5).market().unwrap();
-        let graph = market.graph().unwrap();
+        let transactions = Transactions::new(14, 1e-5).prepare().unwrap();
+        let graph = transactions.graph().unwrap();
         let mut times: HashMap<(u32, u32), u32> = HashMap::new();
         let mut prices: HashMap<u32, f64> = HashMap::new();
         let mut last = 1;
-        for part in market.sales_parts() {
+        for part in transactions.sales_parts() {
             assert!((last..=last + 1).contains(&part.day));
             last = part.day;
-            let sales = on_any_pool(|| market.sales(&part).unwrap());
+            let sales = on_any_pool(|| transactions.sales(&part).unwrap());
             let columns = (sales.buyers.len(), sales.items.len());
             assert_eq!(columns, (sales.amounts.len(), sales.amounts.len()));
             for (row, &item) in sales.items.iter().enumerate() {
@@ -294,13 +290,13 @@ mod tests {
     #[test]
     fn a_longer_graph_begins_with_the_shorter() {
         let sales = |days| {
-            let market = Transactions::new(days, 1e-5).market().unwrap();
+            let transactions = Transactions::new(days, 1e-5).prepare().unwrap();
             let mut of_days = vec![HashMap::new(); days as usize];
-            for part in market.sales_parts() {
-                let sales = market.sales(&part).unwrap();
+            for part in transactions.sales_parts() {
+                let sales = transactions.sales(&part).unwrap();
                 for (&buyer, &item) in sales.buyers.iter().zip(&sales.items) {
                     *of_days[part.day as usize - 1]
-                        .entry((buyer, item - market.buyers()))
+                        .entry((buyer, item - transactions.buyers()))
                         .or_insert(0) += 1;
                 }
             }
@@ -315,8 +311,8 @@ mod tests {
         for (buyer_exponent, item_exponent) in [(2.5, 2.2), (3.0, 2.0)] {
             let of = Transactions { buyer_exponent, item_exponent, ..Transactions::new(100, 2e-4) };
             let of = Transactions { ring_share: 0.0, ..of };
-            let (market, graph) = (of.market().unwrap(), graph(&of));
-            let buyers = market.buyers();
+            let (transactions, graph) = (of.prepare().unwrap(), graph(&of));
+            let buyers = transactions.buyers();
             for (range, exponent) in
                 [(0..buyers, buyer_exponent), (buyers..graph.vertices(), item_exponent)]
             {
@@ -336,11 +332,11 @@ mod tests {
     #[test]
     fn rings_are_dense_and_hidden_among_others() {
         let of = Transactions { ring_share: 0.05, ..Transactions::new(40, 1e-4) };
-        let (market, graph) = (of.market().unwrap(), graph(&of));
-        let buyers = market.buyers();
+        let (transactions, graph) = (of.prepare().unwrap(), graph(&of));
+        let buyers = transactions.buyers();
         let (mut members, mut pairs, mut edges, mut times, mut outside) = (0, 0, 0, 0, 0u32);
-        for ring in 0..market.rings() {
-            let ring: Vec<u32> = market.ring(ring).collect();
+        for ring in 0..transactions.rings() {
+            let ring: Vec<u32> = transactions.ring(ring).collect();
             let split = ring.partition_point(|&vertex| vertex < buyers);
             let (own, items) = ring.split_at(split);
             assert!((8..=24).contains(&own.len()) && (3..=6).contains(&items.len()), "{ring:?}");
@@ -363,12 +359,13 @@ mod tests {
         let mean = f64::from(times) / f64::from(edges);
         assert!((2.5..3.5).contains(&mean), "{mean} transactions a pair");
         assert!(outside > times / 10, "{outside} others beside {times}");
-        assert_eq!(market.ring(market.rings()).count(), 0);
-        let known =
-            |share| (0..market.rings()).map(|r| market.known(r, share).count()).sum::<usize>();
+        assert_eq!(transactions.ring(transactions.rings()).count(), 0);
+        let known = |share| {
+            (0..transactions.rings()).map(|r| transactions.known(r, share).count()).sum::<usize>()
+        };
         assert_eq!((known(0.0), known(1.0)), (0, members));
         assert!((known(0.2) as f64 / members as f64 - 0.2).abs() < 0.05, "{}", known(0.2));
-        let honest = Transactions { ring_share: 0.0, ..of }.market().unwrap();
+        let honest = Transactions { ring_share: 0.0, ..of }.prepare().unwrap();
         assert_eq!(honest.rings(), 0);
     }
 
@@ -388,7 +385,7 @@ mod tests {
             (Transactions { ring_share: -0.1, ..good.clone() }, "ring_share is -0.1"),
             (Transactions { scale: 5.0, ..good.clone() }, "5050000000 vertices asked for"),
         ] {
-            let message = bad.market().err().unwrap().to_string();
+            let message = bad.prepare().err().unwrap().to_string();
             assert!(message.starts_with(parameter), "{message}");
         }
     }
@@ -402,24 +399,24 @@ mod tests {
             let (buyer_exponent, item_exponent) = exponents;
             let of = Transactions::new(days, scale);
             let graph = graph(&Transactions { buyer_exponent, item_exponent, ring_share, ..of });
-            assert!(transactions(&graph) >= u64::from(graph.vertices() / 2), "{days} days");
+            assert!(count_transactions(&graph) >= u64::from(graph.vertices() / 2), "{days} days");
         }
         // The paper's own sizes, and more: some lists from anywhere.
         for (days, scale) in [(10, 1.0), (100, 1.0), (100, 4.2)] {
-            let market = Transactions::new(days, scale).market().unwrap();
-            let vertices = market.vertices();
-            for first in [0, market.buyers() - 100, market.buyers(), vertices - 20] {
-                let shard = market.shard(first..first + 20).unwrap();
+            let transactions = Transactions::new(days, scale).prepare().unwrap();
+            let vertices = transactions.vertices();
+            for first in [0, transactions.buyers() - 100, transactions.buyers(), vertices - 20] {
+                let shard = transactions.shard(first..first + 20).unwrap();
                 let out = shard.out();
                 for local in 0..20 {
                     let vertex = first + local as u32;
                     for &other in out.of(local) {
-                        let back = market.shard(other..other + 1).unwrap();
+                        let back = transactions.shard(other..other + 1).unwrap();
                         assert!(back.out().of(0).contains(&vertex), "{vertex}, {other}");
                     }
                 }
             }
-            let ranges = market.shard_ranges(MAX_SHARD_ARCS).unwrap();
+            let ranges = transactions.shard_ranges(MAX_SHARD_ARCS).unwrap();
             assert!(ranges.len() as f64 >= 2.0 * 1.7 * scale / 2.2, "{} shards", ranges.len());
         }
     }

@@ -1,10 +1,10 @@
 //! From stubs (ends of edges that are still to be joined) to rows.
 
-use super::super::GenerateError;
-use super::super::permutation::Permutation;
-use super::super::random::{Stream, derive, mix};
 use super::Planted;
 use super::shape::{Degree, Shape};
+use crate::GenerateError;
+use crate::permutation::Permutation;
+use crate::random::{Stream, derive, mix};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 

@@ -1,12 +1,12 @@
-//! A social network's shape: [`Web`] with its ids permuted, so that order tells nothing.
+//! The shape of a social network: [`Web`] with its ids permuted, so that the order of ids holds no information.
 //!
 //! What runs fast on `web` and slow here lives from locality. Memory: the table.
 
-use super::permutation::Permutation;
-use super::random::derive;
-use super::{GenerateError, Web, table};
-use crate::{EdgeTable, VertexId};
+use crate::permutation::Permutation;
+use crate::random::derive;
+use crate::{GenerateError, Web, table};
 use rayon::prelude::*;
+use ripplet_graph::{EdgeTable, VertexId};
 
 /// Parameters of a social graph: those of the [`Web`] that it permutes.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ impl Social {
     /// The edges: those of the web, in its order, with permuted ids.
     ///
     /// # Errors
-    /// As [`Web::generate`].
+    /// The errors of [`Web::generate`].
     pub fn generate(&self) -> Result<EdgeTable, GenerateError> {
         let ordered = self.web.generate()?;
         let vertices = ordered.ids().len() as u32;
@@ -41,7 +41,7 @@ impl Social {
     /// The block of each vertex: the communities that the graph was made of.
     ///
     /// # Errors
-    /// As [`Web::blocks`].
+    /// The errors of [`Web::blocks`].
     pub fn blocks(&self) -> Result<Vec<u32>, GenerateError> {
         let ordered = self.web.blocks()?;
         let ids = self.ids(ordered.len() as u32);
@@ -59,8 +59,8 @@ impl Social {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{degrees, on_any_pool};
     use super::*;
+    use crate::tests::{degrees, on_any_pool};
 
     #[test]
     fn it_is_the_web_under_other_names() {
@@ -83,7 +83,7 @@ mod tests {
             assert_eq!(blocks[*t as usize], ordered[*web_t as usize]);
         }
         let stays = blocks.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        assert!(stays < blocks.len() / 10, "ids tell the block: {stays}");
+        assert!(stays < blocks.len() / 10, "ids reveal the block: {stays}");
     }
 
     #[test]
