@@ -42,6 +42,7 @@ fn main() -> Result<()> {
         skip_bad_rows: false,
         skip_late_rows: false,
         longest_gap: LONGEST_PAUSE,
+        is_followed: false,
     };
     let weighing = Arc::new(Weighing::new(&mapping.weight, mapping.amount.is_some())?);
     let mut stream = Stream::new(&mapping, weighing.clone(), taking)?;

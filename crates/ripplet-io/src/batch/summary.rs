@@ -42,7 +42,7 @@ impl BatchSummary {
     /// Adds a file that is a graph.
     pub(super) fn add_file(&mut self, read: ReadSummary) {
         self.edges += read.edges;
-        let Some(columns) = read.columns else {
+        let Some(columns) = read.columns.map(|columns| *columns) else {
             self.without_columns += 1;
             return;
         };
@@ -131,7 +131,7 @@ mod tests {
             graph_ignored: false,
             asides: Vec::new(),
         };
-        ReadSummary { edges: 3, columns: Some(columns), directed: false, notes: Vec::new() }
+        ReadSummary { edges: 3, columns: Some(Box::new(columns)), directed: false, notes: Vec::new() }
     }
 
     #[test]

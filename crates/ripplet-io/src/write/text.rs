@@ -140,6 +140,13 @@ impl Line {
     }
 }
 
+/// Whether some names begin with something else than a letter.
+fn are_unlike_words(ids: &VertexIds) -> bool {
+    let VertexIds::Names(names) = ids else { return false };
+    let is_unlike = |at: usize| !names.get(at).starts_with(|first: char| first.is_alphabetic());
+    (0..names.len()).into_par_iter().any(is_unlike)
+}
+
 impl Fields {
     /// The fields of a table's format, `None` where it is no table of text.
     pub(crate) fn of(format: Format) -> Option<Fields> {
@@ -169,10 +176,11 @@ impl Fields {
         }
     }
 
-    /// These fields, or those of an edge list under a comment if blanks cannot stand between the names.
+    /// These fields, or those of an edge list under a comment if blanks cannot stand between the names, or if a reader
+    /// could take some of them for numbers, dates or marks.
     pub(crate) fn of_edges(self, ids: &VertexIds) -> Fields {
         match self {
-            Fields::Blank if self.check(ids).is_err() => Fields::NamedTab,
+            Fields::Blank if self.check(ids).is_err() || are_unlike_words(ids) => Fields::NamedTab,
             fields => fields,
         }
     }

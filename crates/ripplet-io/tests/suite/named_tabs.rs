@@ -80,8 +80,14 @@ fn an_edge_list_of_names_with_blanks_says_what_it_is_to_others_in_a_comment() {
     let rows = "bob\t7\t2\nbob\tAnn Lee\t1\nbob\t\"say \"\"hi\"\"\"\t3\n";
     assert_eq!(text, format!("# names: source\ttarget\tweight\n{rows}"));
     // What needs none of that stays as it was.
-    write_graph(&star(&["bob", "ann", "\"7\""]), &path, None).unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap(), "bob \"7\" 2\nbob ann 1\n");
+    write_graph(&star(&["bob", "ann", "x7"]), &path, None).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "bob ann 1\nbob x7 2\n");
+    // Names that a reader could take for numbers, dates or marks.
+    for name in ["7", "2024-01-31", "->", "\"7\""] {
+        write_graph(&star(&["bob", name]), &path, None).unwrap();
+        assert!(fs::read_to_string(&path).unwrap().starts_with("# names: "), "{name}");
+        assert_eq!(edges(&path), [("bob".to_owned(), name.to_owned(), 1.0)]);
+    }
     // Two integers in the first row are names all the same.
     fs::write(&path, "# names: source\ttarget\n1\t2\n2\tAnn Lee\n").unwrap();
     let (table, summary) = read_edges_with_summary(&path, &ReadOptions::default()).unwrap();
