@@ -76,7 +76,7 @@ pub struct GraphSummary {
     pub radius: u64,
     /// Whether edges have a direction.
     pub direction: Direction,
-    /// The factor that converts stored lengths to real ones.
+    /// The scale that converts stored lengths to real ones.
     pub scale: WeightScale,
 }
 

@@ -28,7 +28,7 @@ impl Lengths {
         self == Lengths::Weights && graphs.batch().is_weighted()
     }
 
-    /// Returns the factor that converts stored lengths to real ones.
+    /// Returns the scale that converts stored lengths to real ones.
     pub(crate) fn scale_in(self, graph: &Graph) -> WeightScale {
         if self.weigh_in(graph) { graph.weight_scale() } else { WeightScale::ONE }
     }
