@@ -17,7 +17,7 @@ const DEEPEST: usize = 1000;
 /// The largest number of nested brackets. Each costs the parser about a dozen stack frames.
 const MOST_BRACKETS: usize = 100;
 
-/// The most characters of a number. No number of the subset needs so many, even with underscores.
+/// The most characters of a number. Even with underscores, numbers of the subset are shorter.
 const LONGEST_NUMBER: usize = 200;
 
 /// Refuses a text that would take unbounded stack or time to parse.

@@ -135,7 +135,7 @@ fn define<'a>(
 }
 
 impl<'a> Outline<'a> {
-    /// Reads a program's items. Returns `None` if so much is missing that nothing can be checked.
+    /// Reads a program's items. Returns `None` if a missing part leaves nothing to check.
     pub(crate) fn read(items: &'a [syn::Item], errors: &mut Diagnostics) -> Option<Outline<'a>> {
         refuse_built_in_names(items, errors);
         let scope = Scope::read(items, errors);
