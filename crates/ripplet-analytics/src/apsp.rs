@@ -227,7 +227,7 @@ pub fn eccentricities_of_batch(
     Ok((summaries, eccentricities))
 }
 
-/// Output: a summary per graph, and an eccentricity per vertex or none at all.
+/// Output: a summary per graph and, if requested, an eccentricity per vertex.
 type Places<'a> = (PerGraph<'a, GraphSummary>, PerVertex<'a, u64>);
 
 fn summarized(

@@ -71,11 +71,11 @@ pub enum Stop {
 pub struct Outcome {
     /// The rank of each vertex.
     pub ranks: Vec<f64>,
-    /// How the run ended.
+    /// Rounds, last change and convergence of the run.
     pub end: End,
 }
 
-/// How a run ended.
+/// The end of a run: rounds, last change and convergence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct End {
     /// The number of rounds.
@@ -92,7 +92,7 @@ pub struct BatchOutcome {
     /// The rank of each vertex within its graph, graph by graph, in the order of the vertices in
     /// their batch.
     pub ranks: Vec<f64>,
-    /// How the run of each graph ended.
+    /// Rounds, last change and convergence of each graph's run.
     pub ends: Vec<End>,
 }
 

@@ -544,7 +544,7 @@ fn ends(counts: &[u32]) -> Result<Vec<u32>, OutOfMemory> {
 }
 
 /// Splits `0..slots` from the left into the fewest ranges whose sizes add up to at most `limit`; a
-/// single larger slot is a range of its own.
+/// larger slot is a range by itself.
 fn cut_by(
     slots: usize,
     limit: u64,

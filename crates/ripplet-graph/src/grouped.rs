@@ -84,7 +84,7 @@ impl Classes {
 pub(crate) struct Groups {
     source_classes: usize,
     target_classes: usize,
-    /// For each part the begin of each group, relative to the part's first row, and the part's end.
+    /// The start of each group in each part, relative to the part's first row, and the part's end.
     bounds: Vec<u16>,
 }
 

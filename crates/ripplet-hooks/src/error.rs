@@ -14,7 +14,7 @@ pub struct Diagnostic {
     pub span: Span,
     /// The error.
     pub message: String,
-    /// What is allowed, or what to write instead.
+    /// Help text: what is allowed, or what to write instead.
     pub help: Option<String>,
 }
 
@@ -70,7 +70,7 @@ pub struct ProgramError {
     pub width: usize,
     /// The error.
     pub message: String,
-    /// What is allowed, or what to write instead.
+    /// Help text: what is allowed, or what to write instead.
     pub help: Option<String>,
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct DisjointSets<'a> {
 }
 
 impl<'a> DisjointSets<'a> {
-    /// Wraps a forest; if each number is its own parent, each is a set of its own.
+    /// Wraps a forest; if each number is its own parent, all sets are singletons.
     pub(crate) fn new(parents: &'a [AtomicU32]) -> DisjointSets<'a> {
         DisjointSets { parents }
     }

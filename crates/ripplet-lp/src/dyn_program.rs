@@ -9,9 +9,9 @@ use ripplet_graph::{GraphView, OutOfMemory};
 
 /// A [`Program`](crate::Program) as a trait object, which an [`Executor`](crate::Executor) takes.
 ///
-/// Every program implements it: a reference to a program coerces. The engine's loops are compiled
-/// for each program where the coercion is. The programs that come with ripplet convert into
-/// `Box<dyn DynProgram>`, with loops that were compiled with this crate.
+/// Every program implements it: a reference to a program coerces. The crate that contains the
+/// coercion compiles the engine's loops for that program. The programs that come with ripplet
+/// convert into `Box<dyn DynProgram>`, with loops compiled in this crate.
 ///
 /// ```
 /// use ripplet_lp::DynProgram;

@@ -31,7 +31,7 @@ pub struct Iteration {
 /// A part of an iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What the part does.
+    /// A name that describes the part.
     pub name: &'static str,
     /// The vertices that it processes.
     pub vertices: u64,

@@ -23,11 +23,12 @@ pub struct Schedule {
 /// The order of updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// All at once: every vertex reads the labels of the round before. Deterministic. Labels may
-    /// oscillate for ever, for example between the sides of a bipartite graph.
+    /// Synchronous: every vertex reads the labels of the round before. Deterministic. Labels may
+    /// oscillate forever, for example between the sides of a bipartite graph.
     Sync,
-    /// In phases that are drawn anew each round. A vertex reads the labels of the phases before;
-    /// changes within a phase are not visible. Deterministic.
+    /// Phased: a round updates the vertices in phases, which are drawn for each round. A vertex
+    /// reads the labels of the phases before; changes within a phase are not visible.
+    /// Deterministic.
     ///
     /// Each block of `8 · phases` consecutive vertices has `phases` units of eight. With `s` the
     /// round's stride, unit `t` has the vertices `8 s ⌊t / s⌋ + t mod s + s k`, k from 0 to 7. In
@@ -41,7 +42,7 @@ pub enum Order {
         /// Phases per round, at least 1.
         phases: u32,
     },
-    /// Asynchronously: each vertex reads the current labels. It converges fastest, and the result
+    /// Asynchronous: each vertex reads the current labels. It converges fastest, and the result
     /// **differs from run to run** on more than one thread.
     Async {
         /// The period of *pick-less* rounds, beginning with round 0. In such a round a vertex may

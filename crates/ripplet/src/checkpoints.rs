@@ -48,7 +48,7 @@ pub struct Checkpoints {
     folder: PathBuf,
 }
 
-/// How often a state is saved.
+/// The interval between saved states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
     /// After each round whose number, counted from 1, is a multiple of this.

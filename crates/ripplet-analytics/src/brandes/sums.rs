@@ -10,7 +10,7 @@ use crate::lists::Lists;
 use crate::search::Mask;
 use ripplet_graph::{OutOfMemory, memory};
 
-/// What dependencies are summed per: vertices or arcs.
+/// The elements that dependencies are summed for: vertices or arcs.
 pub(crate) trait Target {
     /// The sums for as many sources at once as the mask has bits.
     type Sums<M: Mask>: Sums<M>;

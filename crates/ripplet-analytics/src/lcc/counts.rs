@@ -33,7 +33,7 @@ impl<'a> Counts<'a> {
     }
 }
 
-/// What some triangles add to a corner.
+/// The contribution of triangles to one of their corners.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum {
     pub numerator: u64,

@@ -326,7 +326,7 @@ impl<R: Rule> Desk<R> {
     }
 }
 
-/// What the triangles of an edge add to v and to u; only v's part if the rule gives both the same.
+/// Contributions of an edge's triangles to v and to u; only v's if the rule gives equal ones.
 struct Sums<R> {
     v: Packed,
     u: Packed,

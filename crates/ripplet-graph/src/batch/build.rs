@@ -295,7 +295,7 @@ impl<'a> Work<'a> {
         let limit = (arcs / WAVES).max(MIN_WAVE_ARCS);
         let mut next = 0;
         while next < members.len() {
-            // A graph larger than a wave is a wave of its own.
+            // A graph larger than a wave is a wave by itself.
             let begun = grouped.starts[next] + limit / side.arcs_a_row();
             let end = grouped.starts.partition_point(|&start| start <= begun) - 1;
             let wave = next..end.clamp(next + 1, members.len());

@@ -52,7 +52,7 @@ impl LayeredOrder {
     pub fn refine(&mut self, labels: &[Label]) {
         let places = &self.places;
         let key = |(x, &label): (usize, &Label)| {
-            // A vertex without a label is a community of its own.
+            // A vertex without a label is a community by itself.
             let leader = places.get(label as usize).copied().unwrap_or(places[x]);
             (u64::from(leader) << 32 | u64::from(places[x]), x as VertexId)
         };

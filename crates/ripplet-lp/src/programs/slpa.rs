@@ -182,8 +182,8 @@ mod program {
                 v.set_heard(0, v.label);
                 v.set_times(0, 1);
             }
-            // Find the label's place: where it is, or else an empty one, or the one with the
-            // smallest count.
+            // Find the label's place: the one that holds it, else an empty one, else the one
+            // with the smallest count.
             let mut place: u32 = 0;
             let mut least: u32 = u32::MAX;
             for i in 0..self.memory {

@@ -10,14 +10,14 @@ use ripplet_io::write::{ColumnData, Part, Rows, Subject, TableWriter};
 pub enum Answer {
     /// A value per vertex in each column, graph by graph.
     Vertices(Vec<Column>),
-    /// For each vertex the vertex of its graph that names its community, graph by graph.
+    /// The vertex that names the community of each vertex, within its graph; graph by graph.
     Communities(Vec<VertexId>),
-    /// For each vertex the smallest vertex of its component, as an index within its graph, graph by
+    /// The smallest vertex of each vertex's component, as an index within its graph; graph by
     /// graph.
     Components(Vec<VertexId>),
     /// A value per graph in each column.
     Graphs(Vec<Column>),
-    /// For each graph a value per pair of vertices, source by source.
+    /// A value per pair of vertices in each column, graph by graph and source by source.
     Pairs(Vec<Column>),
     /// A value per edge in each column, graph by graph.
     Edges {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// The most parts that wait for a worker.
 const READ_AHEAD: usize = 2;
-/// How often a waiting stage polls for cancellation.
+/// Interval at which a waiting stage polls for cancellation.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Runs a swarm: reads part by part, lets one of `workers` answer each, and passes the answers to

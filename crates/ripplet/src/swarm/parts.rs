@@ -54,7 +54,7 @@ impl Parts for WholeBatch {
 
 /// Splits parts so that the total weight of their graphs is limited.
 ///
-/// A function gives the weight of a graph. A graph above the limit is a part of its own.
+/// A function gives the weight of a graph. A graph above the limit is a part by itself.
 pub struct Cut<'a, P> {
     parts: &'a mut P,
     most: u64,
